@@ -1,0 +1,153 @@
+"""The command line: what there is (`list`) and what a scenario gives (`run`)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from engine import executors, experiments, scenario
+from engine.errors import InputError
+from engine.experiments import KINDS, Outcome, Part
+from engine.mechanisms import mechanisms
+from engine.rates import rates
+from engine.registry import parameters
+from engine.sources import sources
+
+_SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code (2 for something the person can put right)."""
+    options = _parser().parse_args(arguments)
+    try:
+        options.command(options)
+    except InputError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        sys.stderr.close()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m engine", description="Privacy Curves on the command line.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="sources, mechanisms and rates with parameters")
+    listing.add_argument("--json", action="store_true", help="print one JSON object")
+    listing.set_defaults(command=_list)
+    run = commands.add_parser("run", help="run a scenario and print its errors")
+    run.add_argument("file", help="scenario file, or - for standard input")
+    run.add_argument("--repeats", type=int, help="instead of the scenario's own")
+    run.add_argument("--seed", type=int, help="instead of the scenario's own")
+    run.add_argument("--executor", default="serial", help="serial (default) or processes:N")
+    run.add_argument("--json", action="store_true", help="print one JSON object")
+    run.set_defaults(command=_run)
+    return parser
+
+
+def _list(options: argparse.Namespace) -> None:
+    shelves = {name: [_described(cls) for cls in shelf.all()] for name, shelf in _SHELVES.items()}
+    if options.json:
+        print(json.dumps(shelves, ensure_ascii=False, indent=1))
+        return
+    for name, members in shelves.items():
+        print(name)
+        for member in members:
+            print(f"  {member['key']}  {member['label']}")
+            for p in member["parameters"]:
+                allowed = p.get("choices") or p.get("range") or ""
+                print(f"    {p['name']} = {p['default']}  {allowed}  {p['help']}")
+
+
+def _described(cls: Any) -> dict[str, Any]:
+    described = {"key": cls.key, "label": cls.label, "tasks": sorted(cls.tasks),
+                 "parameters": [p.as_dict() for p in parameters(cls)]}
+    for fact in ("guarantee", "reference"):
+        if hasattr(cls, fact):
+            described[fact] = getattr(cls, fact)
+    return described
+
+
+def _run(options: argparse.Namespace) -> None:
+    start = time.perf_counter()
+    instead = {name: getattr(options, name) for name in ("repeats", "seed")
+               if getattr(options, name) is not None}
+    chosen = scenario.from_json(_text(options.file), instead)
+    cells = chosen.cells()
+    work = experiments.blocks(cells, chosen.run)
+    with executors.make(options.executor) as executor:
+        parts = _with_progress(experiments.run_parts(work, executor), len(work))
+    outcomes = experiments.gather(cells, parts)
+    if all(outcome.failure for outcome in outcomes):
+        raise InputError(outcomes[0].failure)
+    seconds = round(time.perf_counter() - start, 3)
+    if options.json:
+        print(json.dumps({"cells": [_row(o) for o in outcomes], "seconds": seconds}))
+    else:
+        _print_table(outcomes, seconds)
+
+
+def _text(file: str) -> str:
+    """The scenario's text, from a file or standard input."""
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"Cannot read {file!r}: {problem.strerror}.", field="file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file!r} is not UTF-8 text.", field="file") from None
+
+
+def _with_progress(parts: Any, total: int) -> list[Part]:
+    """Collect the parts, counting them on a terminal when the run takes over a second."""
+    start, done = time.perf_counter(), []
+    for part in parts:
+        done.append(part)
+        if sys.stderr.isatty() and time.perf_counter() - start > 1:
+            print(f"\r{len(done)} of {total} blocks", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty() and time.perf_counter() - start > 1:
+        print(file=sys.stderr)
+    return done
+
+
+def _row(outcome: Outcome) -> dict[str, Any]:
+    if outcome.failure:
+        return {"at": outcome.cell.at, "error": outcome.failure}
+    guarantee = [{"server": s, "epsilon": b.epsilon if b.is_private else None, "delta": b.delta}
+                 for s, b in enumerate(outcome.guarantee)]
+    return {"at": outcome.cell.at, **{kind: outcome.summary(kind) for kind in KINDS},
+            "guarantee": guarantee, "repeats": outcome.repeats}
+
+
+def _print_table(outcomes: list[Outcome], seconds: float) -> None:
+    axes = list(outcomes[0].cell.at)
+    rows = [[*axes, *(kind.replace("_", " ") for kind in KINDS), "guarantee"]]
+    for outcome in outcomes:
+        at = [f"{outcome.cell.at[name]}" for name in axes]
+        rows.append(at + ([outcome.failure] if outcome.failure else
+                          [*(_figure(outcome.summary(kind)) for kind in KINDS),
+                           _guarantee_text(outcome)]))
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip())
+    print(f"{outcomes[0].repeats} repeats, {seconds:.1f} s")
+
+
+def _figure(summary: dict[str, float | None] | None) -> str:
+    if summary is None:
+        return "unknown"
+    se = summary["se"]
+    return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {se:.2g}")
+
+
+def _guarantee_text(outcome: Outcome) -> str:
+    weakest = max(outcome.guarantee, key=lambda budget: budget.epsilon)
+    return "none" if not weakest.is_private else f"ε = {weakest.epsilon:.4g}, δ = {weakest.delta:g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Composition and calibration for Gaussian noise: a thin layer over dp-accounting.
+
+A release with Gaussian noise is summed up by one number, its Gaussian-DP parameter μ: an attacker
+faces the problem of telling N(0, 1) from N(μ, 1). Whatever is rounded is rounded to the private
+side. dp-accounting is imported on first use because that takes two seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from engine.errors import InputError
+from engine.types import Budget, Spend
+
+_ROUND_UP = 1 + 1e-10  # noise is made larger by this factor, far above the root finder's tolerance
+_SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
+
+
+@lru_cache(maxsize=4096)
+def exact_mu(epsilon: float, delta: float) -> float:
+    """The largest μ whose Gaussian mechanism is (ε, δ)-DP, rounded down; ∞ at ε = ∞.
+
+    Raises
+    ------
+    InputError
+        If δ = 0, where no Gaussian noise suffices.
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    if delta == 0:
+        raise InputError("δ must be above 0 for Gaussian noise; got 0.", field="delta",
+                         hint="Choose δ below 1/n, for example 1/n².")
+    from dp_accounting import gaussian_mechanism
+
+    sigma = gaussian_mechanism.get_sigma_gaussian(epsilon, delta)
+    return 1 / (float(sigma) * _ROUND_UP)
+
+
+@lru_cache(maxsize=4096)
+def exact_epsilon(mu: float, delta: float) -> float:
+    """The smallest ε for which a release with this μ is (ε, δ)-DP."""
+    if mu == 0:
+        return 0.0
+    if math.isinf(mu):
+        return math.inf
+    from dp_accounting import gaussian_mechanism
+
+    return float(gaussian_mechanism.get_epsilon_gaussian(1 / mu, delta))
+
+
+def printed_mu(epsilon: float, delta: float, noise: str) -> float:
+    """The μ that the printed noise level really has.
+
+    "anisotropic": Lemma 1 of arXiv 2412.06582, σ_l² = 4 log(2/δ) Δ_l ‖Δ‖₁ / ε². "isotropic": the
+    classical σ² = 2 log(1.25/δ) ‖Δ‖₂² / ε². Neither gives (ε, δ) for every ε: see `guarantee`.
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    if delta == 0:
+        exact_mu(epsilon, delta)
+    if noise == "anisotropic":
+        return epsilon / (2 * math.sqrt(math.log(2 / delta)))
+    return epsilon / math.sqrt(2 * math.log(1.25 / delta))
+
+
+def per_round_mu(total: float, rounds: int) -> float:
+    """The μ of each of `rounds` releases about the same people that together have `total`."""
+    return total / math.sqrt(rounds)
+
+
+def total_mu(spends: Iterable[Spend]) -> float:
+    """The μ of all spends about one server's people together.
+
+    Lines add in squares. Within a line, `count` releases about the same people add in squares
+    too; parallel ones, each about different people, cost as much as one.
+    """
+    return math.sqrt(sum(_line_mu(spend) ** 2 for spend in spends))
+
+
+def _line_mu(spend: Spend) -> float:
+    return spend.mu * math.sqrt(spend.count if spend.composition == "sequential" else 1)
+
+
+def guarantee(spends: Sequence[Spend], server: int) -> Budget:
+    """The (ε, δ) proved for one server's people by the noise that was really added.
+
+    δ is the one asked for; ε is exact. It may exceed what was asked when printed constants do not
+    keep their promise, and falls below it when they are loose.
+    """
+    own = [spend for spend in spends if spend.server == server]
+    asked = own[0].asked
+    epsilon = exact_epsilon(total_mu(own), asked.delta)
+    if epsilon <= asked.epsilon <= epsilon * (1 + _SAME):
+        return asked
+    return Budget(max(epsilon, 1e-12), asked.delta)
+
+
+def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
+    """The proved guarantee of every server, in order."""
+    return tuple(guarantee(spends, s) for s in sorted({spend.server for spend in spends}))
+
+
+def keeps_promise(spends: Sequence[Spend]) -> bool:
+    """Whether every server's people get at least the protection that was asked for."""
+    servers = sorted({spend.server for spend in spends})
+    return all(guarantee(spends, s).epsilon <= _asked(spends, s).epsilon for s in servers)
+
+
+def _asked(spends: Sequence[Spend], server: int) -> Budget:
+    return next(spend.asked for spend in spends if spend.server == server)

@@ -1,0 +1,195 @@
+"""Running scenarios: cells of a sweep, repeated on fresh data, serially or in parallel.
+
+Work is cut into blocks of repeats. A block knows the recipe (source, mechanism, budgets, seed),
+not the arrays, and its random numbers depend on which block it is, never on when or where it runs:
+serial and parallel runs are equal to the last bit. Cells that differ only in budget share a block,
+so that each curve's moments are computed once for all of them, on the same data and noise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine import accounting
+from engine.errors import InputError
+from engine.mechanisms import Mechanism
+from engine.metrics import integrated_squared_errors
+from engine.sources import Source
+from engine.types import Array, Budget, Spend
+
+READINGS_PER_BLOCK = 400_000  # part of the definition of a run: changing it changes the draws
+DATA_STREAM, NOISE_STREAM = 0, 1
+KINDS = ("total_error", "privacy_error", "estimation_error")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a sweep: where it lies on the axes, and what is run there."""
+
+    at: dict[str, Any]
+    source: Source
+    mechanism: Mechanism
+    budgets: tuple[Budget, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """How often, and with which seed, every cell is run."""
+
+    repeats: int = 1
+    draws: int = 1
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Block:
+    """The smallest piece of work: some repeats of cells that differ only in their budget."""
+
+    cells: tuple[int, ...]
+    source: Source
+    mechanism: Mechanism
+    budgets: tuple[tuple[Budget, ...], ...]
+    run: Run
+    index: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one block gave: for each cell its errors (repeats, draws) by kind, or a message."""
+
+    index: int
+    errors: dict[int, dict[str, Array | None]]
+    spends: dict[int, tuple[Spend, ...]]
+    failures: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A cell with its errors: arrays (repeats, draws) by kind, and the ledger."""
+
+    cell: Cell
+    errors: dict[str, Array | None]
+    spends: tuple[Spend, ...]
+    failure: str = ""
+
+    @property
+    def guarantee(self) -> tuple[Budget, ...]:
+        return accounting.guarantees(self.spends)
+
+    def summary(self, kind: str) -> dict[str, float | None] | None:
+        """Mean over repeats and draws, and its standard error."""
+        errors = self.errors.get(kind)
+        return None if errors is None else mean_and_se(errors)
+
+    @property
+    def repeats(self) -> int:
+        return max((len(e) for e in self.errors.values() if e is not None), default=0)
+
+
+def mean_and_se(errors: Array) -> dict[str, float | None]:
+    """Mean of (repeats, draws) and its standard error; draws on the same data are not independent.
+
+    The error is taken over repeats, or over draws when there is a single repeat; None for one run.
+    """
+    independent = errors.mean(axis=1) if len(errors) > 1 else errors[0]
+    count = len(independent)
+    se = float(independent.std(ddof=1) / math.sqrt(count)) if count > 1 else None
+    return {"mean": float(errors.mean()), "se": se}
+
+
+def generator(seed: int, stream: int, index: int) -> np.random.Generator:
+    """The random generator of one stream of one block: SFC64, the fastest NumPy has."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, stream, index))))
+
+
+def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
+    """Cut a sweep into blocks; cells with equal source and mechanism go together."""
+    groups: dict[tuple[Source, Mechanism], list[int]] = {}
+    for k, cell in enumerate(cells):
+        groups.setdefault((cell.source, cell.mechanism), []).append(k)
+    return [Block(tuple(members), source, mechanism, tuple(cells[k].budgets for k in members),
+                  replace(run, repeats=repeats), index)
+            for (source, mechanism), members in groups.items()
+            for index, repeats in enumerate(_block_sizes(source, run))]
+
+
+def _block_sizes(source: Source, run: Run) -> list[int]:
+    """Repeats in each block; the size of a full block depends on the source alone."""
+    if not source.is_random:
+        if run.repeats > 1:
+            raise InputError("Real curves are the same in every repeat; got repeats above 1.",
+                             field="repeats", hint="Set repeats to 1 and draws to the number of "
+                             "releases you want to see.")
+        return [1]
+    full = max(1, READINGS_PER_BLOCK // source.n_readings)
+    whole, rest = divmod(run.repeats, full)
+    return [full] * whole + [rest] * (rest > 0)
+
+
+def run_block(block: Block) -> Part:
+    """Run one block. An `InputError` is recorded for its cell; anything else is a bug."""
+    try:
+        return _run_together(block)
+    except InputError as problem:
+        if len(block.cells) == 1:
+            return Part(block.index, {}, {}, {block.cells[0]: str(problem)})
+    alone = [run_block(replace(block, cells=(cell,), budgets=(budgets,)))
+             for cell, budgets in zip(block.cells, block.budgets, strict=True)]
+    return Part(block.index, *({k: v for part in alone for k, v in getattr(part, name).items()}
+                               for name in ("errors", "spends", "failures")))
+
+
+def _run_together(block: Block) -> Part:
+    run = block.run
+    data = block.source.draw(run.repeats, generator(run.seed, DATA_STREAM, block.index))
+    estimate = block.mechanism.release_many(
+        data, block.budgets, run.draws, generator(run.seed, NOISE_STREAM, block.index))
+    errors = integrated_squared_errors(estimate, data.truth)
+    by_kind = (errors.total, errors.privacy, errors.estimation)
+    return Part(
+        block.index,
+        {cell: {kind: None if e is None else e[k] for kind, e in zip(KINDS, by_kind, strict=True)}
+         for k, cell in enumerate(block.cells)},
+        dict(zip(block.cells, estimate.spends, strict=True)), {})
+
+
+def run_parts(work: Sequence[Block], executor: Executor) -> Iterator[Part]:
+    """Run blocks and yield their parts as they finish; leaving the loop cancels the rest."""
+    waiting = [executor.submit(run_block, block) for block in work]
+    try:
+        for future in as_completed(waiting):
+            yield future.result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
+    """Put the parts of every cell together, in the order of blocks."""
+    ordered = sorted(parts, key=lambda part: part.index)
+    return [_gather_cell(k, cell, ordered) for k, cell in enumerate(cells)]
+
+
+def _gather_cell(k: int, cell: Cell, parts: Sequence[Part]) -> Outcome:
+    failures = [part.failures[k] for part in parts if k in part.failures]
+    own = [part for part in parts if k in part.errors]
+    if failures or not own:
+        return Outcome(cell, {}, (), failures[0] if failures else "not run")
+    errors = {kind: _joined([part.errors[k][kind] for part in own]) for kind in KINDS}
+    return Outcome(cell, errors, own[0].spends[k])
+
+
+def _joined(pieces: list[Array | None]) -> Array | None:
+    known = [piece for piece in pieces if piece is not None]
+    return np.concatenate(known) if known else None
+
+
+def run_cells(cells: Sequence[Cell], run: Run, executor: Executor) -> list[Outcome]:
+    """Run a whole sweep and wait for it."""
+    return gather(cells, list(run_parts(blocks(cells, run), executor)))

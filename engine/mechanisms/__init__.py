@@ -1,0 +1,67 @@
+"""Randomised algorithms: data and budgets in, a protected estimate and its ledger out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.registry import Parameterised, Registry
+from engine.types import Budget, CurveData, Estimate
+
+mechanisms = Registry("engine.mechanisms", "mechanism")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(Parameterised):
+    """A randomised algorithm; its fields are its tuning parameters.
+
+    Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
+    δ > 0), `family` (decides its colour), `paper` and `reference`.
+
+    Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
+    of the sizes, the budgets and declared smoothness, never of the readings.
+    """
+
+    tasks: ClassVar[frozenset[str]]
+    guarantee: ClassVar[str]
+    family: ClassVar[str]
+    reference: ClassVar[str]
+
+    def release_many(
+        self,
+        data: CurveData,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release `draws` times at each of several budgets, for every repeat of the data.
+
+        Each entry of `budgets` holds one budget per server, or one for all of them. Draws share
+        their standard noise across budgets, which makes curves over ε smooth. That is right for
+        looking and forbidden for publishing: two releases with one draw reveal the exact answer.
+        """
+        raise NotImplementedError
+
+    def release(
+        self, data: CurveData, budgets: tuple[Budget, ...], rng: np.random.Generator
+    ) -> Estimate:
+        """One release at one budget: a batch of one."""
+        return self.release_many(data, [budgets], 1, rng)
+
+    def without_protection(self, data: CurveData) -> Estimate:
+        """What would be published without any privacy: never leaves the curator's screen."""
+        raise NotImplementedError
+
+
+def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
+    """The budgets of all servers; a single one is used for every server."""
+    if len(budgets) == 1:
+        return budgets * n_servers
+    if len(budgets) != n_servers:
+        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
+                         field="budgets", hint="Give one for all, or one for each server.")
+    return budgets

@@ -1,0 +1,178 @@
+"""Everything one picture shows: what would be published, at every budget of the slider.
+
+A preview is for looking. It is simulated with a known seed, shares its noise across budgets so
+that the slider moves smoothly, and shows the curator's own curves: never a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.accounting import total_mu
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.mechanisms import Mechanism
+from engine.metrics import integrated_squared_errors, typical_distance
+from engine.sources import Source
+from engine.types import Array, Budget, CurveData, Estimate, Spend, drawing_grid
+
+EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
+                 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+SHOWN_DRAWS = 20
+_DRAWS = 100  # releases of the shown curves behind the noise range
+_REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
+_MOST_WORK = 3e8  # gradient entries one preview may cost; fewer draws are made beyond
+_SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
+
+
+@dataclass(frozen=True)
+class Study:
+    """Errors at every budget, as distances in response units, and what they are made of.
+
+    `errors` (budgets, releases): from the truth where it is known, else from the average without
+    protection. `floor`: the median error without protection, where the truth is known. `shares`
+    (budgets, 3): privacy noise, sampling, smoothing and clipping, as shares of squared error.
+    """
+
+    errors: Array
+    floor: float | None
+    shares: Array
+
+    @property
+    def typical(self) -> Array:
+        """The median error at each budget: half of the releases are closer."""
+        return np.asarray(np.median(self.errors, axis=1))
+
+    def quantile(self, level: float) -> Array:
+        return np.asarray(np.quantile(self.errors, level, axis=1))
+
+
+@dataclass(frozen=True)
+class Preview:
+    """One data set with its possible releases at every budget.
+
+    `releases` (budgets, SHOWN_DRAWS, GRID_SIZE), `noise_low` and `noise_high` (budgets,
+    GRID_SIZE): the middle 95 of 100 simulated releases; `without` and `sampling` (GRID_SIZE,): the
+    average without protection and the half-width of its sampling range; all in response units on
+    `times` (GRID_SIZE,) in their own unit. `mus` (budgets,) is the total Gaussian-DP parameter of
+    the least protected server.
+    """
+
+    data: CurveData
+    budgets: tuple[Budget, ...]
+    times: Array
+    releases: Array
+    noise_low: Array
+    noise_high: Array
+    without: Array
+    sampling: Array
+    truth: Array | None
+    spends: tuple[tuple[Spend, ...], ...]
+    mus: Array
+    tuning: tuple[dict[str, object], ...]
+    study: Study
+
+
+def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
+            epsilons: Sequence[float] = EPSILON_STEPS) -> Preview:
+    """Draw, release at every ε, and measure.
+
+    Raises
+    ------
+    InputError
+        Whatever the mechanism refuses: δ = 0, too few curves for the rounds, and so on.
+    """
+    budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
+    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    estimate = mechanism.release_many(data, [(b,) for b in budgets], _affordable(data, budgets),
+                                      generator(seed, NOISE_STREAM, _SHOWN))
+    without = mechanism.without_protection(data)
+    grid = drawing_grid()
+    curves = estimate.values(grid)[:, 0]
+    middle = without.values(grid)[0, 0, 0]
+    upper = middle if without.upper is None else without.upper[0, 0, 0]
+    return Preview(
+        data=data, budgets=budgets, times=data.facts.from_unit_time(grid),
+        releases=curves[:, :SHOWN_DRAWS], without=middle, sampling=upper - middle,
+        noise_low=np.quantile(curves, 0.025, axis=1), noise_high=np.quantile(curves, 0.975, axis=1),
+        truth=None if data.truth is None else data.truth.grid_values, spends=estimate.spends,
+        mus=np.array([weakest_mu(spends) for spends in estimate.spends]), tuning=estimate.tuning,
+        study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
+               else _study_of_real_curves(estimate, without)))
+
+
+def weakest_mu(spends: Sequence[Spend]) -> float:
+    """The largest total μ over servers."""
+    servers = sorted({spend.server for spend in spends})
+    return max(total_mu(s for s in spends if s.server == server) for server in servers)
+
+
+def _affordable(data: CurveData, budgets: Sequence[Budget]) -> int:
+    """Draws per budget: fewer for very many curves, so that the picture stays prompt."""
+    rounds_times_size = 50
+    return int(np.clip(_MOST_WORK / (data.n_curves * rounds_times_size * len(budgets)),
+                       SHOWN_DRAWS, _DRAWS))
+
+
+def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
+                    repeats: int = _REPEATS) -> Study:
+    """Errors from the truth over fresh data sets, one release of each."""
+    data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
+    if data.truth is None:
+        raise ValueError("a simulated source must know its truth")
+    estimate = mechanism.release_many(data, [(b,) for b in budgets], 1,
+                                      generator(seed, NOISE_STREAM, _STUDY))
+    best, tail = estimate.basis.project(data.truth)
+    shares = _shares(estimate, best, tail)
+    without = mechanism.without_protection(data)
+    floor = integrated_squared_errors(without, data.truth).total
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert floor is not None and total is not None
+    return Study(typical_distance(total[..., 0]), float(np.median(typical_distance(floor))), shares)
+
+
+def _shares(estimate: Estimate, best: Array, tail: float) -> Array:
+    """Squared error split by the noise-free steps: noise, spread over data sets, and bias."""
+    distance, quiet = estimate.basis.squared_distance, estimate.unprotected
+    repeats = quiet.shape[1]
+    centre = quiet.mean(axis=1, keepdims=True)
+    sampling = distance(quiet - centre).sum(axis=1) / max(repeats - 1, 1)
+    bias = np.maximum(distance(centre[:, 0] - best) - sampling / repeats, 0) + tail
+    privacy = distance(estimate.coefficients[:, :, 0] - quiet).mean(axis=1)
+    parts = np.stack([privacy, sampling, bias], axis=1)
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+
+def _study_of_real_curves(estimate: Estimate, without: Estimate) -> Study:
+    """Errors from the average without protection, over releases of the same curves."""
+    grid = drawing_grid()
+    target = without.values(grid)[0, 0, 0]
+    squared = ((estimate.values(grid)[:, 0] - target) ** 2).mean(axis=-1)
+    quiet = estimate.unprotected[:, 0] @ estimate.basis(grid).T
+    bias = ((quiet - target) ** 2).mean(axis=-1)
+    privacy = estimate.basis.squared_distance(
+        estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
+    parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
+    return Study(typical_distance(squared), None, parts / parts.sum(axis=1, keepdims=True))
+
+
+def if_doubled(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+               ) -> dict[str, float]:
+    """Relative change of the typical error if people, readings each, or ε were doubled.
+
+    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common.
+    """
+    def typical(changed: Source, at: Budget) -> float:
+        return float(simulated_study(changed, mechanism, [at], seed).typical[0])
+
+    now = typical(source, budget)
+    sizes = source.values()
+    doubled = {
+        "people": (replace(source, n_curves=2 * sizes["n_curves"]), budget),
+        "readings": (replace(source, n_observations_per_curve=2 *
+                             sizes["n_observations_per_curve"]), budget),
+        "epsilon": (source, Budget(2 * budget.epsilon, budget.delta)),
+    }
+    return {what: typical(*changed) / now - 1 for what, changed in doubled.items()}

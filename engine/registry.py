@@ -1,0 +1,221 @@
+"""One idea for everything that can be plugged in: a frozen dataclass that describes itself.
+
+Sources, mechanisms and rates are classes whose fields are their parameters. `param` attaches what
+a form, a command line or an export needs to know, and `Registry` imports every module of a package
+the first time it is asked, so that adding a file is the whole change.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from functools import cache
+from typing import Any, TypeVar
+
+from engine.errors import InputError
+
+T = TypeVar("T", bound=type)
+
+
+class _Unset:
+    """Stands for "not chosen"; replaced by the usual value of the chosen variant."""
+
+    def __repr__(self) -> str:
+        return "usual"
+
+
+UNSET: Any = _Unset()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a form needs to know about one field of a parameterised class."""
+
+    name: str
+    kind: type
+    optional: bool
+    default: Any
+    label: str
+    help: str
+    symbol: str = ""
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    usual_when: Mapping[str, Any] = field(default_factory=dict)
+
+    def check(self, value: Any) -> Any:
+        """Return the value in its own type, or say what is wrong with it."""
+        if value is None:
+            if self.optional:
+                return None
+            raise self._error("is needed")
+        if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if self.kind is int and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
+            raise self._error(f"must be {_WORDS[self.kind]}; got {value!r}")
+        return self._within(value)
+
+    def _within(self, value: Any) -> Any:
+        if self.choices and value not in self.choices:
+            raise self._error(f"must be one of {', '.join(self.choices)}; got {value!r}")
+        if self.kind is float and not math.isfinite(value):
+            raise self._error("must be a finite number")
+        below = self.low is not None and value < self.low
+        above = self.high is not None and value > self.high
+        if below or above:
+            raise self._error(f"must lie between {self.low:g} and {self.high:g}; got {value:g}")
+        return value
+
+    def _error(self, problem: str) -> InputError:
+        return InputError(f"“{self.name}” {problem}.", field=self.name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for `python -m engine list --json`."""
+        out = {name: getattr(self, name) for name in (
+            "name", "label", "help", "symbol", "unit", "default", "optional")}
+        out["type"] = self.kind.__name__
+        if self.choices:
+            out["choices"] = list(self.choices)
+        if self.low is not None:
+            out["range"] = [self.low, self.high]
+        if self.usual_when:
+            out["default_when"] = dict(self.usual_when)
+        return out
+
+
+_WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def param(
+    default: Any,
+    label: str,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    symbol: str = "",
+    unit: str = "",
+    when: Mapping[str, Any] | None = None,
+) -> Any:
+    """Declare a parameter: a dataclass field with its range, symbol and help.
+
+    `when` gives the usual value in variants, as ``{"scheme=split": 0.1}``; the first that applies
+    wins over `default`. A field that was not chosen takes its usual value when the object is made.
+    """
+    facts = {"label": label, "help": help, "low": low, "high": high, "choices": choices,
+             "symbol": symbol, "unit": unit, "usual_when": dict(when or {}), "default": default}
+    return field(default=UNSET, metadata={"parameter": facts})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameterised:
+    """Base of everything registered: fills in usual values and checks each parameter."""
+
+    key: typing.ClassVar[str]
+    label: typing.ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for parameter in parameters(type(self)):
+            value = getattr(self, parameter.name)
+            if value is UNSET:
+                value = self._usual(parameter)
+            object.__setattr__(self, parameter.name, parameter.check(value))
+
+    def _usual(self, parameter: Parameter) -> Any:
+        for condition, value in parameter.usual_when.items():
+            name, _, wanted = condition.partition("=")
+            if getattr(self, name) == wanted:
+                return value
+        return parameter.default
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """Choices to offer by name: (label, parameters that differ from the usual ones)."""
+        return ((cls.label, {}),)
+
+    def values(self) -> dict[str, Any]:
+        """Every parameter with its value, in declared order."""
+        return {p.name: getattr(self, p.name) for p in parameters(type(self))}
+
+    def changed(self) -> dict[str, Any]:
+        """The parameters that differ from the usual ones of this variant."""
+        return {p.name: getattr(self, p.name) for p in parameters(type(self))
+                if getattr(self, p.name) != self._usual(p)}
+
+
+@cache
+def parameters(cls: type) -> tuple[Parameter, ...]:
+    """All declared parameters of a registered class, in declared order.
+
+    Choices come first wherever a `when` refers to them, because fields are resolved in order.
+    """
+    hints = typing.get_type_hints(cls)
+    declared = [f for f in fields(cls) if "parameter" in f.metadata]
+    return tuple(_parameter(f, hints[f.name]) for f in declared)
+
+
+def _parameter(declared: Field[Any], hint: Any) -> Parameter:
+    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    kinds = [option for option in options if option is not type(None)]
+    return Parameter(name=declared.name, kind=kinds[0], optional=type(None) in options,
+                     **declared.metadata["parameter"])
+
+
+class Registry:
+    """The members of one package, found by importing its modules once."""
+
+    def __init__(self, package: str, noun: str) -> None:
+        self.package = package
+        self.noun = noun
+        self._members: dict[str, type] = {}
+        self._loaded = False
+
+    def register(self, cls: T) -> T:
+        if cls.key in self._members:
+            raise ValueError(f"two {self.noun}s have the key {cls.key!r}")
+        self._members[cls.key] = cls
+        return cls
+
+    def all(self) -> tuple[type, ...]:
+        """Every member, sorted by its `order` (the recommended one first) and key."""
+        self._load()
+        return tuple(sorted(self._members.values(), key=lambda c: (getattr(c, "order", 50), c.key)))
+
+    def get(self, key: Any) -> type:
+        """The member with this key; an `InputError` lists the known ones."""
+        self._load()
+        if not isinstance(key, str) or key not in self._members:
+            raise InputError(f"There is no {self.noun} {key!r}.", field=self.noun,
+                             hint=f"Choose one of {', '.join(sorted(self._members))}.")
+        return self._members[key]
+
+    def for_task(self, task: str) -> tuple[type, ...]:
+        """The members that serve one task."""
+        return tuple(c for c in self.all() if task in c.tasks)
+
+    def build(self, key: Any, chosen: Mapping[str, Any]) -> Any:
+        """Make a member from plain values, naming any parameter it does not have."""
+        cls = self.get(key)
+        known = [p.name for p in parameters(cls)]
+        unknown = [name for name in chosen if name not in known]
+        if unknown:
+            raise InputError(f"The {self.noun} {key!r} has no parameter {unknown[0]!r}.",
+                             field=str(unknown[0]), hint=f"It has {', '.join(known)}.")
+        return cls(**chosen)
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        package = importlib.import_module(self.package)
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{self.package}.{module.name}")
+        self._loaded = True

@@ -1,0 +1,188 @@
+"""One what-if as data: the page, its link, its export and the command line share it.
+
+{"version": 1, "source": {"key": …, "parameters": {…}}, "mechanism": {"key": …, "parameters": {…}},
+ "budgets": [{"epsilon": 1.0, "delta": 0.001}], "repeats": 100, "draws": 1, "seed": 1,
+ "axes": {"budgets.epsilon": [0.5, 1, 4], "source.n_curves": [100, 250]}}
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.errors import InputError
+from engine.experiments import Cell, Run
+from engine.mechanisms import Mechanism, mechanisms
+from engine.sources import Source, sources
+from engine.types import Budget
+
+VERSION = 1
+MOST_CELLS = 10_000
+_LIMITS = {"repeats": (1, 100_000), "draws": (1, 100_000), "seed": (0, 2**63 - 1)}
+_KEYS = ("version", "source", "mechanism", "budgets", "repeats", "draws", "seed", "axes")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A checked scenario; `plain` is the JSON object it came from, with defaults filled in."""
+
+    source: Source
+    mechanism: Mechanism
+    budgets: tuple[Budget, ...]
+    run: Run = field(default_factory=Run)
+    axes: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    plain: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def cells(self) -> list[Cell]:
+        """The full grid over the axes, in their order; one cell without axes."""
+        if math.prod(len(values) for values in self.axes.values()) > MOST_CELLS:
+            raise InputError(f"The axes make more than {MOST_CELLS} cells.", field="axes",
+                             hint="Take fewer values.")
+        return [self._cell(dict(zip(self.axes, values, strict=True)))
+                for values in itertools.product(*self.axes.values())]
+
+    def _cell(self, at: dict[str, Any]) -> Cell:
+        plain = _deep_copy(self.plain)
+        for path, value in at.items():
+            _put(plain, path, value)
+        moved = _checked_core(plain)
+        return Cell(at, *moved)
+
+
+def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
+    """Read a scenario from JSON text; values in `instead` replace those at its top level.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, of the wrong type, or out of range.
+    """
+    try:
+        plain = json.loads(text)
+    except ValueError as problem:
+        line = getattr(problem, "lineno", 1)
+        raise InputError(f"The scenario is not valid JSON (line {line}).", field="scenario",
+                         hint="Check commas, quotes and brackets there.") from None
+    return from_plain({**plain, **(instead or {})} if isinstance(plain, dict) else plain)
+
+
+def from_plain(plain: Any) -> Scenario:
+    """Check a scenario given as plain dictionaries and lists; see `from_json`."""
+    plain = _deep_copy(_object(plain, "scenario", _KEYS))
+    if plain.setdefault("version", VERSION) != VERSION:
+        raise InputError(f"This scenario has version {plain['version']!r}; only {VERSION} is "
+                         "known.", field="version", hint="Export it again.")
+    for name, usual in (("repeats", 1), ("draws", 1), ("seed", 1)):
+        plain[name] = _whole_number(plain.get(name, usual), name)
+    axes = {path: _axis(path, values)
+            for path, values in _object(plain.get("axes", {}), "axes").items()}
+    source, mechanism, budgets = _checked_core(plain)
+    run = Run(plain["repeats"], plain["draws"], plain["seed"])
+    scenario = Scenario(source, mechanism, budgets, run, axes, plain)
+    scenario.cells()  # every cell is checked before anything runs
+    return scenario
+
+
+def to_plain(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
+             ) -> dict[str, Any]:
+    """The scenario of given objects, with every parameter written out."""
+    return {
+        "version": VERSION,
+        "source": {"key": source.key, "parameters": source.values()},
+        "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
+        "budgets": [{"epsilon": b.epsilon if b.is_private else "inf", "delta": b.delta}
+                    for b in budgets],
+        "repeats": run.repeats, "draws": run.draws, "seed": run.seed,
+    }
+
+
+def _checked_core(plain: Mapping[str, Any]) -> tuple[Source, Mechanism, tuple[Budget, ...]]:
+    source = _member(plain, "source", sources)
+    mechanism = _member(plain, "mechanism", mechanisms)
+    if not mechanism.tasks & source.tasks:
+        raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
+                         field="mechanism")
+    return source, mechanism, _budgets(plain.get("budgets"), source.n_servers)
+
+
+def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
+    if name not in plain:
+        raise InputError(f"The scenario has no “{name}”.", field=name,
+                         hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
+    given = _object(plain[name], name, ("key", "parameters"))
+    return registry.build(given.get("key"), _object(given.get("parameters", {}), f"{name}.parameters"))
+
+
+def _budgets(given: Any, n_servers: int) -> tuple[Budget, ...]:
+    if not isinstance(given, list) or not given:
+        raise InputError("“budgets” must be a list with at least one budget.", field="budgets",
+                         hint='For example [{"epsilon": 1.0, "delta": 0.001}].')
+    budgets = tuple(_budget(one) for one in given)
+    if len(budgets) not in (1, n_servers):
+        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
+                         field="budgets", hint="Give one for all, or one for each server.")
+    return budgets
+
+
+def _budget(given: Any) -> Budget:
+    given = _object(given, "budgets", ("epsilon", "delta"))
+    if "epsilon" not in given:
+        raise InputError("A budget needs “epsilon”.", field="budgets.epsilon")
+    return Budget(_number(given["epsilon"], "budgets.epsilon"),
+                  _number(given.get("delta", 0.0), "budgets.delta"))
+
+
+def _number(value: Any, name: str) -> float:
+    if value == "inf":
+        return math.inf
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise InputError(f"“{name}” must be a number; got {value!r}.", field=name)
+    return float(value)
+
+
+def _whole_number(value: Any, name: str) -> int:
+    low, high = _LIMITS[name]
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InputError(f"“{name}” must be a whole number from {low} to {high}; got {value!r}.",
+                         field=name)
+    return value
+
+
+def _axis(path: str, values: Any) -> tuple[Any, ...]:
+    group, _, name = path.partition(".")
+    if group not in ("source", "mechanism", "budgets") or not name:
+        raise InputError(f"There is no axis {path!r}.", field="axes",
+                         hint="Use source.NAME, mechanism.NAME, budgets.epsilon or budgets.delta.")
+    if not isinstance(values, list) or not values:
+        raise InputError(f"The axis {path!r} must be a list with at least one value.", field=path)
+    return tuple(values)
+
+
+def _put(plain: dict[str, Any], path: str, value: Any) -> None:
+    """Set one axis value in a plain scenario; a budget value goes to every budget."""
+    group, _, name = path.partition(".")
+    if group == "budgets":
+        for budget in plain["budgets"]:
+            budget[name] = value
+    elif name == "key":
+        plain[group]["key"] = value
+    else:
+        plain[group].setdefault("parameters", {})[name] = value
+
+
+def _object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"“{name}” must be an object in braces.", field=name)
+    unknown = [key for key in value if known and key not in known]
+    if unknown:
+        raise InputError(f"“{name}” has no key {unknown[0]!r}.", field=str(unknown[0]),
+                         hint=f"It has {', '.join(known)}.")
+    return value
+
+
+def _deep_copy(plain: Any) -> Any:
+    return json.loads(json.dumps(plain))

@@ -1,0 +1,40 @@
+"""Where curves come from: simulation designs, bundled data and uploads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from engine.registry import Parameterised, Registry
+from engine.types import CurveData, PublicFacts
+
+sources = Registry("engine.sources", "source")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(Parameterised):
+    """A recipe for data: parameters in, `CurveData` out.
+
+    `is_random` says whether a fresh draw gives fresh curves; real data are the same every time.
+    `facts` is public and known before anything is drawn.
+    """
+
+    tasks: ClassVar[frozenset[str]]
+    is_random: ClassVar[bool] = True
+    if TYPE_CHECKING:  # every source has this parameter; each declares its own range
+        n_servers: int
+
+    @property
+    def facts(self) -> PublicFacts:
+        raise NotImplementedError
+
+    @property
+    def n_readings(self) -> int:
+        """Readings in one data set: decides how many data sets are drawn at once."""
+        raise NotImplementedError
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw `n_repeats` independent data sets of equal public sizes."""
+        raise NotImplementedError

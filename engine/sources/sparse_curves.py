@@ -1,0 +1,149 @@
+"""Simulated sparse curves: a known mean, a smooth random deviation per person, reading noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.numerics.kernels import path_polynomials
+from engine.numerics.tables import InterpolatedFunction, horner
+from engine.registry import param
+from engine.sources import Source, sources
+from engine.types import Array, CurveData, PublicFacts, Truth
+
+_BLOCK = 1000  # curves whose deviations are evaluated at once, to stay in cache
+
+
+def mu1(t: Array) -> Array:
+    """4/5 + (3/5) cos 2πt + (2/3) sin 2πt (arXiv 2412.06582, section 5)."""
+    return 0.8 + 0.6 * np.cos(2 * np.pi * t) + (2 / 3) * np.sin(2 * np.pi * t)
+
+
+def mu2(t: Array) -> Array:
+    """1/7 + 5t²/7 − 10(1/2 − t)⁴/7 (arXiv 2412.06582, section 5)."""
+    return 1 / 7 + 5 * t**2 / 7 - 10 * (0.5 - t) ** 4 / 7
+
+
+def growth(t: Array) -> Array:
+    """Height in cm over ages 2 to 18, t = (age − 2) / 16.
+
+    The growth curve of Preece and Baines (1978), model 1, with parameters between those usual for
+    girls and for boys.
+    """
+    age = 2 + 16 * t
+    final, at_spurt, slow, fast, spurt = 169.0, 157.0, 0.112, 1.15, 13.0
+    return final - 2 * (final - at_spurt) / (
+        np.exp(slow * (age - spurt)) + np.exp(fast * (age - spurt)))
+
+
+_MEANS: dict[str, Callable[[Array], Array]] = {"mu1": mu1, "mu2": mu2, "growth": growth}
+
+_FACTS = {
+    "mu1": PublicFacts(name="Smooth wave, simulated", unit_scale=True, periodic=True),
+    "mu2": PublicFacts(name="Rising bend, simulated", unit_scale=True),
+    "growth": PublicFacts(
+        name="Growth, simulated", person="child", people="children", curve="growth",
+        value_name="Height", value_unit="cm", time_name="Age", time_unit="years",
+        time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
+}
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class SparseCurves(Source):
+    """Y_ij = μ(X_ij) + U_i(X_ij) + ξ_ij with X uniform, U a Matérn process and Gaussian ξ.
+
+    The design of arXiv 2412.06582, section 5. Deviations are drawn through their Karhunen–Loève
+    expansion, whose eigenfunctions are polynomials to working accuracy: a curve is then a
+    polynomial with Gaussian coefficients, evaluated by Horner's rule at its own points.
+    """
+
+    key = "sparse_curves"
+    label = "Simulated curves"
+    order = 10
+    tasks = frozenset({"mean_function"})
+
+    mean: str = param("mu1", "Mean curve", "The known average the curves scatter around.",
+                      choices=("mu1", "mu2", "growth"))
+    n_curves: int = param(250, "People", "How many take part, over all sites.",
+                          low=2, high=100_000, symbol="n")
+    n_observations_per_curve: int = param(
+        10, "Readings each", "How many points are known on each curve.",
+        low=1, high=1000, symbol="m")
+    n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
+                           low=1, high=1000, symbol="S")
+    noise_variance: float = param(0.25, "Variance of a reading's error",
+                                  "Error of a single reading, in squared response units.",
+                                  low=0.0, high=1e4)
+    deviation_sd: float = param(
+        0.5, "Spread of people", "Standard deviation of a person's curve around the mean.",
+        low=0.0, high=100.0, when={"mean=growth": 6.0})
+    deviation_length: float = param(
+        0.8, "Length scale of deviations", "Larger: a person's curve stays above or below longer.",
+        low=0.3, high=5.0)
+    deviation_smoothness: float = param(
+        4.0, "Smoothness of deviations", "Order ν of the Matérn covariance.", low=3.0, high=10.0,
+        symbol="ν")
+    value_low: float = param(-2.0, "Lowest possible value", "Public lower bound of a reading.",
+                             low=-1e6, high=1e6, when={"mean=mu2": -3.0, "mean=growth": 60.0})
+    value_high: float = param(4.0, "Highest possible value", "Public upper bound of a reading.",
+                              low=-1e6, high=1e6, when={"mean=mu2": 3.0, "mean=growth": 210.0})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_servers > self.n_curves:
+            raise InputError(f"{self.n_servers} sites need at least as many curves; got "
+                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        self.facts  # noqa: B018  (checks the bounds)
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return (("Growth, simulated", {"mean": "growth", "n_curves": 200,
+                                       "n_observations_per_curve": 30}),
+                ("Smooth wave, simulated", {"mean": "mu1"}),
+                ("Rising bend, simulated", {"mean": "mu2"}))
+
+    @property
+    def facts(self) -> PublicFacts:
+        base = _FACTS[self.mean]
+        return PublicFacts(**{**base.__dict__, "value_low": self.value_low,
+                              "value_high": self.value_high})
+
+    @property
+    def n_readings(self) -> int:
+        return self.n_curves * self.n_observations_per_curve
+
+    @property
+    def truth(self) -> Truth:
+        return Truth.of(_MEANS[self.mean])
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw data sets; times, deviations and errors each come from one block of draws."""
+        n, m = self.n_curves, self.n_observations_per_curve
+        times = rng.random((n_repeats * n, m))
+        polynomials = path_polynomials(
+            self.deviation_smoothness, self.deviation_length, 1.0) * self.deviation_sd
+        weights = rng.standard_normal((n_repeats * n, polynomials.shape[1]))
+        values = rng.standard_normal((n_repeats * n, m))
+        values *= np.sqrt(self.noise_variance)
+        mean = _interpolated_mean(self.mean)
+        for first in range(0, n_repeats * n, _BLOCK):
+            block = slice(first, first + _BLOCK)
+            points = times[block].T.copy()
+            curves = mean(points)
+            curves += horner(polynomials @ weights[block].T, 2 * points - 1)
+            values[block] += curves.T
+        return CurveData(times=times.reshape(n_repeats, n * m),
+                         values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
+                         server=np.sort(np.arange(n) % self.n_servers), facts=self.facts,
+                         truth=self.truth)
+
+
+@lru_cache
+def _interpolated_mean(name: str) -> InterpolatedFunction:
+    return InterpolatedFunction(_MEANS[name])

@@ -1,0 +1,293 @@
+"""The few records that everything else is made of.
+
+All are frozen and picklable; their arrays are read-only. Neighbouring data always *replace one
+curve*, and the sizes (servers, curves, readings per curve) are public.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+
+if TYPE_CHECKING:
+    from engine.numerics.bases import Basis
+
+Array = NDArray[np.float64]
+GRID_SIZE = 101  # points at which curves are drawn and exported
+_NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One privacy budget (ε, δ); ε = ∞ means no protection.
+
+    Raises
+    ------
+    InputError
+        If ε is not positive or δ is outside [0, 1).
+    """
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise InputError(f"ε must be positive; got {self.epsilon:g}.", field="epsilon",
+                             hint="Usual values lie between 0.05 and 10.")
+        if not 0 <= self.delta < 1:
+            raise InputError(f"δ must lie between 0 and 1; got {self.delta:g}.", field="delta",
+                             hint="Choose δ below 1/n, for example 1/n².")
+
+    @property
+    def is_private(self) -> bool:
+        return math.isfinite(self.epsilon)
+
+    @property
+    def is_pure(self) -> bool:
+        return self.delta == 0
+
+
+NON_PRIVATE = Budget(math.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicFacts:
+    """What is stated about the curves from outside the data: words, units and bounds.
+
+    `kind` is "simulated", "public" or "upload". Values outside the bounds are moved to the nearest
+    bound. `unit_scale` says that values are of size one as they stand, so that the papers'
+    constants apply unchanged; `periodic` that a curve ends where it began.
+    """
+
+    name: str = "Curves"
+    kind: str = "simulated"
+    person: str = "person"
+    people: str = "people"
+    curve: str = ""
+    value_name: str = "Value"
+    value_unit: str = ""
+    time_name: str = "Time"
+    time_unit: str = ""
+    time_low: float = 0.0
+    time_high: float = 1.0
+    value_low: float = -1.0
+    value_high: float = 1.0
+    unit_scale: bool = False
+    periodic: bool = False
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
+        _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
+
+    @property
+    def value_middle(self) -> float:
+        return (self.value_low + self.value_high) / 2
+
+    @property
+    def value_half_width(self) -> float:
+        return (self.value_high - self.value_low) / 2
+
+    def to_unit_time(self, times: Array) -> Array:
+        """Times in their own unit, moved into the stated range, on [0, 1]."""
+        inside = np.clip(times, self.time_low, self.time_high)
+        return (inside - self.time_low) / (self.time_high - self.time_low)
+
+    def from_unit_time(self, times: Array) -> Array:
+        return self.time_low + times * (self.time_high - self.time_low)
+
+
+def _check_range(what: str, low: float, high: float, name: str, unit: str) -> None:
+    unit = f" {unit}" if unit else ""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise InputError(f"The lowest and highest possible {name.lower()} must be finite numbers.",
+                         field=f"{what}_low")
+    if low >= high:
+        raise InputError(f"The lowest {name.lower()} must be below the highest; got {low:g} and "
+                         f"{high:g}{unit}.", field=f"{what}_low", hint="Swap or widen them.")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A known mean function, as data: its values on a drawing grid and on quadrature nodes.
+
+    `grid_values` (GRID_SIZE,) on equally spaced points of [0, 1]; `node_values` (200,) on
+    Gauss–Legendre nodes, from which coefficients and the energy of the tail follow.
+    """
+
+    grid_values: Array
+    node_values: Array
+
+    @classmethod
+    def of(cls, function: Callable[[Array], Array]) -> Truth:
+        return cls(_read_only(function(drawing_grid())), _read_only(function(quadrature()[0])))
+
+    @property
+    def energy(self) -> float:
+        """∫ μ² over [0, 1]."""
+        return float(quadrature()[1] @ self.node_values**2)
+
+
+def drawing_grid() -> Array:
+    """The equally spaced points of [0, 1] on which curves are drawn."""
+    return np.linspace(0.0, 1.0, GRID_SIZE)
+
+
+def quadrature() -> tuple[Array, Array]:
+    """Gauss–Legendre nodes and weights on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    return (nodes + 1) / 2, weights / 2
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The public sizes of a data set: all that tuning by formula may look at."""
+
+    n_curves_per_server: tuple[int, ...]
+    n_observations: int
+    fewest_per_curve: int  # among curves with at least one reading
+
+    @property
+    def n_servers(self) -> int:
+        return len(self.n_curves_per_server)
+
+    @property
+    def n_curves(self) -> int:
+        return sum(self.n_curves_per_server)
+
+    @property
+    def n_observations_per_curve(self) -> float:
+        return self.n_observations / self.n_curves
+
+
+@dataclass(frozen=True)
+class CurveData:
+    """Functional observations in long form, `n_repeats` data sets of equal sizes at once.
+
+    Parameters
+    ----------
+    times : (n_repeats, N)
+        Observation points on [0, 1], curve after curve.
+    values : (n_repeats, N)
+        Readings in response units, in the same order.
+    counts : (n_curves,)
+        Readings on each curve; they sum to N. Public.
+    server : (n_curves,)
+        Server of each curve, 0 … n_servers − 1, in non-decreasing order. Public.
+    facts : PublicFacts
+    truth : Truth, if the mean function is known.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not agree.
+    """
+
+    times: Array
+    values: Array
+    counts: NDArray[np.int64]
+    server: NDArray[np.int64]
+    facts: PublicFacts = field(default_factory=PublicFacts)
+    truth: Truth | None = None
+
+    def __post_init__(self) -> None:
+        if self.times.shape != self.values.shape or self.times.ndim != 2:
+            raise InputError(f"times {self.times.shape} and values {self.values.shape} must both "
+                             "have the shape (repeats, readings).", field="values")
+        if self.counts.sum() != self.times.shape[1] or len(self.server) != len(self.counts):
+            raise InputError("The readings per curve must add up to the number of readings.",
+                             field="counts")
+        if len(self.server) and (np.diff(self.server) < 0).any():
+            raise InputError("Curves must be ordered by server.", field="server")
+        for name in ("times", "values", "counts", "server"):
+            object.__setattr__(self, name, _read_only(getattr(self, name)))
+
+    @property
+    def n_repeats(self) -> int:
+        return len(self.times)
+
+    @property
+    def n_curves(self) -> int:
+        return len(self.counts)
+
+    @property
+    def sizes(self) -> Sizes:
+        used = self.counts[self.counts > 0]
+        return Sizes(tuple(int(k) for k in np.bincount(self.server)), int(self.counts.sum()),
+                     int(used.min()) if len(used) else 0)
+
+    def pooled(self) -> CurveData:
+        """The same curves on one server: central instead of federated privacy."""
+        return replace(self, server=np.zeros_like(self.server))
+
+    def repeat(self, index: int) -> CurveData:
+        """One of the data sets, as a batch of one."""
+        one = slice(index, index + 1)
+        return replace(self, times=self.times[one], values=self.values[one])
+
+    def curves(self, limit: int) -> list[tuple[Array, Array]]:
+        """Times and values of the first `limit` curves of the first data set, sorted in time."""
+        ends = np.cumsum(self.counts)
+        out = []
+        for stop, count in zip(ends[:limit], self.counts[:limit], strict=True):
+            t, y = self.times[0, stop - count:stop], self.values[0, stop - count:stop]
+            order = np.argsort(t, kind="stable")
+            out.append((t[order], y[order]))
+        return out
+
+
+@dataclass(frozen=True)
+class Spend:
+    """One line of the ledger: what left a server and what it cost.
+
+    `mu` is the Gaussian-DP parameter of one such release (∞ without noise), `count` how many
+    there are, and `composition` "sequential" when the same people take part in each (μ's add in
+    squares) or "parallel" when every person takes part in one.
+    """
+
+    what: str
+    server: int
+    mu: float
+    sensitivity: tuple[float, ...]
+    noise_scale: tuple[float, ...]
+    count: int
+    composition: str
+    asked: Budget
+    why: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a mechanism released, for every budget, repeat and draw, as basis coefficients.
+
+    `coefficients` (budgets, repeats, draws, r) are in response units. `spends` holds one ledger
+    for each budget. `unprotected` (budgets, repeats, r) never leaves a server: it is the estimate
+    without noise that the private one is compared with. `lower` and `upper` are bands on the
+    drawing grid (budgets, repeats, draws, GRID_SIZE) where a mechanism gives them.
+    """
+
+    task: str
+    basis: Basis
+    coefficients: Array
+    spends: tuple[tuple[Spend, ...], ...]
+    unprotected: Array
+    lower: Array | None = None
+    upper: Array | None = None
+    tuning: tuple[dict[str, Any], ...] = ()
+
+    def values(self, grid: Array) -> Array:
+        """The released curves on a grid of [0, 1]: (budgets, repeats, draws, len(grid))."""
+        return np.asarray(self.coefficients @ self.basis(grid).T)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
