@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,10 +141,11 @@ def drawing_grid() -> Array:
     return np.linspace(0.0, 1.0, GRID_SIZE)
 
 
+@cache
 def quadrature() -> tuple[Array, Array]:
     """Gauss–Legendre nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    return (nodes + 1) / 2, weights / 2
+    return _read_only((nodes + 1) / 2), _read_only(weights / 2)
 
 
 @dataclass(frozen=True)

@@ -353,65 +353,67 @@ class NoisyGradientMean(Mechanism):
         The columns of `iterates` are (plan, draw) pairs followed by noise-free ones, one for each
         different set of weights. Returns (plans, repeats, draws, r) and (plans, repeats, r).
         """
-        plan, (repeats, _, size) = plans[0], servers[0].moments.cross.shape
+        plan, repeats, size = plans[0], len(servers[0].moments.features), servers[0].moments.size
         weights, like = np.unique(np.stack([p.weights for p in plans]), axis=0, return_inverse=True)
         quiet = weights if self.baseline == "same_steps" else weights[:0]
         shares = np.concatenate([np.repeat([p.weights for p in plans], draws, axis=0), quiet])
-        iterates = np.zeros((repeats, size, len(shares)))
+        iterates = np.zeros((repeats, len(shares), size))
         for t in range(plan.rounds):
             sent = [self.server_update(server, t, plan.batch_sizes[s], iterates,
                                        np.stack([p.scales[s] for p in plans]))
                     for s, server in enumerate(servers)]
             iterates = self.combine(sent, shares, iterates)
-        released = iterates[..., :len(plans) * draws].reshape(repeats, size, len(plans), draws)
+        private = len(plans) * draws
+        released = iterates[:, :private].reshape(repeats, len(plans), draws, size)
         if self.baseline == "same_steps":
-            unprotected = iterates[..., len(plans) * draws:][..., like]
+            unprotected = iterates[:, private:][:, like]
         else:
-            unprotected = np.repeat(self._baseline(servers, plan.rounds)[..., None], len(plans), 2)
-        return released.transpose(2, 0, 3, 1), unprotected.transpose(2, 0, 1)
+            unprotected = np.repeat(self._baseline(servers, plan.rounds)[:, None], len(plans), 1)
+        return released.swapaxes(0, 1), unprotected.swapaxes(0, 1)
 
     def server_update(self, server: Server, round: int, batch_size: int, iterates: Array,
                       scales: Array) -> Array:
-        """Everything a server does with its curves in one round; only this leaves it.
+        """Everything a server does with its curves in one round; only the result leaves it.
 
-        `iterates` (repeats, r, columns) came from the centre; `scales` (plans, r). Returns the
-        averaged clipped gradients, noised in the private columns: (repeats, r, columns).
+        `iterates` (repeats, columns, r) came from the centre; `scales` (plans, r). Returns the
+        averaged clipped gradients, noised in the private columns: (repeats, columns, r).
         """
         start = round * batch_size if self.scheme == "split" else 0
         batch = slice(start, start + batch_size)
         radii = server.radii if len(server.radii) == 1 else server.radii[batch]
         sent = mean_clipped_gradient(server.moments.curves(batch), iterates, radii)
-        noise = np.einsum("pl,kdl->klpd", scales, server.normals[round])
-        sent[..., :noise[0, 0].size] += noise.reshape(*sent.shape[:2], -1)
+        noise = scales[:, None] * server.normals[round][:, None]
+        noise = noise.reshape(len(sent), -1, sent.shape[2])
+        sent[:, :noise.shape[1]] += noise
         return sent
 
     def combine(self, sent: list[Array], shares: Array, iterates: Array) -> Array:
         """The centre's step: it sees what the servers sent and no data."""
-        gradient = sum(shares[:, s] * one for s, one in enumerate(sent))
-        moved = iterates - self.step_size * gradient
+        gradient = sum(shares[:, s, None] * one for s, one in enumerate(sent))
+        moved = np.asarray(iterates - self.step_size * gradient)
         if self.ellipsoid_radius is None:
             return moved
-        smooth = np.arange(1.0, moved.shape[1] + 1) ** (2 * self.smoothness)
+        smooth = np.arange(1.0, moved.shape[2] + 1) ** (2 * self.smoothness)
         bound = (self.ellipsoid_radius / math.pi**self.smoothness) ** 2
-        return project_on_ellipsoid(moved.swapaxes(1, 2), smooth, bound).swapaxes(1, 2)
+        return project_on_ellipsoid(moved, smooth, bound)
 
     def _baseline(self, servers: list[Server], rounds: int) -> Array:
         """Least squares or plain gradient descent on the curves of all servers: (repeats, r)."""
-        pooled = Moments(np.concatenate([s.moments.gram for s in servers], axis=1),
-                         np.concatenate([s.moments.cross for s in servers], axis=1))
+        pooled = Moments(np.concatenate([s.moments.features for s in servers], axis=2),
+                         servers[0].moments.size)
         if self.baseline == "least_squares":
             return _least_squares(pooled)
-        gram, cross = pooled.gram.mean(axis=1), pooled.cross.mean(axis=1)[..., None]
-        fit = np.zeros_like(cross)
+        gram, cross = pooled.average()
+        fit = np.zeros_like(cross[..., None])
         for _ in range(rounds):
-            fit = fit - self.step_size * (gram @ fit - cross)
+            fit = fit - self.step_size * (gram @ fit - cross[..., None])
         return np.asarray(fit[..., 0])
 
 
 def _least_squares(moments: Moments) -> Array:
     """Pooled least squares with every curve of weight one: (repeats, r)."""
-    gram, cross = moments.gram.mean(axis=1), moments.cross.mean(axis=1)
-    ridge = 1e-10 * np.eye(gram.shape[-1])  # keeps a design with too few points solvable
+    gram, cross = moments.average()
+    ridge = 1e-10 * np.eye(moments.size)  # keeps a design with too few points solvable
     return np.asarray(np.linalg.solve(gram + ridge, cross[..., None])[..., 0])
 
 
@@ -420,9 +422,9 @@ def _standard_errors(moments: Moments, fit: Array, basis: Basis) -> Array:
 
     Curves are independent, readings within one are not: the sandwich formula over curves.
     """
-    gram = moments.gram.mean(axis=1) + 1e-10 * np.eye(basis.size)
-    scores = moments.cross - np.einsum("rnkl,rl->rnk", moments.gram, fit)
-    influence = np.linalg.solve(gram, scores.swapaxes(1, 2)) / scores.shape[1]
+    gram = moments.average()[0] + 1e-10 * np.eye(basis.size)
+    scores = moments.gradients(fit[:, None])[:, 0]
+    influence = np.linalg.solve(gram, scores) / moments.n_curves
     return np.asarray(np.sqrt(((basis(drawing_grid()) @ influence) ** 2).sum(axis=2)))
 
 

@@ -36,6 +36,8 @@ class Basis:
 
     def turns(self, times: Array) -> Array:
         """The position of a time within the period, in [0, 1]."""
+        if self.extension == 0:
+            return times
         return np.asarray((times + self.extension) / (1 + 2 * self.extension))
 
     @property

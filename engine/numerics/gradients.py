@@ -16,35 +16,26 @@ def mean_clipped_gradient(moments: Moments, iterates: Array, radii: Array) -> Ar
     Parameters
     ----------
     moments : Moments of (repeats, curves)
-    iterates : (repeats, r, columns)
+    iterates : (repeats, columns, r)
         One column for every draw and budget.
     radii : (curves or 1, r)
         A curve's gradient entry l is moved into [−R_l, R_l].
 
     Returns
     -------
-    (repeats, r, columns). Replacing one curve moves entry l by at most 2 R_l / curves, because
+    (repeats, columns, r). Replacing one curve moves entry l by at most 2 R_l / curves, because
     the clipped gradient of every curve lies in the box whatever its readings are.
     """
-    repeats, curves, r = moments.cross.shape
-    columns = iterates.shape[2]
-    total = np.zeros((repeats, r, columns))
-    step = max(1, _BLOCK // (repeats * r * columns))
-    for first in range(0, curves, step):
+    total = np.zeros_like(iterates)
+    step = max(1, _BLOCK // iterates.size)
+    for first in range(0, moments.n_curves, step):
         part = slice(first, first + step)
-        box = (radii if len(radii) == 1 else radii[part])[..., None]
-        total += _clipped_gradients(moments.curves(part), iterates, box).sum(axis=1)
-    return total / curves
-
-
-def _clipped_gradients(moments: Moments, iterates: Array, box: Array) -> Array:
-    """Clipped gradients M_i a − v_i of every curve and column: (repeats, curves, r, columns)."""
-    repeats, curves, r = moments.cross.shape
-    gradient = moments.gram.reshape(repeats, curves * r, r) @ iterates
-    gradient = gradient.reshape(repeats, curves, r, -1)
-    gradient -= moments.cross[..., None]
-    np.maximum(gradient, -box, out=gradient)
-    return np.minimum(gradient, box, out=gradient)
+        box = (radii if len(radii) == 1 else radii[part]).T
+        gradients = moments.curves(part).gradients(iterates)
+        np.maximum(gradients, -box, out=gradients)
+        np.minimum(gradients, box, out=gradients)
+        total += gradients.sum(axis=3)
+    return total / moments.n_curves
 
 
 def project_on_ellipsoid(points: Array, weights: Array, bound: float) -> Array:

@@ -9,7 +9,7 @@ from scipy.special import gammaln, kve
 
 from engine.types import Array, quadrature
 
-_TAIL = 2e-7  # share of the variance that the dropped terms of an expansion may hold
+_TAIL = 5e-7  # share of the variance that the dropped terms of an expansion may hold
 _DEGREE = 48  # degree at which eigenfunctions are interpolated before trimming
 
 
@@ -46,7 +46,7 @@ def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
     Returns (degree + 1, terms): monomial coefficients, lowest degree first. Standard normal
     weights on the columns give Gaussian paths whose covariance is exact to about 1e-6 · sd². The
     eigenfunctions are extended off the quadrature nodes by the Nyström formula and interpolated at
-    Chebyshev points, which costs less than 1e-7 at the degree kept.
+    Chebyshev points, which costs less than 1e-6 · sd at the degree kept.
     """
     values, functions = _eigen(smoothness, length, sd)
     terms = int(np.searchsorted(-(sd**2 - np.cumsum(values)), -_TAIL * sd**2)) + 1
@@ -55,7 +55,7 @@ def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
     kernel = matern((z[:, None] + 1) / 2 - nodes, smoothness, length, sd)
     extended = kernel @ (weights[:, None] * functions[:, :terms]) / np.sqrt(values[:terms])
     chebyshev = np.polynomial.chebyshev.chebfit(z, extended, _DEGREE)
-    degree = _trimmed_degree(chebyshev, 1e-7 * sd)
+    degree = _trimmed_degree(chebyshev, 1e-6 * sd)
     return np.stack([_monomials(column[:degree + 1]) for column in chebyshev.T], axis=1)
 
 

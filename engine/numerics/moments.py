@@ -1,8 +1,10 @@
 """Per-curve moments: all that an estimator linear in the readings needs to know of a curve.
 
-For curve i with readings (t_j, y_j), j = 1 … m_i, the moments are M_i = (1/m_i) Σ_j Φ(t_j)Φ(t_j)'
-and v_i = (1/m_i) Σ_j Φ(t_j) y_j. They are computed once; every later round, draw and budget then
-costs r² operations per curve whatever the number of readings.
+For curve i with readings (t_j, y_j), j = 1 … m_i, they are M_i = (1/m_i) Σ_j Φ(t_j)Φ(t_j)' and
+v_i = (1/m_i) Σ_j Φ(t_j) y_j. Products of cosines and sines are again cosines and sines of sums and
+differences of frequencies, so the r² entries of M_i follow from the means of 2r − 1 waves or
+fewer: those, and v_i, are what is kept. They are computed once; every later round, draw and budget
+then costs the same whatever the number of readings.
 """
 
 from __future__ import annotations
@@ -18,113 +20,150 @@ from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.tables import cos_sin
 from engine.types import Array
 
-_BLOCK = 16_000  # readings worked on at once: their arrays stay in the second-level cache
+Index = NDArray[np.int64]
+_BLOCK = 20_000  # readings worked on at once: their arrays stay in the second-level cache
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Per-curve moments of `n_repeats` data sets.
+    """Per-curve moments of `n_repeats` data sets for a basis of `size` functions.
 
-    `gram` (n_repeats, n_curves, r, r) and `cross` (n_repeats, n_curves, r). A curve with a
-    non-finite number in it, or with no readings, has zero moments: it counts, and adds nothing.
+    `features` (n_repeats, 2h + 1 + r, n_curves) with h = 2⌊r/2⌋: means of 1, cos 1 … cos h,
+    sin 1 … sin h, and the r entries of v. Curves run along the last axis, so that every pass over
+    them is contiguous. A curve with a non-finite number in it, or without readings, has zero
+    features: it counts, and adds nothing.
     """
 
-    gram: Array
-    cross: Array
+    features: Array
+    size: int
+
+    @property
+    def n_curves(self) -> int:
+        return self.features.shape[2]
+
+    def curves(self, chosen: slice) -> Moments:
+        return Moments(self.features[:, :, chosen], self.size)
 
     def first(self, size: int) -> Moments:
         """The moments of the first `size` basis functions."""
-        if size == self.cross.shape[-1]:
+        if size == self.size:
             return self
-        return Moments(np.ascontiguousarray(self.gram[..., :size, :size]),
-                       np.ascontiguousarray(self.cross[..., :size]))
+        old, new = highest_wave(self.size), highest_wave(size)
+        waves = [0, *range(1, new + 1), *range(old + 1, old + new + 1)]
+        cross = range(2 * old + 1, 2 * old + 1 + size)
+        return Moments(self.features[:, [*waves, *cross]], size)
 
-    def curves(self, chosen: slice) -> Moments:
-        return Moments(self.gram[:, chosen], self.cross[:, chosen])
+    def average(self) -> tuple[Array, Array]:
+        """The averages over curves of M_i and v_i: (repeats, r, r) and (repeats, r)."""
+        mean = self.features.mean(axis=2)
+        waves = 2 * highest_wave(self.size) + 1
+        gram = np.tensordot(mean[:, :waves], product_table(self.size), axes=1)
+        return gram, mean[:, waves:]
+
+    def gradients(self, iterates: Array) -> Array:
+        """M_i a − v_i for iterates a (repeats, columns, r): (repeats, columns, r, n_curves)."""
+        repeats, columns, r = iterates.shape
+        waves = np.einsum("wlk,Rck->Rclw", product_table(r), iterates)
+        cross = np.broadcast_to(-np.eye(r), (repeats, columns, r, r))
+        linear = np.concatenate([waves, cross], axis=3).reshape(repeats, columns * r, -1)
+        return np.asarray((linear @ self.features).reshape(repeats, columns, r, -1))
 
 
-def curve_moments(times: Array, values: Array, counts: NDArray[np.int64], basis: Basis) -> Moments:
+def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> Moments:
     """Moments of every curve; `times` and `values` are (n_repeats, N), curve after curve."""
-    repeats, n, r = len(times), len(counts), basis.size
-    gram, cross = np.zeros((repeats, n, r * r)), np.zeros((repeats, n, r))
-    for count, curves in _groups_of_equal_length(counts):
-        for block, positions in _blocks(count, curves, counts):
-            t, y = times[:, positions], values[:, positions]
-            flat = (count, repeats * len(block))
-            means = _block_means(_points_first(t, count, flat), _points_first(y, count, flat), basis)
-            gram[:, block] = means[0].reshape(repeats, len(block), r * r)
-            cross[:, block] = means[1].reshape(repeats, len(block), r)
-    return Moments(gram.reshape(repeats, n, r, r), cross)
+    features = np.zeros((len(times), 2 * highest_wave(basis.size) + 1 + basis.size, len(counts)))
+    for count, block, positions in _blocks(counts):
+        for k in range(len(times)):
+            t = _points_first(times[k, positions], count)
+            y = _points_first(values[k, positions], count)
+            features[k, :, block] = _block_features(t, y, basis)
+    return Moments(features, basis.size)
 
 
-def _points_first(x: Array, count: int, shape: tuple[int, int]) -> Array:
-    """(repeats, curves · count) → (count, repeats · curves): curves run along the fast axis."""
-    return np.ascontiguousarray(x.reshape(shape[1], count).T)
+def highest_wave(size: int) -> int:
+    """The highest frequency in a product of two of the first `size` basis functions."""
+    return 2 * (size // 2)
 
 
-def _groups_of_equal_length(counts: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """(number of readings, curves that have it), skipping curves without readings."""
-    for count in np.unique(counts[counts > 0]):
-        yield int(count), np.flatnonzero(counts == count)
+def _points_first(x: Array, count: int) -> Array:
+    """(curves · count,) → (count, curves): curves run along the fast axis."""
+    return np.ascontiguousarray(x.reshape(-1, count).T)
 
 
-def _blocks(
-    count: int, curves: NDArray[np.int64], counts: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64] | slice]]:
-    """Cut one group into blocks of curves, each with the positions of its readings."""
-    starts = np.cumsum(counts) - counts
-    size = max(1, _BLOCK // count)
-    for first in range(0, len(curves), size):
-        block = curves[first:first + size]
-        if block[-1] - block[0] == len(block) - 1:  # neighbours in storage: no copy needed
-            yield block, slice(int(starts[block[0]]), int(starts[block[-1]]) + count)
-        else:
-            yield block, (starts[block][:, None] + np.arange(count)).ravel()
+def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]:
+    """Cut the curves into blocks of equal length: (readings, curves, positions of readings).
 
-
-def _block_means(times: Array, values: Array, basis: Basis) -> tuple[Array, Array]:
-    """Moments of a block, times and values (points, curves): (curves, r²) and (curves, r).
-
-    Products of cosines and sines are again cosines and sines of sums and differences, so the r²
-    entries of M_i follow linearly from the means of 2(r − 1) waves.
+    Neighbours in storage are given as slices, which copy nothing; curves without readings are
+    left out.
     """
+    starts = np.cumsum(counts) - counts
+    for count in np.unique(counts[counts > 0]).tolist():
+        curves = np.flatnonzero(counts == count)
+        size = max(1, _BLOCK // count)
+        for first in range(0, len(curves), size):
+            block = curves[first:first + size]
+            if block[-1] - block[0] == len(block) - 1:
+                start = int(starts[block[0]])
+                yield (count, slice(int(block[0]), int(block[-1]) + 1),
+                       slice(start, start + count * len(block)))
+            else:
+                yield count, block, (starts[block][:, None] + np.arange(count)).ravel()
+
+
+def _block_features(times: Array, values: Array, basis: Basis) -> Array:
+    """Features of one block, times and values (points, curves): (features, curves)."""
     points, curves = times.shape
-    highest = 2 * (basis.size // 2)
-    waves = np.empty((2 * highest + 1, curves))  # means of 1, cos 1…highest, sin 1…highest
-    cross = np.empty((basis.size, curves))
-    waves[0], cross[0] = 1.0, values.mean(axis=0)
-    for k, (cosine, sine) in enumerate(_harmonics(basis.turns(times), highest), start=1):
-        waves[k], waves[highest + k] = cosine.sum(axis=0), sine.sum(axis=0)
-        if 2 * k <= basis.size:
-            cross[2 * k - 1] = np.einsum("pc,pc->c", cosine, values)
-        if 2 * k + 1 <= basis.size:
-            cross[2 * k] = np.einsum("pc,pc->c", sine, values)
-    waves[1:] /= points
-    cross[1:] *= SUP_NORM / points
-    broken = ~(np.isfinite(waves.sum(axis=0)) & np.isfinite(cross.sum(axis=0)))
-    waves[:, broken], cross[:, broken] = 0.0, 0.0  # NaN would pass through every later clip
-    return waves.T @ _product_table(basis.size), cross.T
+    highest = highest_wave(basis.size)
+    features = np.empty((2 * highest + 1 + basis.size, curves))
+    cosines, sines = features[:highest + 1], features[highest:2 * highest + 1]
+    cross = features[2 * highest + 1:]
+    waves = _harmonics(basis.turns(times), highest // 2)
+    for k, (cosine, sine) in enumerate(waves, start=1):
+        cosine.sum(axis=0, out=cosines[k])
+        sine.sum(axis=0, out=sines[k])
+        np.einsum("pc,pc->c", cosine, values, out=cross[2 * k - 1])
+        if 2 * k < basis.size:
+            np.einsum("pc,pc->c", sine, values, out=cross[2 * k])
+    _add_products(waves, cosines, sines, points)
+    cosines[0], cross[0] = points, values.sum(axis=0)
+    features /= points
+    cross[1:] *= SUP_NORM
+    with np.errstate(invalid="ignore"):
+        features[:, ~np.isfinite(features.sum(axis=0))] = 0.0  # NaN would pass every later clip
+    return features
 
 
-def _harmonics(turns: Array, highest: int) -> Iterator[tuple[Array, Array]]:
+def _harmonics(turns: Array, highest: int) -> list[tuple[Array, Array]]:
     """cos and sin of k · 2π · turns for k = 1 … highest, by the two-term recurrence."""
     if highest == 0:
-        return
+        return []
     with np.errstate(invalid="ignore"):
-        cosine, sine = cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))
-    yield cosine, sine
-    twice = 2 * cosine
-    last = (np.ones_like(cosine), np.zeros_like(sine))
-    this = (cosine, sine)
-    for _ in range(highest - 1):
-        last, this = this, (twice * this[0] - last[0], twice * this[1] - last[1])
-        yield this
+        waves = [cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))]
+    twice = 2 * waves[0][0]
+    last = (np.ones_like(twice), np.zeros_like(twice))
+    while len(waves) < highest:
+        this = waves[-1]
+        waves.append((twice * this[0] - last[0], twice * this[1] - last[1]))
+        last = this
+    return waves
+
+
+def _add_products(waves: list[tuple[Array, Array]], cosines: Array, sines: Array, points: int
+                  ) -> None:
+    """Sums of the waves up to twice the highest, from products: cos(i+j) = 2 cos i cos j − …"""
+    for k in range(len(waves) + 1, 2 * len(waves) + 1):
+        i, j = k // 2, k - k // 2
+        (cosine_i, _), (cosine_j, sine_j) = waves[i - 1], waves[j - 1]
+        np.einsum("pc,pc->c", cosine_i, cosine_j, out=cosines[k])
+        np.einsum("pc,pc->c", cosine_i, sine_j, out=sines[k])
+        cosines[k] = 2 * cosines[k] - (cosines[j - i] if j > i else points)
+        sines[k] = 2 * sines[k] - (sines[j - i] if j > i else 0.0)
 
 
 @lru_cache(maxsize=64)
-def _product_table(size: int) -> Array:
-    """The linear map from wave means (1, cos k, sin k) to the entries of M: (waves, r²)."""
-    highest = 2 * (size // 2)
+def product_table(size: int) -> Array:
+    """The linear map from wave means (1, cos k, sin k) to the entries of M: (waves, r, r)."""
+    highest = highest_wave(size)
     table = np.zeros((2 * highest + 1, size, size))
 
     def add(entry: tuple[int, int], wave: str, frequency: int, weight: float) -> None:
@@ -146,4 +185,4 @@ def _product_table(size: int) -> Array:
                 add((a, b), "sin", j + k, w), add((a, b), "sin", k - j, w)
             else:
                 add((a, b), "sin", j + k, w), add((a, b), "sin", j - k, w)
-    return table.reshape(2 * highest + 1, size * size)
+    return table

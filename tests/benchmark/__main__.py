@@ -1,0 +1,123 @@
+"""`make bench`: speed as ratios taken in one run, recorded and never asserted.
+
+Every ratio interleaves its candidates, takes the smallest thread time of each, and divides. The
+unit of a Monte-Carlo study is the time to draw its own random numbers: no implementation can be
+faster than that without drawing fewer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.metrics import integrated_squared_errors
+from engine.numerics.kernels import matern, path_polynomials
+from engine.numerics.moments import curve_moments
+from engine.sources.sparse_curves import SparseCurves, mu1
+from engine.types import Budget
+from tests.benchmark.naive import study as naive_study
+
+STUDY = SparseCurves(n_curves=4000, n_observations_per_curve=20)
+PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=7)
+REPEATS = 5
+TWENTY = [(Budget(float(e), 1e-3),) for e in np.geomspace(0.1, 10, 20)]
+
+
+def main() -> None:
+    results = {
+        "Monte-Carlo study / its random numbers": _study_over_floor(),
+        "twenty budgets / one budget": _twenty_over_one(),
+        "naive loop / Monte-Carlo study": _naive_over_study(),
+        "full-batch study / its moments": _full_batch_over_moments(),
+    }
+    width = max(map(len, results))
+    for name, ratio in results.items():
+        print(f"{name.ljust(width)}  {ratio:8.2f}")
+    if "--json" in sys.argv:
+        print(json.dumps(results))
+
+
+def interleaved(candidates: dict[str, Callable[[], object]], rounds: int = 9) -> dict[str, float]:
+    """Smallest thread time of each candidate over rounds that run all of them in turn."""
+    best = dict.fromkeys(candidates, float("inf"))
+    for run in candidates.values():
+        run()
+    for _ in range(rounds):
+        for name, run in candidates.items():
+            start = time.thread_time()
+            run()
+            best[name] = min(best[name], time.thread_time() - start)
+    return best
+
+
+def _generator() -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(1))
+
+
+def _run(budgets: list[tuple[Budget, ...]], mechanism: NoisyGradientMean = PUBLISHED) -> float:
+    """The study of the specification, section 10, at n = 4000, m = 20, r = 7."""
+    rng = _generator()
+    data = STUDY.draw(REPEATS, rng)
+    estimate = mechanism.release_many(data, budgets, 1, rng)
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None
+    return float(total.mean())
+
+
+def _random_numbers() -> None:
+    """Exactly the draws of `_run`: times, path weights, reading errors, one noise per round."""
+    rng, curves, m = _generator(), REPEATS * STUDY.n_curves, STUDY.n_observations_per_curve
+    terms = path_polynomials(4.0, 0.8, 1.0).shape[1]
+    rounds = PUBLISHED._rounds(STUDY.draw(1, _generator()).sizes) if not _ROUNDS else _ROUNDS[0]
+    _ROUNDS[:] = [rounds]
+    rng.random((curves, m))
+    rng.standard_normal((curves, terms))
+    rng.standard_normal((curves, m))
+    rng.standard_normal((rounds, REPEATS, 1, 7))
+
+
+_ROUNDS: list[int] = []
+
+
+def _study_over_floor() -> float:
+    one = [(Budget(1.0, 1e-3),)]
+    times = interleaved({"study": lambda: _run(one), "floor": _random_numbers})
+    return times["study"] / times["floor"]
+
+
+def _twenty_over_one() -> float:
+    times = interleaved({"twenty": lambda: _run(TWENTY), "one": lambda: _run(TWENTY[:1])})
+    return times["twenty"] / times["one"]
+
+
+def _naive_over_study() -> float:
+    """Per replicate; the naive loop is timed on a tenth of the curves of one replicate."""
+    small = 400
+    budget = Budget(1.0, 1e-3)
+    times = interleaved({
+        "study": lambda: _run([(budget,)]),
+        "naive": lambda: naive_study(mu1, matern, small, STUDY.n_observations_per_curve, 7,
+                                     PUBLISHED, budget, np.random.default_rng(1)),
+    }, rounds=3)
+    return times["naive"] * STUDY.n_curves / small / (times["study"] / REPEATS)
+
+
+def _full_batch_over_moments() -> float:
+    mechanism = NoisyGradientMean(truncation=7)
+    data = STUDY.draw(1, _generator())
+    basis = mechanism.basis(7, data.facts)
+    one = [(Budget(1.0, 1e-3),)]
+    times = interleaved({
+        "fit": lambda: mechanism.release_many(data, one, 1, _generator()),
+        "moments": lambda: curve_moments(data.times, data.values, data.counts, basis),
+    })
+    return times["fit"] / times["moments"]
+
+
+if __name__ == "__main__":
+    main()
