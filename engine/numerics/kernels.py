@@ -9,7 +9,7 @@ from scipy.special import gammaln, kve
 
 from engine.types import Array, quadrature
 
-_TAIL = 5e-7  # share of the variance that the dropped terms of an expansion may hold
+_TAIL = 2e-6  # share of the variance at any point that the dropped terms may hold
 _DEGREE = 48  # degree at which eigenfunctions are interpolated before trimming
 
 
@@ -44,12 +44,13 @@ def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
     """Scaled eigenfunctions √λ_k φ_k as polynomials in z = 2x − 1.
 
     Returns (degree + 1, terms): monomial coefficients, lowest degree first. Standard normal
-    weights on the columns give Gaussian paths whose covariance is exact to about 1e-6 · sd². The
+    weights on the columns give Gaussian paths whose covariance is exact to about 3e-6 · sd². The
     eigenfunctions are extended off the quadrature nodes by the Nyström formula and interpolated at
     Chebyshev points, which costs less than 1e-6 · sd at the degree kept.
     """
     values, functions = _eigen(smoothness, length, sd)
-    terms = int(np.searchsorted(-(sd**2 - np.cumsum(values)), -_TAIL * sd**2)) + 1
+    dropped = sd**2 - np.cumsum(values * functions**2, axis=1).min(axis=0)
+    terms = int(np.argmax(dropped < _TAIL * sd**2)) + 1
     nodes, weights = quadrature()
     z = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
     kernel = matern((z[:, None] + 1) / 2 - nodes, smoothness, length, sd)

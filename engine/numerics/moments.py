@@ -76,7 +76,7 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> M
         for k in range(len(times)):
             t = _points_first(times[k, positions], count)
             y = _points_first(values[k, positions], count)
-            features[k, :, block] = _block_features(t, y, basis)
+            features[k][:, block] = _block_features(t, y, basis)
     return Moments(features, basis.size)
 
 
@@ -128,7 +128,7 @@ def _block_features(times: Array, values: Array, basis: Basis) -> Array:
     cosines[0], cross[0] = points, values.sum(axis=0)
     features /= points
     cross[1:] *= SUP_NORM
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         features[:, ~np.isfinite(features.sum(axis=0))] = 0.0  # NaN would pass every later clip
     return features
 

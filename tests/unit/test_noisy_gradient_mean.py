@@ -1,0 +1,181 @@
+"""The mechanism against the paper's formulas and an independent line-by-line version."""
+
+import numpy as np
+import pytest
+
+from engine import accounting
+from engine.errors import InputError
+from engine.experiments import generator
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
+from tests.benchmark.naive import algorithm_1
+
+SOURCE = SparseCurves(n_curves=120, n_observations_per_curve=5)
+PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=3)
+BUDGET = Budget(1.0, 1e-3)
+
+
+def draw(source=SOURCE, repeats=1, seed=1):
+    return source.draw(repeats, generator(seed, 0, 0))
+
+
+def release(mechanism, data, *budgets, draws=1, seed=1):
+    return mechanism.release_many(data, [(b,) for b in budgets], draws, generator(seed, 1, 0))
+
+
+@pytest.mark.parametrize(("power", "radii"), [
+    (2, [2.77003, 2.11378, 2.04781]), (1, [1.44216, 0.78591, 0.71994])])
+def test_radii_are_the_tabulated_ones(power, radii):
+    mechanism = NoisyGradientMean(log_power=power)
+    assert np.allclose(mechanism._radii(np.full(250, 10), 250, 3), [radii], atol=1e-5)
+
+
+def test_the_fast_kernels_repeat_algorithm_one_line_by_line():
+    data = draw()
+    fast = release(PUBLISHED, data, BUDGET)
+    rounds = fast.tuning[0]["n_iterations"]
+    normals = generator(1, 1, 0).spawn(1)[0].standard_normal((rounds, 1, 1, 3))[:, 0, 0]
+    slow = algorithm_1(data.curves(120), 3, PUBLISHED, BUDGET, normals)
+    # the paper's curves come in storage order; sorting in time changes no average
+    assert np.allclose(fast.coefficients[0, 0, 0], slow, atol=1e-12)
+
+
+def test_rounds_and_basis_size_follow_the_papers_rules():
+    sizes = draw(SparseCurves(n_curves=250, mean="mu2")).sizes
+    rule = NoisyGradientMean(scheme="split", constants="published")
+    assert rule._rounds(sizes) == 23
+    assert rule._size(sizes, (BUDGET,)) == 4
+    assert rule._size(draw(SparseCurves(n_curves=100)).sizes, (BUDGET,)) == 3
+
+
+def test_full_batch_keeps_an_odd_number_of_basis_functions():
+    sizes = draw(SparseCurves(n_curves=250)).sizes
+    assert NoisyGradientMean()._size(sizes, (BUDGET,)) == 5
+
+
+def test_one_server_federated_equals_central_bit_for_bit():
+    data = draw(SparseCurves(n_curves=120, n_observations_per_curve=5, n_servers=1))
+    federated = release(PUBLISHED, data, BUDGET).coefficients
+    assert (federated == release(PUBLISHED, data.pooled(), BUDGET).coefficients).all()
+
+
+def test_pooling_servers_gives_central_privacy():
+    data = draw(SparseCurves(n_curves=120, n_observations_per_curve=5, n_servers=3))
+    assert len(release(NoisyGradientMean(), data, BUDGET).spends[0]) == 3
+    assert len(release(NoisyGradientMean(), data.pooled(), BUDGET).spends[0]) == 1
+
+
+def test_budgets_released_together_equal_budgets_released_alone():
+    data, budgets = draw(repeats=3), [Budget(e, 1e-3) for e in (0.05, 1.0, 8.0)]
+    mechanism = NoisyGradientMean(smoothness=1.5)  # the rule keeps more functions at larger ε
+    together = release(mechanism, data, *budgets, draws=4)
+    assert len({t["truncation"] for t in together.tuning}) > 1
+    for k, budget in enumerate(budgets):
+        alone = release(mechanism, data, budget, draws=4)
+        size = alone.basis.size
+        if size == together.basis.size:
+            assert np.allclose(together.coefficients[k], alone.coefficients[0], atol=1e-12)
+        assert (together.coefficients[k, ..., size:] == 0).all()
+        assert np.allclose(together.unprotected[k, :, :size], alone.unprotected[0], atol=1e-12)
+
+
+def test_no_limit_means_no_noise_at_all():
+    estimate = release(NoisyGradientMean(), draw(), NON_PRIVATE, draws=3)
+    assert np.allclose(estimate.coefficients[0], estimate.unprotected[0][:, None], atol=1e-14)
+
+
+def test_many_unclipped_rounds_converge_to_least_squares():
+    data = draw()
+    far = NoisyGradientMean(truncation=3, n_iterations=600, radius_constant=100.0)
+    least = NoisyGradientMean(truncation=3, baseline="least_squares")
+    assert np.allclose(release(far, data, NON_PRIVATE).unprotected,
+                       release(least, data, NON_PRIVATE).unprotected, atol=1e-10)
+
+
+def test_gradient_descent_baseline_has_the_stated_distance_from_least_squares():
+    """After T steps from zero the gap is (I − ρ M̄)^T a_LS."""
+    data = draw()
+    least = release(NoisyGradientMean(truncation=3, baseline="least_squares"), data, BUDGET)
+    steps = release(NoisyGradientMean(truncation=3, baseline="gradient_descent"), data, BUDGET)
+    basis = least.basis(data.times[0])
+    weights = np.repeat(1 / data.counts, data.counts) / data.n_curves
+    shrink = np.linalg.matrix_power(np.eye(3) - 0.3 * basis.T @ (weights[:, None] * basis), 10)
+    gap = least.unprotected[0, 0] - steps.unprotected[0, 0]
+    assert np.allclose(gap, shrink @ least.unprotected[0, 0], atol=1e-12)
+
+
+def test_bounds_scale_equals_raw_scale_on_mapped_readings():
+    data = draw()
+    facts = data.facts
+    mapped = CurveData(data.times, (data.values.clip(-2, 4) - 1) / 3, data.counts, data.server,
+                       facts)
+    raw = release(NoisyGradientMean(truncation=3, value_scale="raw"), mapped, BUDGET).coefficients
+    bounds = release(NoisyGradientMean(truncation=3, value_scale="bounds"), data, BUDGET).coefficients
+    assert np.allclose(bounds, 3 * raw + np.array([1.0, 0, 0]), atol=1e-12)
+
+
+def test_uploads_are_always_mapped_by_their_stated_bounds():
+    facts = PublicFacts(kind="upload", unit_scale=True)
+    assert NoisyGradientMean(value_scale="raw")._value_scale(facts) == "bounds"
+
+
+def test_curves_that_do_not_close_are_expanded_over_a_longer_period():
+    assert NoisyGradientMean().basis(5, PublicFacts(kind="upload")).extension == 0.25
+    assert NoisyGradientMean().basis(5, PublicFacts(periodic=True)).extension == 0.0
+    assert NoisyGradientMean(extension=0.1).basis(5, PublicFacts()).extension == 0.1
+
+
+def test_too_few_curves_for_the_rounds_are_refused_with_both_numbers():
+    data = draw(SparseCurves(n_curves=12))
+    with pytest.raises(InputError, match="each of 22 rounds.*smallest has 12") as caught:
+        release(NoisyGradientMean(scheme="split", n_iterations=22), data, BUDGET)
+    assert caught.value.field == "n_iterations"
+
+
+def test_split_spends_one_round_and_full_batch_divides_by_the_root_of_the_rounds():
+    data = draw()
+    split, = release(NoisyGradientMean(scheme="split"), data, BUDGET).spends[0]
+    full, = release(NoisyGradientMean(), data, BUDGET).spends[0]
+    total = accounting.exact_mu(1.0, 1e-3)
+    assert (split.mu, split.composition) == (total, "parallel")
+    assert full.mu == pytest.approx(total / np.sqrt(10))
+    assert full.composition == "sequential"
+    assert accounting.total_mu([full]) == pytest.approx(total)
+
+
+def test_published_noise_is_the_printed_formula():
+    spend, = release(PUBLISHED, draw(), BUDGET).spends[0]
+    b, radii = 120 // spend.count, PUBLISHED._radii(np.full(120, 5), 120, 3)[0]
+    printed = np.sqrt(16 * np.log(2 / 1e-3) * radii * radii.sum() / (b * 1.0) ** 2)
+    assert np.allclose(spend.noise_scale, printed)
+
+
+def test_curves_of_unequal_length_pay_for_the_shortest():
+    data = CurveData(np.random.default_rng(0).random((1, 60)), np.zeros((1, 60)),
+                     np.array([2] * 10 + [4] * 10), np.zeros(20, int))
+    mechanism = NoisyGradientMean(truncation=3)
+    spend, = release(mechanism, data, BUDGET).spends[0]
+    shortest = mechanism._radii(np.array([2]), 20, 3)[0]
+    assert np.allclose(spend.sensitivity, 2 * shortest / 20)
+
+
+@pytest.mark.parametrize("weights", ["inverse_variance", "rate", "size", "uniform"])
+def test_weights_of_equal_servers_are_equal(weights):
+    data = draw(SparseCurves(n_curves=120, n_observations_per_curve=5, n_servers=4))
+    plan = NoisyGradientMean(weights=weights).plan(data, (BUDGET,) * 4)
+    assert np.allclose(plan.weights, 0.25)
+
+
+def test_rate_and_variance_weights_are_those_of_the_example_with_three_sites():
+    """Specification, erratum 13: n = (400, 250, 100), ε = (4, 1, .5), m = 10, r = 3."""
+    counts, server = np.full(750, 10), np.repeat([0, 1, 2], [400, 250, 100])
+    data = CurveData(np.zeros((1, 7500)), np.zeros((1, 7500)), counts, server,
+                     PublicFacts(unit_scale=True))
+    budgets = tuple(Budget(e, 1e-3) for e in (4.0, 1.0, 0.5))
+    def shares(weights):
+        mechanism = NoisyGradientMean(scheme="split", constants="published", truncation=3,
+                                      weights=weights)
+        return mechanism.plan(data, budgets).weights
+    assert np.allclose(shares("rate"), [0.533, 0.333, 0.133], atol=5e-4)
+    assert np.allclose(shares("inverse_variance"), [0.958, 0.040, 0.001], atol=1e-3)
