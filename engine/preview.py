@@ -7,7 +7,7 @@ that the slider moves smoothly, and shows the curator's own curves: never a rele
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -167,12 +167,14 @@ def if_doubled(source: Source, mechanism: Mechanism, budget: Budget, seed: int
     def typical(changed: Source, at: Budget) -> float:
         return float(simulated_study(changed, mechanism, [at], seed).typical[0])
 
+    def with_twice(name: str) -> Source:
+        sizes = source.values()
+        return type(source)(**{**sizes, name: 2 * sizes[name]})
+
     now = typical(source, budget)
-    sizes = source.values()
     doubled = {
-        "people": (replace(source, n_curves=2 * sizes["n_curves"]), budget),
-        "readings": (replace(source, n_observations_per_curve=2 *
-                             sizes["n_observations_per_curve"]), budget),
+        "people": (with_twice("n_curves"), budget),
+        "readings": (with_twice("n_observations_per_curve"), budget),
         "epsilon": (source, Budget(2 * budget.epsilon, budget.delta)),
     }
     return {what: typical(*changed) / now - 1 for what, changed in doubled.items()}

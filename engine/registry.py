@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from engine.errors import InputError
 
-T = TypeVar("T", bound=type)
+T = TypeVar("T", bound="type[Parameterised]")
 
 
 class _Unset:
@@ -124,7 +124,7 @@ class Parameterised:
     label: typing.ClassVar[str]
 
     def __post_init__(self) -> None:
-        for parameter in parameters(type(self)):
+        for parameter in self.parameters():
             value = getattr(self, parameter.name)
             if value is UNSET:
                 value = self._usual(parameter)
@@ -138,22 +138,28 @@ class Parameterised:
         return parameter.default
 
     @classmethod
+    def parameters(cls) -> tuple[Parameter, ...]:
+        """All declared parameters, in declared order; see `parameters`."""
+        own: Any = cls
+        return parameters(own)
+
+    @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Choices to offer by name: (label, parameters that differ from the usual ones)."""
         return ((cls.label, {}),)
 
     def values(self) -> dict[str, Any]:
         """Every parameter with its value, in declared order."""
-        return {p.name: getattr(self, p.name) for p in parameters(type(self))}
+        return {p.name: getattr(self, p.name) for p in self.parameters()}
 
     def changed(self) -> dict[str, Any]:
         """The parameters that differ from the usual ones of this variant."""
-        return {p.name: getattr(self, p.name) for p in parameters(type(self))
+        return {p.name: getattr(self, p.name) for p in self.parameters()
                 if getattr(self, p.name) != self._usual(p)}
 
 
 @cache
-def parameters(cls: type) -> tuple[Parameter, ...]:
+def parameters(cls: Any) -> tuple[Parameter, ...]:
     """All declared parameters of a registered class, in declared order.
 
     Choices come first wherever a `when` refers to them, because fields are resolved in order.
@@ -176,7 +182,7 @@ class Registry:
     def __init__(self, package: str, noun: str) -> None:
         self.package = package
         self.noun = noun
-        self._members: dict[str, type] = {}
+        self._members: dict[str, Any] = {}
         self._loaded = False
 
     def register(self, cls: T) -> T:
@@ -185,12 +191,12 @@ class Registry:
         self._members[cls.key] = cls
         return cls
 
-    def all(self) -> tuple[type, ...]:
+    def all(self) -> tuple[Any, ...]:
         """Every member, sorted by its `order` (the recommended one first) and key."""
         self._load()
         return tuple(sorted(self._members.values(), key=lambda c: (getattr(c, "order", 50), c.key)))
 
-    def get(self, key: Any) -> type:
+    def get(self, key: Any) -> Any:
         """The member with this key; an `InputError` lists the known ones."""
         self._load()
         if not isinstance(key, str) or key not in self._members:
@@ -198,7 +204,7 @@ class Registry:
                              hint=f"Choose one of {', '.join(sorted(self._members))}.")
         return self._members[key]
 
-    def for_task(self, task: str) -> tuple[type, ...]:
+    def for_task(self, task: str) -> tuple[Any, ...]:
         """The members that serve one task."""
         return tuple(c for c in self.all() if task in c.tasks)
 

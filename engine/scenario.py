@@ -114,7 +114,8 @@ def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
         raise InputError(f"The scenario has no “{name}”.", field=name,
                          hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
     given = _object(plain[name], name, ("key", "parameters"))
-    return registry.build(given.get("key"), _object(given.get("parameters", {}), f"{name}.parameters"))
+    chosen = _object(given.get("parameters", {}), f"{name}.parameters")
+    return registry.build(given.get("key"), chosen)
 
 
 def _budgets(given: Any, n_servers: int) -> tuple[Budget, ...]:

@@ -153,7 +153,7 @@ class NoisyGradientMean(Mechanism):
         "simulated on unit scale, bounds for all others.", choices=("raw", "bounds"))
     weights: str = param(
         "inverse_variance", "Weights of the sites",
-        "How sites are averaged: by their noise and sizes, by the paper's rate, by size, or equally.",
+        "How sites are averaged: by noise and sizes, by the paper's rate, by size, or equally.",
         choices=("inverse_variance", "rate", "size", "uniform"), symbol="ν")
     baseline: str = param(
         "same_steps", "Compared with",

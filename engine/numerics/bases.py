@@ -50,7 +50,7 @@ class Basis:
         nodes, weights = quadrature()
         inner = (weights * truth.node_values) @ self(nodes)
         best = np.linalg.solve(self.gram, inner)
-        return best, max(truth.energy - float(inner @ best), 0.0)
+        return np.asarray(best), max(truth.energy - float(inner @ best), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
         """∫ (Σ_l d_l φ_l)² for coefficients d (..., size): (...)."""

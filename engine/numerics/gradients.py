@@ -44,7 +44,7 @@ def project_on_ellipsoid(points: Array, weights: Array, bound: float) -> Array:
     The solution is a_l / (1 + λ w_l) with λ the root of Σ w_l a_l² / (1 + λ w_l)² = bound. Newton
     steps on the reciprocal square root, which is concave, rise to the root from the left.
     """
-    multiplier = np.zeros(points.shape[:-1] + (1,))
+    multiplier = np.zeros((*points.shape[:-1], 1))
     outside = (weights * points**2).sum(axis=-1, keepdims=True) > bound
     if not outside.any():
         return points

@@ -56,7 +56,7 @@ def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
     kernel = matern((z[:, None] + 1) / 2 - nodes, smoothness, length, sd)
     extended = kernel @ (weights[:, None] * functions[:, :terms]) / np.sqrt(values[:terms])
     chebyshev = np.polynomial.chebyshev.chebfit(z, extended, _DEGREE)
-    degree = _trimmed_degree(chebyshev, 1e-6 * sd)
+    degree = _trimmed_degree(np.asarray(chebyshev), 1e-6 * sd)
     return np.stack([_monomials(column[:degree + 1]) for column in chebyshev.T], axis=1)
 
 

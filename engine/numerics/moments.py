@@ -134,7 +134,7 @@ def _block_features(times: Array, values: Array, basis: Basis) -> Array:
 
 
 def _harmonics(turns: Array, highest: int) -> list[tuple[Array, Array]]:
-    """cos and sin of k · 2π · turns for k = 1 … highest, by the two-term recurrence."""
+    """Cosine and sine of k · 2π · turns for k = 1 … highest, by the two-term recurrence."""
     if highest == 0:
         return []
     with np.errstate(invalid="ignore"):
@@ -178,11 +178,15 @@ def product_table(size: int) -> Array:
             j, k, w = (a + 1) // 2, (b + 1) // 2, scale[a] * scale[b] / 2
             cosine_a, cosine_b = a % 2 == 1 or a == 0, b % 2 == 1 or b == 0
             if cosine_a and cosine_b:
-                add((a, b), "cos", j - k, w), add((a, b), "cos", j + k, w)
+                add((a, b), "cos", j - k, w)
+                add((a, b), "cos", j + k, w)
             elif cosine_a == cosine_b:
-                add((a, b), "cos", j - k, w), add((a, b), "cos", j + k, -w)
+                add((a, b), "cos", j - k, w)
+                add((a, b), "cos", j + k, -w)
             elif cosine_a:  # cos j · sin k
-                add((a, b), "sin", j + k, w), add((a, b), "sin", k - j, w)
+                add((a, b), "sin", j + k, w)
+                add((a, b), "sin", k - j, w)
             else:
-                add((a, b), "sin", j + k, w), add((a, b), "sin", j - k, w)
+                add((a, b), "sin", j + k, w)
+                add((a, b), "sin", j - k, w)
     return table

@@ -161,9 +161,9 @@ def _curve_polynomials(mean: Array, deviations: Array, weights: Array) -> Array:
 @lru_cache
 def _mean_polynomial(name: str) -> Array:
     """The mean curve in powers of z, to 1e-9 of its size."""
-    chebyshev = np.polynomial.chebyshev.chebinterpolate(lambda z: _MEANS[name]((z + 1) / 2), 18)
-    trimmed = np.polynomial.chebyshev.chebtrim(chebyshev, 1e-9 * np.abs(chebyshev).max())
-    return np.polynomial.chebyshev.cheb2poly(trimmed)
+    series = np.polynomial.Chebyshev.interpolate(lambda z: _MEANS[name]((z + 1) / 2), 18)
+    trimmed = series.trim(1e-9 * np.abs(series.coef).max())
+    return np.asarray(np.polynomial.chebyshev.cheb2poly(trimmed.coef), dtype=float)
 
 
 @lru_cache

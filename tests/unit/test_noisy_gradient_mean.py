@@ -128,7 +128,7 @@ def test_curves_that_do_not_close_are_expanded_over_a_longer_period():
 
 def test_too_few_curves_for_the_rounds_are_refused_with_both_numbers():
     data = draw(SparseCurves(n_curves=12))
-    with pytest.raises(InputError, match="each of 22 rounds.*smallest has 12") as caught:
+    with pytest.raises(InputError, match=r"each of 22 rounds.*smallest has 12") as caught:
         release(NoisyGradientMean(scheme="split", n_iterations=22), data, BUDGET)
     assert caught.value.field == "n_iterations"
 

@@ -68,7 +68,7 @@ def test_every_declared_limit_is_enforced(shelf):
 
 
 def test_an_unknown_parameter_is_named_beside_the_known_ones():
-    with pytest.raises(InputError, match="no parameter 'epsilonn'.*truncation"):
+    with pytest.raises(InputError, match=r"no parameter 'epsilonn'.*truncation"):
         mechanisms.build("noisy_gradient_mean", {"epsilonn": 1})
 
 

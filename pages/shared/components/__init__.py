@@ -1,0 +1,14 @@
+"""The few pieces that live in the browser: the live picture, the strip and the chart wrapper.
+
+Two events on `window` tie them together. `pc:budget` carries the chosen budget as a number while
+the slider moves; `pc:flush` asks whoever still owes the server a report to send it now.
+`window.__budget` keeps the number for pieces that are mounted later, and `window.__budgetRev` which
+move by the server (a link, Back) it belongs to.
+"""
+
+from pages.shared.components.chart import chart
+from pages.shared.components.picture import Look, Picked, picked, picture, picture_payload
+from pages.shared.components.strip import Budgeted, Chip, strip
+
+__all__ = ["Budgeted", "Chip", "Look", "Picked", "chart", "picked", "picture", "picture_payload",
+           "strip"]

@@ -1,0 +1,294 @@
+"""The live picture: every budget's curves are sent once, the browser does the rest.
+
+`picture_payload` turns arrays into a small constant message, `picture` mounts it. Nothing is sent
+while the slider moves; the choice is reported when it rests.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from engine.types import Array, PublicFacts
+
+VIEWS = ("releases", "ranges", "one")
+LINES = ("curves", "without", "truth")
+MOST_CURVES = 70  # a texture, not a data display
+MOST_READINGS = 200  # of one faint curve; more cannot be seen and would swell the message
+_WIDEST = 1 / 6  # how far beyond the stated bounds the axis may go, as a share of their distance
+_TICKS = 65535  # steps of a 16-bit number
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "privacy_curves_picture",
+    html=(_HERE / "picture.html").read_text("utf-8"),
+    css=(_HERE / "picture.css").read_text("utf-8"),
+    js=(_HERE / "picture.js").read_text("utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How releases of one method are drawn: a colour per theme, a dash, and the colour's name."""
+
+    light: str = "#3D57D6"
+    dark: str = "#7A92FF"
+    dash: str = ""
+    word: str = "blue"
+
+
+@dataclass(frozen=True)
+class Picked:
+    """What the visitor has chosen in the picture; `new_noise` is true for one run only."""
+
+    budget: int
+    view: str = "releases"
+    shown: tuple[str, ...] = ("curves", "without")
+    new_noise: bool = False
+
+
+_COLOURS = {
+    "light": {"quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033", "without": "#3F4654"},
+    "dark": {"quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF", "without": "#D9DFEA"},
+}
+
+
+def picture_payload(
+    facts: PublicFacts,
+    *,
+    title: str,
+    epsilons: Sequence[float],
+    times: Array,
+    releases: Array,
+    without: Array,
+    noise_low: Array,
+    noise_high: Array,
+    spoken: Sequence[str],
+    sampling: Array | None = None,
+    truth: Array | None = None,
+    curves: Sequence[tuple[Array, Array]] = (),
+    n_curves: int = 0,
+    look: Look | None = None,
+    downloads: bool = True,
+    reason: str = "These curves are not private: their picture cannot be downloaded.",
+) -> dict[str, Any]:
+    """Everything the browser needs to draw all budgets, as plain values.
+
+    Parameters
+    ----------
+    epsilons : (budgets,)
+    times : (points,), in their own unit
+    releases : (budgets, draws, points), in response units
+    without, sampling, truth : (points,); sampling is the half-width around `without`
+    noise_low, noise_high : (budgets, points)
+    spoken : one phrase per budget for screen readers, such as "typical error 3.9 cm"
+    curves : times on [0, 1] and values of single curves, as `CurveData.curves` gives them
+    n_curves : how many curves there are in all, for the legend
+    downloads : whether the picture may be saved; never for uploaded curves
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or an array holds NaN.
+    """
+    look = look or Look()
+    n_budgets, n_draws, n_points = releases.shape
+    _check(releases=(releases, (n_budgets, n_draws, n_points)), times=(times, (n_points,)),
+           without=(without, (n_points,)), noise_low=(noise_low, (n_budgets, n_points)),
+           noise_high=(noise_high, (n_budgets, n_points)))
+    if not len(epsilons) == len(spoken) == n_budgets:
+        raise ValueError("there must be one ε and one spoken phrase for each budget")
+    if sampling is not None and not np.any(sampling):
+        sampling = None
+    drawn = [_thinned(*curve) for curve in curves[:MOST_CURVES]]
+    low, high = plotted_range(facts, releases, without, truth)
+    scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
+    payload: dict[str, Any] = {
+        "title": title, "epsilons": [f"{e:g}" for e in epsilons], "spoken": list(spoken),
+        "time": {"low": facts.time_low, "high": facts.time_high,
+                 "label": _axis(facts.time_name, facts.time_unit)},
+        "value": {"low": low, "high": high, "label": _axis(facts.value_name, facts.value_unit)},
+        "difference": _axis("Difference", facts.value_unit),
+        "scale": scale, "draws": n_draws, "points": n_points,
+        "times": int16(times, facts.time_low, facts.time_high),
+        "releases": int16(releases, *scale), "without": int16(without, *scale),
+        "noise_low": int16(noise_low, *scale), "noise_high": int16(noise_high, *scale),
+        "sampling": None if sampling is None else int16(without + sampling, *scale),
+        "truth": None if truth is None else int16(truth, *scale),
+        "counts": [len(t) for t, _ in drawn],
+        "curve_times": int16(_flat(t for t, _ in drawn), 0.0, 1.0),
+        "curve_values": int16(_flat(y for _, y in drawn), *scale),
+        "words": _words(facts, look, n_draws, len(drawn), n_curves, sampling is not None),
+        "dash": look.dash, "colours": _colours(look), "source": _source_words(facts),
+        "downloads": downloads and facts.kind != "upload", "reason": reason,
+    }
+    payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
+    return payload
+
+
+def plotted_range(facts: PublicFacts, releases: Array, without: Array, truth: Array | None
+                  ) -> tuple[float, float]:
+    """Lowest and highest value of the axis, the same at every budget.
+
+    The stated bounds, widened to what the middle of all releases needs, but never so far that the
+    wildest budgets flatten all others.
+    """
+    room = (facts.value_high - facts.value_low) * _WIDEST
+    needed = np.concatenate([np.quantile(releases, [0.025, 0.975]), without,
+                             without if truth is None else truth])
+    low = max(min(facts.value_low, float(needed.min())), facts.value_low - room)
+    high = min(max(facts.value_high, float(needed.max())), facts.value_high + room)
+    return low, high
+
+
+def int16(values: NDArray[Any], low: float, high: float) -> str:
+    """Values as base64 text of little-endian 16-bit numbers over [low, high]."""
+    share = (np.clip(values, low, high) - low) / (high - low)
+    return base64.b64encode(np.rint(share * _TICKS - 32768).astype("<i2").tobytes()).decode()
+
+
+def picture(
+    key: str,
+    payload: Mapping[str, Any],
+    start: int,
+    view: str = "releases",
+    shown: Sequence[str] = ("curves", "without"),
+    rev: int = 0,
+    new_noise: bool = False,
+) -> Picked:
+    """Draw the picture and return what the visitor has picked.
+
+    `start`, `view` and `shown` are where the page stands now. They move the picture only when it is
+    mounted and when `rev` changes (a link was opened, Back was pressed); give the strip the same
+    `rev`. `new_noise` offers a button that asks for fresh draws.
+    """
+    data = dict(payload, rev=rev, new_noise=new_noise, **_moved(key, rev, start, view, shown))
+    result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
+    chosen = _read(result.get("picked"), start, view, shown, rev, len(payload["epsilons"]))
+    return Picked(*chosen, new_noise=bool(result.get("new_noise")))
+
+
+def picked(
+    key: str,
+    start: int,
+    view: str = "releases",
+    shown: Sequence[str] = ("curves", "without"),
+    rev: int = 0,
+    n_budgets: int = 24,
+) -> Picked:
+    """The same answer before the picture is drawn, for what stands above it on the page."""
+    state = st.session_state.get(key)
+    report = state.get("picked") if isinstance(state, Mapping) else None
+    return Picked(*_read(report, start, view, shown, rev, n_budgets))
+
+
+def _moved(key: str, rev: int, start: int, view: str, shown: Sequence[str]) -> dict[str, Any]:
+    """Where the server last moved the picture to; constant, so that the message stays a hash."""
+    memory = st.session_state.get(f"{key}_moved")
+    if memory is None or memory[0] != rev or key not in st.session_state:
+        memory = (rev, {"start": start, "view": view, "shown": list(shown)})
+        st.session_state[f"{key}_moved"] = memory
+    return dict(memory[1])
+
+
+def _read(report: Any, start: int, view: str, shown: Sequence[str], rev: int, n_budgets: int
+          ) -> tuple[int, str, tuple[str, ...]]:
+    """The browser's report, value by value; what is missing or impossible keeps the given value."""
+    if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
+        report = {}  # made before the server moved the picture
+    budget, now, lines = report.get("budget"), report.get("view"), report.get("shown")
+    if isinstance(budget, bool) or budget not in range(n_budgets):
+        budget = start
+    if not isinstance(lines, list):
+        lines = shown
+    return int(budget), now if now in VIEWS else view, tuple(n for n in LINES if n in lines)
+
+
+def _nothing() -> None:
+    """Stands for "no callback": the value is read from the result."""
+
+
+def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
+    for name, (array, shape) in arrays.items():
+        if array.shape != shape:
+            raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
+        if np.isnan(array).any():
+            raise ValueError(f"{name} holds NaN")
+
+
+def _thinned(times: Array, values: Array) -> tuple[Array, Array]:
+    keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), MOST_READINGS)).astype(int))
+    return times[keep], values[keep]
+
+
+def _flat(arrays: Any) -> Array:
+    return np.concatenate([np.empty(0), *arrays])
+
+
+def _axis(name: str, unit: str) -> str:
+    return f"{name} ({unit})" if unit else name
+
+
+def _colours(look: Look) -> dict[str, dict[str, str]]:
+    return {"light": {**_COLOURS["light"], "method": look.light},
+            "dark": {**_COLOURS["dark"], "method": look.dark}}
+
+
+def _source_words(facts: PublicFacts) -> str:
+    """What a saved picture says about where its curves come from."""
+    return {"simulated": "Simulated curves: for looking, not for publishing",
+            "public": f"Public data: {facts.name}"}.get(facts.kind, "Not private")
+
+
+def _words(facts: PublicFacts, look: Look, n_draws: int, n_drawn: int, n_curves: int,
+           has_sampling: bool) -> dict[str, Any]:
+    """Every label and sentence of the picture; the browser shows them as text only."""
+    people = facts.people[:1].upper() + facts.people[1:]
+    theirs = f"{people}’ curves" if people.endswith("s") else f"{people}’s curves"
+    return {
+        "help": f"Lower ε: each {facts.person} is better protected and the published curve is "
+                "noisier. Higher ε: the opposite. Steps are rounded.",
+        "legend": {
+            "curves": [f"{theirs} ({n_drawn} of {n_curves} drawn)", theirs],
+            "releases": [f"{n_draws} possible releases", "Releases"],
+            "one": ["One release", "One release"],
+            "noise": ["Privacy noise range (95 in 100)", "Noise range"],
+            "sampling": ["Sampling range (95 in 100)", "Sampling range"],
+            "without": ["Without protection", "No protection"],
+            "truth": ["True average", "True average"],
+        },
+        "views": _view_words(facts, look, n_draws, has_sampling),
+        "lines": {
+            "curves": [theirs, "The curves going in. For real data only you may see them."],
+            "without": ["Without protection", "The same average with no noise. Never published."],
+            "truth": ["True average", "Known only because these curves are simulated."],
+        },
+        "new_noise": f"Draws {n_draws} fresh possible releases. Allowed only because these curves "
+                     "are simulated.",
+    }
+
+
+def _view_words(facts: PublicFacts, look: Look, n_draws: int, has_sampling: bool
+                ) -> dict[str, list[str]]:
+    """Button, tooltip and sentence of each view."""
+    colour = look.word
+    ranges = f"{colour.capitalize()}: where 95 of 100 releases fall."
+    if has_sampling:
+        ranges += " Hatched: how far chance in who took part moves the average."
+    return {
+        "releases": ["Possible releases", f"{n_draws} lines you might publish",
+                     f"Each {colour} line is one of {n_draws} equally likely releases. You would "
+                     f"publish only one of them, and it is not a {facts.person}."],
+        "ranges": ["Ranges", "Where they fall", ranges],
+        "one": ["One release", "The single line the public would see",
+                "One release: this is what the public would see."],
+    }
