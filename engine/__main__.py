@@ -133,7 +133,8 @@ def _print_table(outcomes: list[Outcome], seconds: float) -> None:
                            _guarantee_text(outcome)]))
     widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
     for row in rows:
-        print("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False)).rstrip())
+        padded = (text.ljust(width) for text, width in zip(row, widths, strict=False))
+        print("  ".join(padded).rstrip())
     print(f"{outcomes[0].repeats} repeats, {seconds:.1f} s")
 
 

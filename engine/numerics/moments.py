@@ -76,7 +76,8 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> M
         for k in range(len(times)):
             t = _points_first(times[k, positions], count)
             y = _points_first(values[k, positions], count)
-            features[k][:, block] = _block_features(t, y, basis)
+            with np.errstate(invalid="ignore", over="ignore"):
+                features[k][:, block] = _block_features(t, y, basis)
     return Moments(features, basis.size)
 
 
@@ -128,8 +129,7 @@ def _block_features(times: Array, values: Array, basis: Basis) -> Array:
     cosines[0], cross[0] = points, values.sum(axis=0)
     features /= points
     cross[1:] *= SUP_NORM
-    with np.errstate(invalid="ignore", over="ignore"):
-        features[:, ~np.isfinite(features.sum(axis=0))] = 0.0  # NaN would pass every later clip
+    features[:, ~np.isfinite(features.sum(axis=0))] = 0.0  # NaN would pass every later clip
     return features
 
 
@@ -137,8 +137,7 @@ def _harmonics(turns: Array, highest: int) -> list[tuple[Array, Array]]:
     """Cosine and sine of k · 2π · turns for k = 1 … highest, by the two-term recurrence."""
     if highest == 0:
         return []
-    with np.errstate(invalid="ignore"):
-        waves = [cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))]
+    waves = [cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))]
     twice = 2 * waves[0][0]
     last = (np.ones_like(twice), np.zeros_like(twice))
     while len(waves) < highest:
