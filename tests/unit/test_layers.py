@@ -1,0 +1,37 @@
+"""Who may import whom, and how long a page may be."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ENGINE = sorted((ROOT / "engine").rglob("*.py"))
+
+
+def imported(file):
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("file", ENGINE, ids=lambda f: str(f.relative_to(ROOT)))
+def test_the_engine_imports_neither_the_web_framework_nor_the_pages(file):
+    roots = {name.split(".")[0] for name in imported(file)}
+    assert not roots & {"streamlit", "pages", "app"}
+    assert "plotly" not in roots or "figures" in file.parts
+
+
+def test_numerics_and_noise_know_nothing_of_mechanisms_sources_or_experiments():
+    for folder in ("numerics", "noise"):
+        for file in (ROOT / "engine" / folder).glob("*.py"):
+            above = {"engine.mechanisms", "engine.sources", "engine.experiments", "engine.scenario"}
+            assert not above & set(imported(file))
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "pages").glob("*.py")), ids=lambda f: f.name)
+def test_pages_stay_thin(file):
+    assert len(file.read_text().splitlines()) <= 150
+    assert "numpy" not in {name.split(".")[0] for name in imported(file)}

@@ -1,0 +1,184 @@
+"""Scenarios are checked by name, and the command line says what a scenario gives."""
+
+import copy
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from engine import executors, scenario
+from engine.__main__ import main
+from engine.errors import InputError
+from engine.experiments import run_cells
+
+SCENARIO = {
+    "version": 1,
+    "source": {"key": "sparse_curves", "parameters": {"mean": "mu1", "n_curves": 60,
+                                                      "n_observations_per_curve": 5}},
+    "mechanism": {"key": "noisy_gradient_mean",
+                  "parameters": {"constants": "published", "scheme": "split", "truncation": 3}},
+    "budgets": [{"epsilon": 1.0, "delta": 0.001}],
+    "repeats": 4, "draws": 1, "seed": 1,
+    "axes": {"budgets.epsilon": [0.5, 4], "source.n_curves": [60, 80]},
+}
+
+
+def changed(path, value):
+    plain = copy.deepcopy(SCENARIO)
+    *parents, last = path.split("/")
+    inner = plain
+    for key in parents:
+        inner = inner[int(key)] if isinstance(inner, list) else inner[key]
+    inner[last] = value
+    return plain
+
+
+@pytest.mark.parametrize(("path", "value", "words"), [
+    ("colour", "red", "no key 'colour'"),
+    ("version", 2, "version 2"),
+    ("source/key", "sparse", "no source 'sparse'"),
+    ("source/parameters/n_curve", 5, "no parameter 'n_curve'"),
+    ("source/parameters/n_curves", 1, "n_curves.*between 2 and"),
+    ("source/parameters/n_curves", "many", "n_curves.*whole number"),
+    ("mechanism/parameters/scheme", "both", "scheme.*full_batch"),
+    ("mechanism/extra", 1, "mechanism.*no key 'extra'"),
+    ("budgets", [], "at least one budget"),
+    ("budgets", [{"epsilon": 1}, {"epsilon": 2}], "2 budgets for 1 servers"),
+    ("budgets/0/epsilon", 0, "ε must be positive"),
+    ("budgets/0/epsilon", "1", "must be a number"),
+    ("budgets/0/delta", 1, "δ must lie between 0 and 1"),
+    ("budgets/0/rho", 1, "no key 'rho'"),
+    ("repeats", 0, "repeats.*from 1 to"),
+    ("repeats", True, "repeats.*whole number"),
+    ("seed", -1, "seed"),
+    ("axes/noise", [1], "no axis 'noise'"),
+    ("axes/source.n_curves", 5, "must be a list"),
+    ("axes/source.n_curves", [60, 1], "n_curves.*between 2 and"),
+    ("axes/source.n_cats", [1], "no parameter 'n_cats'"),
+    ("axes/budgets.epsilon", list(range(1, 10_002)), "more than 10000 cells"),
+])
+def test_a_bad_scenario_is_refused_with_the_name_of_what_is_wrong(path, value, words):
+    with pytest.raises(InputError, match=words):
+        scenario.from_plain(changed(path, value))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1]", "null", '{"version": 1}', "NaN"])
+def test_text_that_is_no_scenario_is_refused(text):
+    with pytest.raises(InputError):
+        scenario.from_json(text)
+
+
+def test_a_scenario_written_out_in_full_reads_back_the_same():
+    first = scenario.from_plain(SCENARIO)
+    again = scenario.from_plain(scenario.to_plain(first.source, first.mechanism, first.budgets,
+                                                  first.run))
+    assert (again.source, again.mechanism, again.budgets, again.run) == (
+        first.source, first.mechanism, first.budgets, first.run)
+
+
+def test_axes_make_the_full_grid_in_order():
+    cells = scenario.from_plain(SCENARIO).cells()
+    assert [(c.budgets[0].epsilon, c.source.n_curves) for c in cells] == [
+        (0.5, 60), (0.5, 80), (4.0, 60), (4.0, 80)]
+
+
+def run(plain, executor="serial"):
+    chosen = scenario.from_plain(plain)
+    with executors.make(executor) as pool:
+        return run_cells(chosen.cells(), chosen.run, pool)
+
+
+def test_serial_and_parallel_runs_are_equal_to_the_last_bit():
+    serial, parallel = run(SCENARIO), run(SCENARIO, "processes:2")
+    for one, other in zip(serial, parallel, strict=True):
+        assert (one.errors["total_error"] == other.errors["total_error"]).all()
+
+
+def test_a_cell_of_a_sweep_equals_the_same_cell_alone():
+    alone = changed("source/parameters/n_curves", 80)
+    alone["budgets"][0]["epsilon"], alone["axes"] = 4.0, {}
+    assert (run(SCENARIO)[3].errors["total_error"] == run(alone)[0].errors["total_error"]).all()
+
+
+def test_a_cell_that_cannot_run_says_so_and_the_others_go_on():
+    plain = changed("axes/source.n_curves", [40, 60])
+    plain["mechanism"]["parameters"]["n_iterations"] = 50
+    few, enough = run(plain)[:2]
+    assert "need at least" in few.failure
+    assert enough.summary("total_error")["mean"] > 0
+
+
+def command(capsys, monkeypatch, arguments, text=""):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    code = main(arguments)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_run_prints_one_json_object_with_every_promised_key(capsys, monkeypatch):
+    code, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(SCENARIO))
+    result = json.loads(out)
+    assert code == 0
+    assert len(result["cells"]) == 4
+    assert result["seconds"] > 0
+    cell = result["cells"][0]
+    assert cell["at"] == {"budgets.epsilon": 0.5, "source.n_curves": 60}
+    assert cell["repeats"] == 4
+    assert set(cell["guarantee"][0]) == {"server", "epsilon", "delta"}
+    for kind in ("total_error", "privacy_error", "estimation_error"):
+        assert cell[kind]["mean"] > 0
+        assert cell[kind]["se"] > 0
+
+
+def test_repeats_and_seed_on_the_command_line_replace_those_of_the_file(capsys, monkeypatch):
+    arguments = ["run", "-", "--json", "--repeats", "2", "--seed", "9"]
+    _, out, _ = command(capsys, monkeypatch, arguments, json.dumps(SCENARIO))
+    assert json.loads(out)["cells"][0]["repeats"] == 2
+
+
+def test_the_table_shows_axes_errors_and_the_guarantee(capsys, monkeypatch):
+    _, out, _ = command(capsys, monkeypatch, ["run", "-"], json.dumps(SCENARIO))
+    assert "budgets.epsilon" in out
+    assert "±" in out
+    assert "δ = 0.001" in out
+
+
+@pytest.mark.parametrize(("arguments", "text", "words"), [
+    (["run", "-"], "{", "not valid JSON"),
+    (["run", "no-such-file.json"], "", "Cannot read"),
+    (["run", "-", "--executor", "threads"], json.dumps(SCENARIO), "no executor 'threads'"),
+    (["run", "-"], json.dumps(changed("budgets/0/delta", 0.0)), "δ must be above 0"),
+    (["run", "-", "--repeats", "0"], json.dumps(SCENARIO), "repeats"),
+])
+def test_errors_go_to_stderr_in_one_line_with_exit_code_two(capsys, monkeypatch, arguments, text,
+                                                            words):
+    code, out, err = command(capsys, monkeypatch, arguments, text)
+    assert code == 2
+    assert out == ""
+    assert words in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_list_describes_every_parameter(capsys, monkeypatch):
+    _, out, _ = command(capsys, monkeypatch, ["list", "--json"])
+    shelves = json.loads(out)
+    assert {"sources", "mechanisms", "rates"} <= set(shelves)
+    mean = next(m for m in shelves["mechanisms"] if m["key"] == "noisy_gradient_mean")
+    step = next(p for p in mean["parameters"] if p["name"] == "step_size")
+    assert (step["default"], step["range"], step["symbol"]) == (0.3, [0.01, 2.0], "ρ")
+    assert step["default_when"] == {"scheme=split": 0.1}
+    assert all(p["help"] for shelf in shelves.values() for m in shelf for p in m["parameters"])
+
+
+def test_the_command_line_does_not_need_the_web_framework():
+    code = ("import sys; from engine import __main__ as m; m.main(['list', '--json']); "
+            "sys.exit('streamlit' in sys.modules or 'plotly' in sys.modules)")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+def test_only_serial_and_processes_are_executors():
+    for description in ("processes", "processes:0", "processes:x", "serial:2", "dask"):
+        with pytest.raises(InputError, match="executor"):
+            executors.make(description)
