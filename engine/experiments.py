@@ -127,7 +127,7 @@ def _block_sizes(source: Source, run: Run) -> list[int]:
                              field="repeats", hint="Set repeats to 1 and draws to the number of "
                              "releases you want to see.")
         return [1]
-    full = max(1, READINGS_PER_BLOCK // source.n_readings)
+    full = max(1, READINGS_PER_BLOCK // source.sizes.n_observations)
     whole, rest = divmod(run.repeats, full)
     return [full] * whole + [rest] * (rest > 0)
 

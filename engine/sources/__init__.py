@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from engine.registry import Parameterised, Registry
-from engine.types import CurveData, PublicFacts
+from engine.types import CurveData, PublicFacts, Sizes
 
 sources = Registry("engine.sources", "source")
 
@@ -31,9 +31,9 @@ class Source(Parameterised):
         raise NotImplementedError
 
     @property
-    def n_readings(self) -> int:
-        """Readings in one data set: decides how many data sets are drawn at once."""
-        raise NotImplementedError
+    def sizes(self) -> Sizes:
+        """The public sizes of every data set of this source."""
+        return self.draw(1, np.random.default_rng(0)).sizes
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw `n_repeats` independent data sets of equal public sizes."""

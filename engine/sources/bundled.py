@@ -59,10 +59,6 @@ class BundledCurves(Source):
     def facts(self) -> PublicFacts:
         return self.stated
 
-    @property
-    def n_readings(self) -> int:
-        return int(np.isfinite(self._table()).sum())
-
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Return the curves as one data set; `rng` is not used.
 

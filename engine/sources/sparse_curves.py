@@ -14,7 +14,7 @@ from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
 from engine.registry import param
 from engine.sources import Source, sources
-from engine.types import Array, CurveData, PublicFacts, Truth
+from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
 _BLOCK = 20_000  # readings whose deviations are evaluated at once, to stay in cache
 
@@ -122,8 +122,10 @@ class SparseCurves(Source):
                               "value_high": self.value_high})
 
     @property
-    def n_readings(self) -> int:
-        return self.n_curves * self.n_observations_per_curve
+    def sizes(self) -> Sizes:
+        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
+        return Sizes(tuple(per_server), self.n_curves * self.n_observations_per_curve,
+                     self.n_observations_per_curve)
 
     @property
     def truth(self) -> Truth:

@@ -41,7 +41,7 @@ def test_a_set_is_registered_for_mean_functions_and_is_not_random(source):
 def test_the_sizes_are_the_documented_ones(source):
     sizes = drawn(source()).sizes
     assert (sizes.n_curves, sizes.n_observations, sizes.fewest_per_curve) == SIZES[source]
-    assert source().n_readings == sizes.n_observations
+    assert source().sizes.n_observations == sizes.n_observations
 
 
 @every_set
@@ -88,7 +88,7 @@ def test_curves_are_split_evenly_and_none_is_lost(source, n_servers):
 def test_fewer_curves_are_the_first_ones(source):
     first, everything = drawn(source(n_curves=5)), drawn(source())
     assert first.n_curves == 5
-    assert source(n_curves=5).n_readings == first.values.size
+    assert source(n_curves=5).sizes.n_observations == first.values.size
     assert (first.values[0] == everything.values[0, :first.values.size]).all()
 
 

@@ -1,0 +1,206 @@
+"""What the visitor has chosen, and the address that brings it back.
+
+The address holds one readable parameter, `s`: the settings that differ from the front page, as
+`name-value` words joined by `~`. It holds settings, never data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, mechanisms
+from engine.preview import EPSILON_STEPS
+from engine.registry import Parameter, Registry
+from engine.sources import Source, sources
+from engine.types import Budget
+
+TASK = "mean_function"
+LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
+VIEWS = ("releases", "ranges", "one")
+LINES = ("curves", "without", "truth")
+_LONGEST = 2000  # characters of an address that are read
+_PARAMETER = "s"
+
+
+def _front_source() -> Source:
+    label, chosen = sources.for_task(TASK)[0].presets()[0]
+    return sources.for_task(TASK)[0](**chosen)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One view of the dashboard; `delta` None means 1/n²."""
+
+    source: Source = field(default_factory=_front_source)
+    mechanism: Mechanism = field(default_factory=lambda: mechanisms.for_task(TASK)[0]())
+    epsilon: float = 1.0
+    delta: float | None = None
+    seed: int = 1
+    view: str = "releases"
+    shown: tuple[str, ...] = ("curves", "without")
+
+
+# -- the address ----------------------------------------------------------------------------
+
+
+def encode(settings: Settings) -> str:
+    """The settings that differ from the front page, as one readable token."""
+    usual, words = Settings(), []
+    for letter, mine, theirs in (("c", settings.source, usual.source),
+                                 ("m", settings.mechanism, usual.mechanism)):
+        if mine != theirs:
+            words.append(f"{letter}-{mine.key}")
+            words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()]
+    for name in ("epsilon", "delta", "seed", "view"):
+        if getattr(settings, name) != getattr(usual, name):
+            words.append(f"{name}-{_word(getattr(settings, name))}")
+    if settings.shown != usual.shown:
+        words.append(f"shown-{'.'.join(settings.shown) or 'nothing'}")
+    return "~".join(words)
+
+
+def decode(token: str) -> tuple[Settings, list[str]]:
+    """Settings of a token, and the names of what it asked for in vain (usual values stand in)."""
+    words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
+    problems: list[str] = []
+    settings = Settings(source=_member("c", words, sources, Settings().source, problems),
+                        mechanism=_member("m", words, mechanisms, Settings().mechanism, problems))
+    for name, text in words.items():
+        if name[:2] not in ("c", "c.", "m", "m."):
+            settings = _with(settings, name, text, problems)
+    return settings, problems
+
+
+def _member(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any, problems: list[str]
+            ) -> Any:
+    """The source or mechanism of a token; parameters that do not fit are left at their usual."""
+    if letter not in words:
+        return usual
+    try:
+        cls = shelf.get(words[letter])
+    except InputError:
+        problems.append(words[letter])
+        return usual
+    known = {p.name: p for p in cls.parameters()}
+    chosen: dict[str, Any] = {}
+    for name, text in words.items():
+        if name.startswith(f"{letter}."):
+            try:
+                value = _value(known[name[2:]], text)
+                cls(**{**chosen, name[2:]: value})
+                chosen[name[2:]] = value
+            except (KeyError, ValueError):
+                problems.append(name[2:])
+    return cls(**chosen)
+
+
+def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:
+    """One more setting, or a problem noted."""
+    try:
+        if name == "epsilon":
+            value: Any = checked_epsilon(float(text))
+        elif name == "delta":
+            value = Budget(1.0, float(text)).delta
+        elif name == "seed":
+            value = checked_seed(int(text))
+        elif name == "view" and text in VIEWS:
+            value = text
+        elif name == "shown":
+            value = tuple(line for line in LINES if line in text.split("."))
+        else:
+            raise ValueError(name)
+    except ValueError:
+        problems.append(name)
+        return settings
+    return replace(settings, **{name: value})
+
+
+def checked_epsilon(epsilon: float) -> float:
+    if not LOWEST_EPSILON <= epsilon <= HIGHEST_EPSILON:
+        raise InputError(f"ε must lie between {LOWEST_EPSILON:g} and {HIGHEST_EPSILON:g}; got "
+                         f"{epsilon:g}.", field="epsilon",
+                         hint=f"Beyond {HIGHEST_EPSILON:g} the limit on one person means very "
+                              "little.")
+    return epsilon
+
+
+def checked_seed(seed: int) -> int:
+    if not 0 <= seed < 2**31:
+        raise InputError(f"The seed must lie between 0 and {2**31 - 1}.", field="seed")
+    return seed
+
+
+def _word(value: Any) -> str:
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _value(parameter: Parameter, text: str) -> Any:
+    """A parameter's value from its word in the address."""
+    if text == "none":
+        return None
+    return {"True": True, "False": False}[text] if parameter.kind is bool else parameter.kind(text)
+
+
+# -- the session ----------------------------------------------------------------------------
+
+
+def load(page: str) -> None:
+    """Take over the address at the first run, after Back and Forward, and when a link is followed.
+
+    A bare address means "front page" after Back on the same page, but "leave as is" after a page
+    switch, which drops the parameter.
+    """
+    state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
+    same_page, state.page = state.get("page") == page, page
+    if "settings" not in state or (seen != state.written and (seen or same_page)):
+        state.settings, state.link_problems = decode(seen)
+        state.rev = state.get("rev", 0) + 1  # tells the browser side to move
+        state.written = seen
+
+
+def save() -> None:
+    """Write the settings into the address; uploaded curves cannot be linked."""
+    token = "" if uploaded() else encode(st.session_state.settings)
+    st.session_state.written = token
+    if st.query_params.get(_PARAMETER, "") == token:
+        return
+    if token:
+        st.query_params[_PARAMETER] = token
+    else:
+        st.query_params.pop(_PARAMETER, None)
+
+
+def current() -> Settings:
+    return st.session_state.settings
+
+
+def change(**values: Any) -> None:
+    """Replace some settings; the browser side is told to follow where it shows them."""
+    st.session_state.settings = replace(current(), **values)
+    st.session_state.pop("problem", None)
+
+
+def uploaded() -> bool:
+    """Whether the visitor's own curves are shown."""
+    return bool(st.session_state.get("show_upload")) and "upload" in st.session_state
+
+
+def source() -> Source:
+    """The source on screen: the visitor's own curves, or the chosen recipe."""
+    return st.session_state.upload if uploaded() else current().source
+
+
+def delta(of: Source) -> float:
+    """The chosen δ, usually 1/n²."""
+    chosen = current().delta
+    return usual_delta(of) if chosen is None else chosen
+
+
+def usual_delta(of: Source) -> float:
+    """1/n²: far below 1/n, at which a method could publish one whole curve and still pass."""
+    return 1.0 / of.sizes.n_curves**2
