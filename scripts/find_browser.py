@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+NEEDED = "The browser tests need Chromium: install it, or set CHROMIUM to its path."
 
 
 def installed() -> str | None:
@@ -44,8 +45,7 @@ def install() -> str | None:
 def main() -> int:
     path = installed() or (install() if "--install" in sys.argv else None)
     if path is None:
-        print("The browser tests need Chromium: install it, or set CHROMIUM to its path.",
-              file=sys.stderr)
+        print(NEEDED, file=sys.stderr)
         return 1
     print(f"browser: {path}")
     return 0

@@ -129,6 +129,34 @@ def checked_epsilon(epsilon: float) -> float:
     return epsilon
 
 
+def steps(epsilon: float) -> tuple[float, ...]:
+    """The steps of the slider, with a chosen ε put in that is none of them."""
+    return tuple(sorted({*EPSILON_STEPS, st.session_state.get("own_epsilon", epsilon), epsilon}))
+
+
+def set_epsilon(epsilon: float | None) -> None:
+    """Choose any ε; the slider gets a step there and moves to it."""
+    if epsilon is None:
+        raise InputError("ε is needed.", field="epsilon")
+    change(epsilon=checked_epsilon(epsilon))
+    st.session_state.own_epsilon = epsilon
+    st.session_state.rev += 1
+
+
+def set_delta(delta: float | None) -> None:
+    """Choose δ; nothing means the usual 1/n²."""
+    n = source().sizes.n_curves
+    if delta is not None and not 0 < delta < 1 / n:
+        raise InputError(f"δ must lie above 0 and below 1/n = {1 / n:.3g}; got {delta:g}.",
+                         field="delta", hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
+    usual = delta is None or abs(delta * n**2 - 1) < 0.01
+    change(delta=None if usual else delta)
+
+
+def set_seed(seed: int | None) -> None:
+    change(seed=checked_seed(0 if seed is None else seed))
+
+
 def checked_seed(seed: int) -> int:
     if not 0 <= seed < 2**31:
         raise InputError(f"The seed must lie between 0 and {2**31 - 1}.", field="seed")
@@ -160,7 +188,7 @@ def load(page: str) -> None:
     if "settings" not in state or (seen != state.written and (seen or same_page)):
         state.settings, state.link_problems = decode(seen)
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
-        state.written = seen
+        state.written, state.own_epsilon = seen, state.settings.epsilon
 
 
 def save() -> None:

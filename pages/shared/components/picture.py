@@ -25,7 +25,8 @@ LINES = ("curves", "without", "truth")
 MOST_CURVES = 70  # a texture, not a data display
 MOST_READINGS = 200  # of one faint curve; more cannot be seen and would swell the message
 _WIDEST = 1 / 6  # how far beyond the stated bounds the axis may go, as a share of their distance
-_TICKS = 65535  # steps of a 16-bit number
+_FURTHEST = 5  # heights of the plot beyond which a line is cut off; the panel below shows so far
+_STEPS = 65535  # of a 16-bit number
 
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -109,25 +110,24 @@ def picture_payload(
         raise ValueError("there must be one ε and one spoken phrase for each budget")
     if sampling is not None and not np.any(sampling):
         sampling = None
-    drawn = [_thinned(*curve) for curve in curves[:MOST_CURVES]]
     low, high = plotted_range(facts, releases, without, truth)
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
+    scales = _scales(low, high, releases, noise_low, noise_high)
     payload: dict[str, Any] = {
         "title": title, "epsilons": [f"{e:g}" for e in epsilons], "spoken": list(spoken),
         "time": {"low": facts.time_low, "high": facts.time_high,
                  "label": _axis(facts.time_name, facts.time_unit)},
         "value": {"low": low, "high": high, "label": _axis(facts.value_name, facts.value_unit)},
         "difference": _axis("Difference", facts.value_unit),
-        "scale": scale, "draws": n_draws, "points": n_points,
+        "scale": scale, "scales": scales, "draws": n_draws, "points": n_points,
         "times": int16(times, facts.time_low, facts.time_high),
-        "releases": int16(releases, *scale), "without": int16(without, *scale),
-        "noise_low": int16(noise_low, *scale), "noise_high": int16(noise_high, *scale),
+        "releases": _by_budget(releases, scales), "without": int16(without, *scale),
+        "noise_low": _by_budget(noise_low, scales), "noise_high": _by_budget(noise_high, scales),
         "sampling": None if sampling is None else int16(without + sampling, *scale),
         "truth": None if truth is None else int16(truth, *scale),
-        "counts": [len(t) for t, _ in drawn],
-        "curve_times": int16(_flat(t for t, _ in drawn), 0.0, 1.0),
-        "curve_values": int16(_flat(y for _, y in drawn), *scale),
-        "words": _words(facts, look, n_draws, len(drawn), n_curves, sampling is not None),
+        **_single_curves(curves[:MOST_CURVES], scale),
+        "words": _words(facts, look, n_draws, min(len(curves), MOST_CURVES), n_curves,
+                        sampling is not None),
         "dash": look.dash, "colours": _colours(look), "source": _source_words(facts),
         "downloads": downloads and facts.kind != "upload", "reason": reason,
     }
@@ -153,7 +153,20 @@ def plotted_range(facts: PublicFacts, releases: Array, without: Array, truth: Ar
 def int16(values: NDArray[Any], low: float, high: float) -> str:
     """Values as base64 text of little-endian 16-bit numbers over [low, high]."""
     share = (np.clip(values, low, high) - low) / (high - low)
-    return base64.b64encode(np.rint(share * _TICKS - 32768).astype("<i2").tobytes()).decode()
+    return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
+
+
+def _scales(low: float, high: float, *arrays: Array) -> list[tuple[float, float]]:
+    """What the 16-bit numbers of each budget span: its own values, within reason."""
+    room = (high - low) * _FURTHEST
+    least = np.minimum.reduce([a.min(axis=tuple(range(1, a.ndim))) for a in arrays])
+    most = np.maximum.reduce([a.max(axis=tuple(range(1, a.ndim))) for a in arrays])
+    return [(min(max(float(a), low - room), low), max(min(float(b), high + room), high))
+            for a, b in zip(least, most, strict=True)]
+
+
+def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
+    return [int16(v, *scale) for v, scale in zip(values, scales, strict=True)]
 
 
 def picture(
@@ -173,7 +186,7 @@ def picture(
     """
     data = dict(payload, rev=rev, new_noise=new_noise, **_moved(key, rev, start, view, shown))
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
-    chosen = _read(result.get("picked"), start, view, shown, rev, len(payload["epsilons"]))
+    chosen = read_report(result.get("picked"), start, view, shown, rev, len(payload["epsilons"]))
     return Picked(*chosen, new_noise=bool(result.get("new_noise")))
 
 
@@ -188,7 +201,7 @@ def picked(
     """The same answer before the picture is drawn, for what stands above it on the page."""
     state = st.session_state.get(key)
     report = state.get("picked") if isinstance(state, Mapping) else None
-    return Picked(*_read(report, start, view, shown, rev, n_budgets))
+    return Picked(*read_report(report, start, view, shown, rev, n_budgets))
 
 
 def _moved(key: str, rev: int, start: int, view: str, shown: Sequence[str]) -> dict[str, Any]:
@@ -200,8 +213,8 @@ def _moved(key: str, rev: int, start: int, view: str, shown: Sequence[str]) -> d
     return dict(memory[1])
 
 
-def _read(report: Any, start: int, view: str, shown: Sequence[str], rev: int, n_budgets: int
-          ) -> tuple[int, str, tuple[str, ...]]:
+def read_report(report: Any, start: int, view: str, shown: Sequence[str], rev: int,
+                n_budgets: int) -> tuple[int, str, tuple[str, ...]]:
     """The browser's report, value by value; what is missing or impossible keeps the given value."""
     if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
         report = {}  # made before the server moved the picture
@@ -223,6 +236,15 @@ def _check(**arrays: tuple[Array, tuple[int, ...]]) -> None:
             raise ValueError(f"{name} has the shape {array.shape}, not {shape}")
         if np.isnan(array).any():
             raise ValueError(f"{name} holds NaN")
+
+
+def _single_curves(curves: Sequence[tuple[Array, Array]], scale: tuple[float, float]
+                   ) -> dict[str, Any]:
+    """The faint curves, one after another, with the number of readings of each."""
+    drawn = [_thinned(*curve) for curve in curves]
+    return {"counts": [len(times) for times, _ in drawn],
+            "curve_times": int16(_flat(times for times, _ in drawn), 0.0, 1.0),
+            "curve_values": int16(_flat(values for _, values in drawn), *scale)}
 
 
 def _thinned(times: Array, values: Array) -> tuple[Array, Array]:

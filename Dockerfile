@@ -1,0 +1,29 @@
+# Run with: docker run --rm --read-only --tmpfs /tmp --cap-drop ALL -p 127.0.0.1:8501:8501 IMAGE
+FROM python:3.11-slim
+
+ENV PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1 \
+    OPENBLAS_NUM_THREADS=1 \
+    OMP_NUM_THREADS=1 \
+    MKL_NUM_THREADS=1 \
+    HOME=/tmp \
+    STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
+    STREAMLIT_SERVER_PORT=8501 \
+    STREAMLIT_SERVER_HEADLESS=true \
+    STREAMLIT_SERVER_FILE_WATCHER_TYPE=none
+
+WORKDIR /app
+COPY requirements.txt .
+RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore \
+    -r requirements.txt
+COPY .streamlit .streamlit
+COPY app.py .
+COPY engine engine
+COPY pages pages
+COPY data data
+
+USER 10001:10001
+EXPOSE 8501
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["python", "-c", \
+    "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
+CMD ["python", "-m", "streamlit", "run", "app.py"]

@@ -1,0 +1,1 @@
+"""Figures: results in, Plotly specifications out; nothing is computed here beyond reshaping."""

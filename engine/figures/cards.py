@@ -1,0 +1,82 @@
+"""The small figures of the cards: odds as dots, errors as dots, an error split as a bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.types import Array
+from engine.wording import number, with_unit
+
+_DOTS_IN_A_ROW, _DOTS = 20, 20
+
+
+def odds(right: float, person: str, theme: Theme) -> Chart:
+    """A hundred dots: right by chance, at most so many more, wrong."""
+    most = min(math.ceil(round(100 * right, 6)), 100)
+    places = np.arange(100)
+    x, y = places % _DOTS_IN_A_ROW, -(places // _DOTS_IN_A_ROW)
+    method, raw = colour("gradient", theme), colour("raw", theme)
+    styles = (("right by chance", slice(0, 50), {"color": raw, "symbol": "circle"}),
+              ("more", slice(50, most), {"color": method, "symbol": "square"}),
+              ("wrong", slice(most, 100), {"color": raw, "symbol": "circle-open"}))
+    traces = [{"type": "scatter", "mode": "markers", "x": x[part].tolist(), "y": y[part].tolist(),
+               "name": name, "hoverinfo": "skip", "marker": {"size": 9, **style}}
+              for name, part, style in styles if part.start < part.stop]
+    hidden = {"visible": False, "fixedrange": True}
+    spec = {"data": traces, "layout": layout(theme, xaxis=hidden, yaxis=hidden,
+                                             margin={"l": 2, "r": 2, "t": 2, "b": 2})}
+    alt = (f"Of 100 attempts to pick the right {person}, 50 succeed by chance and at most "
+           f"{max(most - 50, 0)} more.")
+    return Chart(spec, alt, {"outcome": ["right by chance", "at most more", "wrong"],
+                             "of 100": [50, max(most - 50, 0), 100 - most]})
+
+
+def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> Chart:
+    """Twenty equally likely errors as a dot plot; a dashed line marks no protection."""
+    dots = np.quantile(errors, (np.arange(_DOTS) + 0.5) / _DOTS)
+    top = float(max(dots.max(), floor or 0.0)) * 1.08 or 1.0
+    columns = np.round(dots / top * 28)
+    heights = np.array([int((columns[:k] == c).sum()) + 1 for k, c in enumerate(columns)])
+    tallest = max(int(heights.max()), 6)
+    data: list[Spec] = [{
+        "type": "scatter", "mode": "markers", "x": (columns * top / 28).tolist(),
+        "y": heights.tolist(), "hoverinfo": "skip", "name": "one release",
+        "marker": {"size": 9 if tallest < 9 else 6, "color": colour("gradient", theme)}}]
+    if floor is not None:
+        data.append({"type": "scatter", "mode": "lines", "x": [floor, floor],
+                     "y": [0, tallest + 1], "hoverinfo": "skip", "name": "without protection",
+                     "line": {"color": colour("without", theme), "width": 2, "dash": "6px,4px"}})
+    spec = {"data": data, "layout": layout(
+        theme, xaxis=axis(theme, with_unit("Error of a release", f"({unit})" if unit else ""),
+                          range=[0, top], rangemode="tozero", nticks=5),
+        yaxis={"visible": False, "range": [0, tallest + 1], "fixedrange": True})}
+    alt = (f"Twenty equally likely errors from {with_unit(number(float(dots[0])), unit)} to "
+           f"{with_unit(number(float(dots[-1])), unit)}.")
+    return Chart(spec, alt, {f"error ({unit})" if unit else "error": dots.round(4).tolist()})
+
+
+def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme) -> Chart:
+    """One bar of squared error, cut into privacy noise, sampling and bias."""
+    looks = (("gradient", ""), ("without", "/"), ("bias", "x"))
+    data = [{"type": "bar", "orientation": "h", "x": [float(share)], "y": [""], "name": name,
+             "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
+             "marker": _pattern(colour(role, theme), shape)}
+            for share, name, (role, shape) in zip(shares, names, looks, strict=True)]
+    hidden = {"visible": False, "fixedrange": True}
+    spec = {"data": data, "layout": layout(
+        theme, barmode="stack", bargap=0, hovermode="closest", xaxis={**hidden, "range": [0, 1]},
+        yaxis=hidden, margin={"l": 0, "r": 0, "t": 2, "b": 2})}
+    alt = "Shares of squared error: " + ", ".join(
+        f"{name} {100 * share:.0f} %" for share, name in zip(shares, names, strict=True)) + "."
+    return Chart(spec, alt, {"part": list(names), "share": [round(float(s), 4) for s in shares]})
+
+
+def _pattern(main: str, shape: str) -> Spec:
+    if not shape:
+        return {"color": main}
+    return {"color": translucent(main, 0.12), "line": {"color": main, "width": 1},
+            "pattern": {"shape": shape, "fgcolor": main, "size": 7, "solidity": 0.4}}

@@ -1,0 +1,78 @@
+"""One place for fonts, colours, dashes and axes: the same role looks the same on every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Theme = Literal["light", "dark"]
+Spec = dict[str, Any]
+
+_ROLES: dict[str, dict[str, str]] = {
+    "light": {"text": "#182033", "quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033",
+              "without": "#3F4654", "bias": "#E0532B", "page": "#FFFFFF", "gradient": "#3D57D6",
+              "functional": "#2A8F7D", "wavelet": "#AD128E", "sparse": "#7D4F03"},
+    "dark": {"text": "#E9ECF3", "quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF",
+             "without": "#D9DFEA", "bias": "#EE5A4C", "page": "#10141E", "gradient": "#7A92FF",
+             "functional": "#6CC5B1", "wavelet": "#D065AF", "sparse": "#FCB848"},
+}
+
+# Members of a family share its hue and differ by dash and marker.
+_MEMBERS: dict[str, tuple[str, str, str]] = {
+    "adaptive_mean": ("gradient", "solid", "circle"),
+    "noisy_gradient_mean": ("gradient", "8px,3px", "diamond-open"),
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A figure with its text alternative and the table of its numbers."""
+
+    spec: Spec
+    alt: str
+    table: dict[str, list[Any]] = field(default_factory=dict)
+
+
+def colour(role: str, theme: Theme) -> str:
+    return _ROLES[theme][role]
+
+
+def method_style(key: str, family: str, theme: Theme) -> tuple[str, str, str]:
+    """Colour, dash and marker of a mechanism; a new one takes its family's colour."""
+    own_family, dash, marker = _MEMBERS.get(key, (family, "solid", "circle"))
+    return colour(own_family, theme), dash, marker
+
+
+def translucent(colour: str, opacity: float) -> str:
+    red, green, blue = (int(colour[k:k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{opacity})"
+
+
+def layout(theme: Theme, *, legend: bool = False, **changes: Any) -> Spec:
+    """The common layout: transparent, horizontal grid only, legend above the plot."""
+    return {
+        "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": '"Source Sans", sans-serif', "size": 14,
+                 "color": colour("text", theme)},
+        "margin": {"l": 8, "r": 12, "b": 8, "t": 34 if legend else 12},
+        "showlegend": legend,
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom",
+                   "traceorder": "normal", "font": {"size": 13}},
+        "dragmode": False, "hovermode": "x unified",
+        **changes,
+    }
+
+
+def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -> Spec:
+    return {
+        "title": {"text": title, "font": {"size": 13, "color": colour("quiet", theme)}},
+        "showgrid": grid, "gridcolor": translucent(colour("raw", theme), 0.28), "zeroline": False,
+        "linecolor": colour("raw", theme), "showline": not grid, "ticks": "outside", "ticklen": 4,
+        "tickcolor": colour("raw", theme), "automargin": True, "fixedrange": True,
+        "tickfont": {"size": 13, "color": colour("quiet", theme)}, **changes,
+    }
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """1–2–5 per decade between two positive numbers."""
+    return [m * 10.0**e for e in range(-6, 9) for m in (1, 2, 5) if low <= m * 10.0**e <= high]

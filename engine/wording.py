@@ -1,0 +1,263 @@
+"""Numbers and sentences as they are read on screen: plain words, true at every budget.
+
+"At most" numbers are rounded up and "at least" down, so that rounding never makes a sentence
+false. Sentences are Markdown with their numbers in bold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine.risk import Odds
+from engine.types import Budget, PublicFacts
+
+_THIN = "\u2009"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+# -- numbers --------------------------------------------------------------------------------
+
+
+def number(value: float, digits: int = 3) -> str:
+    """At most three significant digits, a real minus, thin spaces from a thousand on."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else "unlimited"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{min(decimals, 6)}f}"
+    return _signs(text.rstrip("0").rstrip(".") if decimals > 2 else text)
+
+
+def together(values: Sequence[float]) -> list[str]:
+    """Numbers of one unit in one sentence: all with the decimals of the largest."""
+    largest = max((abs(v) for v in values), default=0.0)
+    decimals = 0 if largest <= 0 else min(max(0, 2 - math.floor(math.log10(largest))), 4)
+    return [_signs(f"{v:,.{decimals}f}") for v in values]
+
+
+def small(value: float) -> str:
+    """δ and its like: 2.5×10⁻⁵ instead of 2.5e-05."""
+    if value >= 0.001 or value == 0:
+        return f"{value:.3g}"
+    digits, exponent = f"{value:.1e}".split("e")
+    return f"{digits.removesuffix('.0')}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def times(ratio: float) -> str:
+    """How many times: two digits, or "more than 100"."""
+    if ratio >= 100:
+        return "more than 100 times"
+    return f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:.0f} times"
+
+
+def change(relative: float) -> str:
+    """A relative change in whole percent; "no change" under one percent."""
+    percent = round(100 * relative)
+    return "no change" if percent == 0 else f"{'+' if percent > 0 else '−'}{abs(percent)} %"
+
+
+def in_hundred(chance: float) -> str:
+    """An upper bound on a chance, rounded up: "at most 56 times in 100"."""
+    if chance > 0.99:
+        return "more than 99 times in 100"
+    return f"at most {math.ceil(round(100 * chance, 6))} times in 100"
+
+
+def one_in(value: float) -> str:
+    """A small chance as "1 in 40 000"."""
+    return f"1 in {_signs(f'{1 / value:,.0f}')}"
+
+
+def _signs(text: str) -> str:
+    return text.replace(",", _THIN).replace("-", "−")
+
+
+def with_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text
+
+
+def of(noun: str) -> str:
+    """The possessive: child’s, children’s, persons’."""
+    return f"{noun}’" if noun.endswith("s") else f"{noun}’s"
+
+
+def span(facts: PublicFacts) -> str:
+    """Where the curve was watched: "ages 2 to 18"."""
+    name = facts.time_name.lower()
+    plural = name if name.endswith("s") else f"{name}s"
+    return f"{plural} {facts.time_low:g} to {facts.time_high:g}"
+
+
+# -- titles and tags ------------------------------------------------------------------------
+
+
+def title(facts: PublicFacts) -> str:
+    curve = f"{facts.curve} curve" if facts.curve else "curve"
+    return f"The average {curve}, published with protection for every {facts.person}"
+
+
+def source_tag(facts: PublicFacts) -> tuple[str, str]:
+    """The chip that says what kind of data is on screen, and its tooltip."""
+    if facts.kind == "upload":
+        return ("Your curves · not private",
+                f"Only you, the holder of these curves, may look at this picture. It cannot be "
+                f"linked or shared: it shows the {of(facts.people)} own curves.")
+    if facts.kind == "public":
+        return (f"Public data: {facts.name}",
+                f"Real curves that are already public. {facts.origin}".strip())
+    return ("Simulated", "Curves made by the computer from a known average. No person is behind "
+            "them. Noise here is for looking, not for publishing.")
+
+
+def unit_tag(facts: PublicFacts) -> tuple[str, str]:
+    return (f"One {of(facts.person)} whole curve",
+            f"What is protected: exchanging every reading of any one {facts.person} changes what "
+            "is published only a little.")
+
+
+def budget_chip(budget: Budget) -> str:
+    delta = "" if budget.is_pure else f" · δ = {small(budget.delta)}"
+    return f"ε = {budget.epsilon:g}{delta}"
+
+
+# -- odds -----------------------------------------------------------------------------------
+
+
+def odds_short(odds: Odds) -> str:
+    """For the strip: "at most 56 in 100"."""
+    return in_hundred(odds.right).replace(" times", "")
+
+
+def odds_main(odds: Odds, person: str) -> str:
+    almost = ", almost a coin toss." if odds.right <= 0.51 else ". A coin toss gets 50."
+    return (f"An attacker who knows every other {of(person)} curve, and has narrowed this "
+            f"{of(person)} down to two, picks the right one **{in_hundred(odds.right)}**{almost}")
+
+
+def odds_key(odds: Odds) -> str:
+    more = max(math.ceil(round(100 * odds.right, 6)) - 50, 0)
+    return f"● right by chance  ■ at most {more} more  ○ wrong"
+
+
+def odds_careful(odds: Odds) -> str:
+    return (f"If they accept 5 false alarms in 100, they catch the right curve "
+            f"**{in_hundred(odds.detected)}** (5 = no information).")
+
+
+def odds_why(odds: Odds) -> str:
+    return (f"This is worked out from the noise this method really adds. ε = "
+            f"{odds.budget.epsilon:g} by itself would allow {_bare(odds.right_cap)} and, for the "
+            f"careful attacker, {_bare(odds.detected_cap)}: use those to compare different "
+            "methods.")
+
+
+def odds_flagged(odds: Odds, people: str) -> str:
+    return (f"Of the {people} such an attacker flags, **{_bare(odds.flagged_right)}** are right; "
+            f"without the release, {100 * odds.first_guess:.0f} in 100.")
+
+
+def not_covered(facts: PublicFacts) -> str:
+    return (f"**Not covered:** that a {facts.person} is in the data, how many there are, and "
+            f"anything that is true of {facts.people} in general.")
+
+
+def weak(odds: Odds, person: str) -> str:
+    return (f"**ε = {odds.budget.epsilon:g} is weak protection for one {person}.** An attacker is "
+            f"right {in_hundred(odds.right)} with this method, and {in_hundred(odds.right_cap)} "
+            "with the worst method of the same ε.")
+
+
+def _bare(chance: float) -> str:
+    return in_hundred(chance).replace(" times in", " in")
+
+
+def delta_explained(delta: float) -> str:
+    return (f"With a chance of at most δ the limit set by ε may fail. δ = {small(delta)} is "
+            f"{one_in(delta)}.")
+
+
+# -- accuracy -------------------------------------------------------------------------------
+
+
+def accuracy(facts: PublicFacts, typical: float, within: float, floor: float | None) -> str:
+    """How close the published average is: median, 19 in 20, and without protection."""
+    numbers = together([typical, within, *([] if floor is None else [floor])])
+    x, y, *rest = (with_unit(n, facts.value_unit) for n in numbers)
+    target = "the true one" if floor is not None else "the average without protection"
+    text = (f"The published average is typically **{x}** from {target}, over {span(facts)}. In 19 "
+            f"of 20 releases it is within {y}.")
+    return f"{text} Without protection: {rest[0]}." if rest else text
+
+
+def useless(facts: PublicFacts, typical: float, budget: Budget, n_curves: int) -> str:
+    """For budgets where the noise drowns the curve; empty elsewhere."""
+    if typical < facts.value_half_width:
+        return ""
+    return (f"**The noise is as large as the curve.** With {_signs(f'{n_curves:,}')} {facts.people} "
+            f"at ε = {budget.epsilon:g} the typical error is as large as half the range of "
+            f"{facts.value_name.lower()}. Ask more {facts.people}, raise ε, or fit a simpler "
+            "curve.")
+
+
+def budget_ratio(facts: PublicFacts, epsilon: float, typical: float, floor: float | None,
+                 half: float | None, double: float | None) -> str:
+    """Beside the error chart: this budget against none, half and double."""
+    unit = facts.value_unit
+    known = [v for v in (half, double) if v is not None]
+    numbers = [with_unit(n, unit) for n in together([typical, *known])]
+    if floor is None:
+        text = f"At ε = {epsilon:g} the typical error is **{numbers[0]}**."
+    elif typical <= 1.1 * floor:
+        text = "Protection costs almost no accuracy here."
+    else:
+        text = (f"At ε = {epsilon:g} the error is **{times(typical / floor)}** what it would be "
+                "without protection.")
+    parts = [f"{n} at ε = {e:g}" for n, e in zip(
+        numbers[1:], [e for e, v in ((epsilon / 2, half), (2 * epsilon, double)) if v is not None],
+        strict=True)]
+    return f"{text} It would be {' and '.join(parts)}." if parts else text
+
+
+def enough(epsilon: float | None, largest_part: str) -> str:
+    """From which budget on more buys almost nothing, if that is on the slider."""
+    if epsilon is None:
+        return ""
+    return (f"From about **ε = {epsilon:g}** on, more budget buys almost nothing: what is left is "
+            f"{largest_part}.")
+
+
+# -- what limits accuracy -------------------------------------------------------------------
+
+
+def parts(facts: PublicFacts) -> tuple[str, str, str]:
+    """Names of the three parts of an error, in the order of `Study.shares`."""
+    return ("privacy noise", "chance in who took part", "smoothing and clipping")
+
+
+def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
+    """The largest part of the squared error, or the two that share it."""
+    named = sorted(zip(shares, parts(facts), strict=True), reverse=True)
+    (first, name), (second, other) = named[0], named[1]
+    if first - second <= 0.1:
+        return f"**{_capital(name)} and {other}** share the squared error about equally."
+    return f"**{_capital(name)}** makes up {_percent(first)} of the squared error."
+
+
+def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
+    marks = ("■", "▨", "▩")
+    return " · ".join(f"{mark} {name} {_percent(share)}" for mark, name, share in
+                      zip(marks, parts(facts), shares, strict=True) if share >= 0.005)
+
+
+def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
+    """One line for each size that could be doubled."""
+    names = {"people": facts.people, "readings": f"readings per {facts.person}", "epsilon": "ε"}
+    return [f"{names[what]}: error **{change(relative)}**" for what, relative in changes.items()]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

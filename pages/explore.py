@@ -1,0 +1,61 @@
+"""Explore: what would I see if I spent this budget?"""
+
+import streamlit as st
+
+from engine import wording
+from engine.errors import InputError
+from pages.shared import cards, controls, layout, run, settings, upload_panel
+from pages.shared import components as pieces
+
+now, source = settings.current(), settings.source()
+facts = source.facts
+
+st.title(wording.title(facts), anchor=False)
+layout.link_problems()
+
+try:
+    shown = run.picture(source, now.mechanism, settings.delta(source), now.seed,
+                        settings.steps(now.epsilon))
+except InputError as problem:  # the controls below stay usable
+    shown = None
+    st.error(controls.message(problem), icon=":material/block:")
+
+if shown is not None:
+    scene = cards.Scene(shown, source, now)
+    scene.follow_picture()
+    cards.strip(scene)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        cards.picture(scene)
+else:
+    left, right = st.columns([7, 3], gap="medium")
+
+with left, st.container(horizontal=True, vertical_alignment="bottom"):
+    controls.source_choice()
+    controls.mechanism_choice()
+    upload_panel.button()
+upload_panel.panel()
+
+if shown is not None:
+    with right, layout.user_errors():
+        cards.odds(scene)
+        cards.accuracy(scene)
+        cards.limits(scene)
+    with layout.user_errors():
+        cards.budgets(scene)
+    cards.take_away(scene)
+
+layout.chips(controls.all_changed(), layout.reset)
+with layout.fold("More options: curves, method, δ, seed", "more") as is_open:
+    if is_open:
+        controls.more_options()
+if shown is not None:
+    with layout.fold("Numbers behind this picture", "numbers") as is_open:
+        if is_open:
+            cards.numbers(scene)
+    with layout.fold("What was spent: the ledger", "ledger") as is_open:
+        if is_open:
+            cards.ledger(scene)
+    with layout.fold("Formula and source", "formula") as is_open:
+        if is_open:
+            cards.formula(scene)

@@ -1,0 +1,52 @@
+// A Plotly figure that keeps its node, so that zoom survives and nothing flickers. The script is
+// loaded once, from this server, when the first chart is shown. Called again when the theme changes.
+
+const QUIET = {displayModeBar: false, displaylogo: false, showTips: false, responsive: false};
+
+const load = () => window.__plotly ??= new Promise((done, failed) => {
+  const script = document.createElement('script');
+  script.src = '/vendor/plotly.min.js';
+  script.onload = () => done(window.Plotly);
+  script.onerror = () => { window.__plotly = undefined; failed(new Error('not loaded')); };
+  document.head.append(script);
+});
+
+export default function ({data, parentElement: root}) {
+  const box = root.querySelector('[data-chart]');
+  box.setAttribute('role', 'figure');
+  box.setAttribute('aria-label', data.alt);
+  const figure = JSON.parse(data.figure), layout = themed(figure.layout || {}, root);
+  load().then(plotly => box.isConnected && plotly.react(box, figure.data, layout, QUIET))
+    .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
+  root.__size ||= watch(box);
+  return () => {
+    if (box.isConnected) return;
+    root.__size?.disconnect();
+    root.__size = null;
+    window.Plotly?.purge(box);
+  };
+}
+
+function themed(layout, root) {           // the figure's own choices win
+  const css = name => getComputedStyle(root).getPropertyValue(name).trim();
+  const template = layout.template?.layout || {};
+  const made = {...layout, autosize: true, paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
+    font: {color: css('--st-text-color'), family: css('--st-font'), ...template.font, ...layout.font}};
+  delete made.width;
+  delete made.height;
+  const axes = Object.keys(layout).filter(name => /^[xy]axis\d*$/.test(name));
+  for (const axis of new Set([...axes, 'xaxis', 'yaxis'])) {
+    const {gridcolor, linecolor} = {gridcolor: css('--st-border-color'), linecolor: css('--st-border-color'),
+      ...template[`${axis[0]}axis`]};
+    made[axis] = {gridcolor, linecolor, ...layout[axis]};
+  }
+  return made;
+}
+
+function watch(box) {
+  const size = new ResizeObserver(() => {
+    if (box.isConnected && box._fullLayout) window.Plotly?.Plots.resize(box);
+  });
+  size.observe(box);
+  return size;
+}

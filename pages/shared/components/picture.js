@@ -1,0 +1,517 @@
+// The live picture. Curves of all budgets arrive once; moving the slider only redraws paths.
+// Text from the server goes through textContent only, so that a label can never become markup.
+
+const SVG = 'http://www.w3.org/2000/svg';
+const PHONE = 520;                        // narrower than this: short legend, lower plots
+const REST = 120;                         // ms without movement before the server is told
+const GAP = 30;                           // between two entries of the legend
+const MARGIN = {right: 14, bottom: 46, row: 20};
+
+export default function ({data, parentElement: root, setStateValue, setTriggerValue}) {
+  const S = root.__picture ||= {root, host: root.host, q: s => root.querySelector(s)};
+  S.send = value => setStateValue('picked', value);
+  S.askNoise = () => setTriggerValue('new_noise', true);
+  if (!S.stop) wire(S);
+  if (S.tag !== data.tag) take(S, data);
+  if (S.rev !== data.rev) move(S, data);
+  S.q('#noise').dataset.offered = data.new_noise ? 'yes' : '';
+  dress(S);                               // also called when the theme changes
+  paint(S);
+  return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
+}
+
+// ---- data ---------------------------------------------------------------------------------------
+
+function take(S, data) {
+  S.tag = data.tag;
+  S.data = data;
+  S.curves = decode(data);
+  S.limits = {lines: limits(S.curves, false), ranges: limits(S.curves, true)};
+  S.draw = 0;
+  const e = S.q('#e');
+  e.max = data.epsilons.length - 1;
+  label(S);
+}
+
+function decode(data) {
+  const value = text => text === null ? null : numbers(text, ...data.scale);
+  const budgets = texts => texts.map((text, i) => numbers(text, ...data.scales[i]));
+  const {low, high} = data.time;
+  const without = value(data.without), upper = value(data.sampling);
+  return {
+    times: numbers(data.times, low, high), without, truth: value(data.truth),
+    curves: singles(data, value(data.curve_values)),
+    sampling: upper && upper.map((u, k) => u - without[k]),
+    low: budgets(data.noise_low), high: budgets(data.noise_high),
+    releases: budgets(data.releases).map(all => split(all, data.points)),
+  };
+}
+
+function singles(data, values) {          // the faint curves, each with its own times
+  const times = numbers(data.curve_times, data.time.low, data.time.high);
+  let from = 0;
+  return data.counts.map(count => {
+    const part = {times: times.subarray(from, from + count), values: values.subarray(from, from + count)};
+    from += count;
+    return part;
+  });
+}
+
+function numbers(text, low, high) {
+  const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const step = (high - low) / 65535;
+  return Float64Array.from(new Int16Array(bytes.buffer), q => low + (q + 32768) * step);
+}
+
+function split(all, length) {
+  return Array.from({length: all.length / length}, (_, k) => all.subarray(k * length, (k + 1) * length));
+}
+
+// Half-heights of the difference panel, one per budget. They never grow with ε and come from a
+// ladder, so that the axis changes seldom while the slider moves.
+function limits(curves, ranges) {
+  const far = row => row.reduce((most, y, k) => Math.max(most, Math.abs(y - curves.without[k])), 0);
+  const always = Math.max(curves.truth ? far(curves.truth) : 0,
+    ranges && curves.sampling ? Math.max(...curves.sampling) : 0);
+  const needs = curves.releases.map((draws, i) => Math.max(always,
+    ...(ranges ? [curves.low[i], curves.high[i]] : draws).map(far)));
+  for (let i = needs.length - 2; i >= 0; i--) needs[i] = Math.max(needs[i], needs[i + 1]);
+  return needs.map(need => rung(Math.max(need, 1e-9)));
+}
+
+function rung(need) {
+  const power = 10 ** Math.floor(Math.log10(need));
+  return [1, 2, 3, 5, 10].find(k => k * power >= need * 0.999) * power;
+}
+
+// ---- state --------------------------------------------------------------------------------------
+
+function move(S, data) {                  // the server moved the picture: first mount, link, Back
+  S.rev = data.rev;
+  const known = window.__budgetRev === data.rev && window.__budget !== undefined;
+  S.picked = {budget: known ? window.__budget : data.start, view: data.view, shown: [...data.shown]};
+  S.picked.budget = Math.min(S.picked.budget, data.epsilons.length - 1);
+  S.reported = JSON.stringify(S.picked);
+  clearTimeout(S.timer);
+  S.timer = null;
+  window.__budgetRev = data.rev;
+  window.__budget = S.picked.budget;
+  dispatchEvent(new CustomEvent('pc:budget', {detail: S.picked.budget}));
+}
+
+function report(S) {                      // now, and only when something is new
+  clearTimeout(S.timer);
+  S.timer = null;
+  const picked = JSON.stringify(S.picked);
+  if (picked === S.reported || !S.host.isConnected) return;
+  S.reported = picked;
+  S.reportedAt = performance.now();
+  S.reportedFrom = location.href;
+  S.send({...S.picked, rev: S.rev});
+}
+
+function reportLater(S) {
+  clearTimeout(S.timer);
+  S.timer = setTimeout(() => report(S), REST);
+}
+
+function slide(S, budget) {
+  S.picked.budget = budget;
+  window.__budget = budget;
+  show(S);
+  dispatchEvent(new CustomEvent('pc:budget', {detail: budget}));
+}
+
+function wire(S) {
+  const e = S.q('#e');
+  e.oninput = () => slide(S, +e.value);
+  e.onchange = () => reportLater(S);
+  S.q('#help').onclick = () => {
+    const hint = S.q('#hint');
+    hint.hidden = !hint.hidden;
+    S.q('#help').setAttribute('aria-expanded', String(!hint.hidden));
+  };
+  S.q('#again').onclick = () => drawAgain(S);
+  S.q('#noise').onclick = () => S.askNoise();
+  S.q('#svg').onclick = () => S.data.downloads && saveSvg(S);
+  S.q('#png').onclick = () => S.data.downloads && savePng(S);
+  const others = event => {               // the strip moved the budget
+    if (event.detail === S.picked?.budget || !S.data?.epsilons[event.detail]) return;
+    S.picked.budget = event.detail;
+    if (S.main) show(S);
+  };
+  const flush = event => {                // "Copy link" wants the address of what is on screen
+    report(S);
+    event.detail.waiting ||= S.reportedFrom === location.href && performance.now() - S.reportedAt < 1500;
+  };
+  addEventListener('pc:budget', others);
+  addEventListener('pc:flush', flush);
+  const size = new ResizeObserver(() => {
+    if (S.width && Math.round(S.q('#main').clientWidth) !== S.width) paint(S);
+  });
+  size.observe(S.q('#main'));
+  document.fonts.ready.then(() => S.width && paint(S));     // widths of words are measured
+  S.stop = () => {
+    size.disconnect();
+    clearTimeout(S.timer);
+    removeEventListener('pc:budget', others);
+    removeEventListener('pc:flush', flush);
+  };
+}
+
+function drawAgain(S) {
+  S.draw = (S.draw + 1) % S.data.draws;
+  show(S);
+  S.q('#status').textContent = `Release ${S.draw + 1} of ${S.data.draws}`;
+}
+
+// ---- words and colours --------------------------------------------------------------------------
+
+function label(S) {
+  const {words, downloads, reason, truth} = S.data;
+  S.q('#hint').textContent = S.q('#help').title = words.help;
+  S.q('#noise').title = words.new_noise;
+  S.q('#views').replaceChildren(...Object.entries(words.views).map(([name, [text, tip]]) =>
+    choice('segment', 'radio', name, text, tip, () => pick(S, {view: name}))));
+  const lines = Object.entries(words.lines).filter(([name]) => (name !== 'truth' || truth)
+    && (name !== 'curves' || S.curves.curves.length));
+  S.q('#lines').replaceChildren(...lines.map(([name, [text, tip]]) =>
+    choice('switch', 'checkbox', name, text, tip, on => pick(S, {shown: toggled(S, name, on)}))));
+  for (const button of [S.q('#svg'), S.q('#png')]) {
+    button.setAttribute('aria-disabled', String(!downloads));
+    button.title = downloads ? '' : reason;
+  }
+}
+
+function choice(kind, type, name, text, tip, chosen) {
+  const box = document.createElement('label'), input = document.createElement('input');
+  const words = document.createElement('span');
+  box.className = kind;
+  box.title = tip;
+  Object.assign(input, {type, name: kind, value: name, onchange: () => chosen(input.checked)});
+  if (type === 'checkbox') input.setAttribute('role', 'switch');
+  words.textContent = text;
+  box.append(input, words);
+  return box;
+}
+
+function toggled(S, name, on) {
+  const rest = S.picked.shown.filter(other => other !== name);
+  return on ? [...rest, name] : rest;
+}
+
+function pick(S, change) {
+  Object.assign(S.picked, change);
+  S.q('#status').textContent = '';
+  paint(S);
+  report(S);
+}
+
+function dress(S) {                       // colours of the roles for the theme that is on screen
+  const box = S.q('#picture'), probe = document.createElement('i');
+  probe.style.cssText = 'display:none;background-color:var(--st-background-color)';
+  box.append(probe);
+  S.page = getComputedStyle(probe).backgroundColor;
+  probe.remove();
+  const [r, g, b] = S.page.match(/[\d.]+/g).map(Number);
+  const dark = 0.2126 * r + 0.7152 * g + 0.0722 * b < 128;
+  const colours = S.data.colours[dark ? 'dark' : 'light'];
+  for (const [role, colour] of Object.entries(colours)) box.style.setProperty(`--pc-${role}`, colour);
+  box.style.setProperty('--pc-rail', dark ? '#39435A' : '#E1E5EC');
+  box.style.setProperty('--pc-off', dark ? '#6B7690' : '#868FA1');
+}
+
+// ---- drawing ------------------------------------------------------------------------------------
+
+function svg(name, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+function paint(S) {                       // everything: new data, size, theme, view or lines
+  S.width = Math.round(S.q('#main').clientWidth);
+  if (!S.width) return;
+  S.phone = S.width < PHONE;
+  S.cache = new Map();
+  const {time, value} = S.data, {view, shown} = S.picked;
+  const valueTicks = ticks(value.low, value.high, 8);
+  const table = S.limits[view === 'ranges' ? 'ranges' : 'lines'];
+  S.differences = table.map(limit => ticks(-limit, limit, 7));
+  const words = [...valueTicks.map(t => t.text), ...S.differences.flat().map(t => signed(t))];
+  const left = 30 + Math.max(...words.map(word => wide(S, word)));
+  const keys = legend(S, left);
+  const time_ticks = ticks(time.low, time.high, Math.min(10, Math.floor((S.width - left) / 34)));
+  S.main = plot(S, '#main', left, Math.max(keys.height, 12), value.low, value.high, time_ticks);
+  rows(S.main, valueTicks.map(t => [t.value, t.text]), value.label);
+  S.main.svg.append(keys.group);
+  S.difference = plot(S, '#difference', left, 12, -table[0], table[0], time_ticks);
+  S.difference.limit = null;
+  layers(S, S.main, () => 0, true);
+  layers(S, S.difference, k => S.curves.without[k], false);
+  S.q('#again').hidden = view !== 'one';
+  S.q('#noise').hidden = view === 'one' || !S.q('#noise').dataset.offered;
+  for (const input of S.root.querySelectorAll('.segment input')) input.checked = input.value === view;
+  for (const input of S.root.querySelectorAll('.switch input')) input.checked = shown.includes(input.value);
+  S.host.dataset.view = view;
+  show(S);
+}
+
+function plot(S, id, left, top, low, high, timeTicks) {
+  const node = S.q(id), height = node.clientHeight, {time} = S.data;
+  const box = {left, top, right: S.width - MARGIN.right, bottom: height - MARGIN.bottom};
+  const P = {svg: node, box, height};
+  P.x = t => box.left + (t - time.low) / (time.high - time.low) * (box.right - box.left);
+  P.range = (from, to) => {
+    P.y = v => box.bottom - (v - from) / (to - from) * (box.bottom - box.top);
+  };
+  P.range(low, high);
+  P.xs = Array.from(S.curves.times, t => P.x(t).toFixed(1));
+  P.title = svg('title');
+  P.grid = svg('g');
+  const clip = `clip-${node.id}`;
+  P.body = svg('g', {'clip-path': `url(#${clip})`});
+  node.setAttribute('viewBox', `0 0 ${S.width} ${height}`);
+  node.replaceChildren(P.title, svg('defs', {}, svg('clipPath', {id: clip}, svg('rect', {x: box.left,
+    y: box.top, width: box.right - box.left, height: box.bottom - box.top})), hatching(id)),
+    P.grid, P.body, columns(P, timeTicks, time.label));
+  return P;
+}
+
+function hatching(id) {                   // one pattern, used by both plots
+  if (id !== '#main') return svg('g');
+  return svg('pattern', {id: 'hatch', width: 6, height: 6, patternUnits: 'userSpaceOnUse',
+    patternTransform: 'rotate(45)'}, svg('line', {x1: 3, y1: -1, x2: 3, y2: 7, class: 'hatch'}));
+}
+
+function columns(P, marks, title) {       // the time axis
+  const {left, right, bottom} = P.box, group = svg('g');
+  group.append(svg('line', {x1: left, x2: right, y1: bottom + .5, y2: bottom + .5, class: 'axis'}));
+  for (const {value, text} of marks) {
+    const x = P.x(value).toFixed(1);
+    group.append(svg('line', {x1: x, x2: x, y1: bottom, y2: bottom + 4, class: 'axis'}),
+      svg('text', {x, y: bottom + 19, 'text-anchor': 'middle', class: 'tick'}, text));
+  }
+  group.append(svg('text', {x: (left + right) / 2, y: bottom + 40, 'text-anchor': 'middle'}, title));
+  return group;
+}
+
+function rows(P, marks, title) {          // the value axis with its grid
+  const {left, right, top, bottom} = P.box, middle = (top + bottom) / 2;
+  P.grid.replaceChildren(svg('line', {x1: left - .5, x2: left - .5, y1: top, y2: bottom, class: 'axis'}));
+  for (const [value, text] of marks) {
+    const y = P.y(value).toFixed(1);
+    P.grid.append(svg('line', {x1: left, x2: right, y1: y, y2: y, class: 'grid'}),
+      svg('line', {x1: left - 4, x2: left, y1: y, y2: y, class: 'axis'}),
+      svg('text', {x: left - 8, y: +y + 4.5, 'text-anchor': 'end', class: 'tick'}, text));
+  }
+  P.grid.append(svg('text', {transform: `translate(14 ${middle}) rotate(-90)`, 'text-anchor': 'middle'}, title));
+}
+
+// What does not depend on the budget is drawn once; `moving` holds what does.
+function layers(S, P, less, withCurves) {
+  const {view, shown} = S.picked, {curves, without, truth, sampling} = S.curves;
+  P.less = less;
+  P.still = svg('g');
+  P.moving = svg('g');
+  P.front = svg('g');
+  P.body.replaceChildren(P.still, P.moving, P.front);
+  P.restill = () => {
+    P.still.replaceChildren();
+    P.front.replaceChildren();
+    if (withCurves && shown.includes('curves')) P.still.append(...curves.map(curve => rawCurve(P, curve)));
+    if (view === 'ranges' && sampling) P.still.append(...range(P, without.map((w, k) => w - sampling[k]),
+      without.map((w, k) => w + sampling[k]), 'sampling', 'dots'));
+    if (truth && shown.includes('truth')) P.front.append(svg('path', {d: path(P, truth), class: 'truth'}));
+    if (shown.includes('without')) P.front.append(svg('path', {d: path(P, without), class: 'without'}));
+  };
+  P.restill();
+}
+
+function rawCurve(P, {times, values}) {
+  let d = '';
+  times.forEach((t, k) => { d += `${k ? 'L' : 'M'}${P.x(t).toFixed(1)} ${P.y(values[k]).toFixed(1)}`; });
+  return svg('path', {d, class: 'raw'});
+}
+
+function path(P, values) {
+  const {xs, y, less} = P;
+  let d = '';
+  for (let k = 0; k < xs.length; k++) {
+    d += (k ? 'L' : 'M') + xs[k] + ' ' + Math.round(y(values[k] - less(k)) * 10) / 10;
+  }
+  return d;
+}
+
+function range(P, low, high, fill, edge) {
+  const up = path(P, high), down = path(P, low);
+  const back = down.slice(1).split('L').reverse().join('L');
+  return [svg('path', {d: `${up}L${back}Z`, class: fill}), svg('path', {d: up, class: edge}),
+    svg('path', {d: down, class: edge})];
+}
+
+function moving(S, P, budget) {           // the nodes of one budget, made once per layout
+  const key = `${P.svg.id} ${budget} ${S.draw}`;
+  if (!S.cache.has(key)) S.cache.set(key, marks(S, P, budget));
+  return S.cache.get(key);
+}
+
+function marks(S, P, budget) {
+  const {view} = S.picked, {releases, low, high} = S.curves, dash = S.data.dash || 'none';
+  if (view === 'ranges') return range(P, low[budget], high[budget], 'noise', 'edge');
+  if (view === 'one') return [svg('path', {d: path(P, releases[budget][S.draw]), class: 'single',
+    'stroke-dasharray': dash})];
+  return releases[budget].map(release => svg('path', {d: path(P, release), class: 'release',
+    'stroke-dasharray': dash}));
+}
+
+function show(S) {                        // one budget: called on every movement of the slider
+  const {budget, view} = S.picked, {epsilons, spoken, words, title} = S.data;
+  const e = S.q('#e'), epsilon = epsilons[budget];
+  if (+e.value !== budget) e.value = budget;
+  e.style.setProperty('--filled', `calc(10px + ${budget / (epsilons.length - 1)} * (100% - 20px))`);
+  e.setAttribute('aria-valuetext', `epsilon ${epsilon}, ${spoken[budget]}`);
+  S.q('#value').textContent = `ε = ${epsilon}`;
+  const sentence = words.views[view][2] + leaving(S, budget);
+  S.q('#sentence').textContent = sentence;
+  stretch(S, budget);
+  for (const P of [S.main, S.difference]) P.moving.replaceChildren(...moving(S, P, budget));
+  S.main.title.textContent = `${title}, at ε = ${epsilon}: ${spoken[budget]}. ${sentence}`;
+  S.difference.title.textContent = `The same, minus the average without protection, at ε = ${epsilon}. `
+    + `The axis reaches ${S.data.difference.replace('Difference', 'a difference')} of `
+    + S.differences[budget].at(-1).text;
+  S.host.dataset.budget = budget;
+}
+
+function stretch(S, budget) {             // the axis of the difference panel, when it changes
+  const P = S.difference, limit = S.limits[S.picked.view === 'ranges' ? 'ranges' : 'lines'][budget];
+  if (P.limit === limit) return;
+  P.limit = limit;
+  P.range(-limit, limit);
+  rows(P, S.differences[budget].map(t => [t.value, signed(t)]), S.data.difference);
+  P.restill();
+}
+
+function leaving(S, budget) {
+  if (S.picked.view !== 'releases') return '';
+  const {low, high} = S.data.value;
+  const out = S.curves.releases[budget].filter(row => row.some(y => y < low || y > high)).length;
+  return out ? ` At this ε ${out} of them ${out === 1 ? 'leaves' : 'leave'} the picture.` : '';
+}
+
+// ---- numbers and legend -------------------------------------------------------------------------
+
+function ticks(low, high, most) {         // round values on a 1-2-5 ladder
+  const power = 10 ** Math.floor(Math.log10((high - low) / most));
+  const step = [1, 2, 5, 10].map(k => k * power).find(s => (high - low) / s <= most * 1.0001);
+  const digits = Math.max(0, -Math.floor(Math.log10(step * 1.0001)));
+  const marks = [];
+  for (let k = Math.ceil(low / step - 1e-6); k * step <= high + step * 1e-6; k++) {
+    marks.push({value: k * step, text: written(k * step, digits)});
+  }
+  return marks;
+}
+
+function written(value, digits) {         // real minus, thin space between thousands
+  const plain = Math.abs(value).toFixed(digits), [whole, rest] = plain.split('.');
+  const text = [whole.replace(/\B(?=(\d{3})+$)/g, '\u2009'), rest].filter(Boolean).join('.');
+  return (value < 0 && +plain !== 0 ? '−' : '') + text;
+}
+
+const signed = tick => (tick.value > 1e-12 ? '+' : '') + tick.text;
+
+function wide(S, text) {
+  S.pen ||= document.createElement('canvas').getContext('2d');
+  S.pen.font = `13px ${getComputedStyle(S.q('#picture')).fontFamily}`;
+  return S.pen.measureText(text).width;
+}
+
+function legend(S, left) {                // in reading order: curves, private, ranges, without, truth
+  const {view, shown} = S.picked, all = S.data.words.legend, phone = S.phone;
+  const names = [shown.includes('curves') && S.curves.curves.length && 'curves',
+    ...(view === 'ranges' ? ['noise', S.curves.sampling && 'sampling'] : [view]),
+    shown.includes('without') && 'without', S.curves.truth && shown.includes('truth') && 'truth'];
+  const group = svg('g', {class: 'legend'}), end = S.width - MARGIN.right, from = phone ? 4 : left;
+  let x = from, line = 0;
+  for (const name of names.filter(Boolean)) {
+    const text = all[name][phone ? 1 : 0];
+    const width = phone ? (end - from) / 2 : 34 + wide(S, text) + GAP;
+    if (x > from && x + width - (phone ? 1 : GAP) > end) { x = from; line++; }
+    group.append(svg('g', {transform: `translate(${x.toFixed(1)} ${10 + line * MARGIN.row})`},
+      ...key(S, name), svg('text', {x: 34, y: 4.5}, text)));
+    x += width;
+  }
+  return {group, height: (line + 1) * MARGIN.row + 10};
+}
+
+function key(S, name) {
+  const line = (kind, y = 0) => svg('path', {d: `M0 ${y}H28`, class: kind});
+  if (name === 'noise' || name === 'sampling') {
+    const edge = name === 'noise' ? 'edge' : 'dots';
+    return [svg('rect', {y: -5, width: 28, height: 10, class: name}), line(edge, -5), line(edge, 5)];
+  }
+  const mark = line({curves: 'raw-key', releases: 'release', one: 'single'}[name] || name);
+  if (S.data.dash && (name === 'releases' || name === 'one')) mark.setAttribute('stroke-dasharray', S.data.dash);
+  return [mark];
+}
+
+// ---- saving -------------------------------------------------------------------------------------
+
+const KEPT = ['fill', 'fill-opacity', 'stroke', 'stroke-opacity', 'stroke-width', 'stroke-dasharray',
+  'font-family', 'font-size', 'text-anchor'];
+
+function standalone(S) {                  // the main plot with its colours written in and a caption
+  const copy = S.main.svg.cloneNode(true), seen = S.main.svg.querySelectorAll('*');
+  copy.querySelectorAll('*').forEach((node, k) => {
+    const style = getComputedStyle(seen[k]);
+    if (/^(path|line|rect|text)$/.test(node.tagName)) {
+      for (const name of KEPT) node.setAttribute(name, style.getPropertyValue(name).replaceAll('"', "'"));
+    }
+    if (node.classList.contains('sampling')) node.setAttribute('fill', 'url(#hatch)');
+    node.removeAttribute('class');
+  });
+  const text = caption(S), height = S.main.height + 18 * text.length + 14;
+  const colour = getComputedStyle(S.q('#picture')).color;
+  for (const name of ['id', 'aria-describedby']) copy.removeAttribute(name);
+  copy.setAttribute('viewBox', `-8 -8 ${S.width + 16} ${height + 8}`);
+  copy.setAttribute('width', S.width + 16);
+  copy.setAttribute('height', height + 8);
+  copy.prepend(svg('rect', {x: -8, y: -8, width: S.width + 16, height: height + 8, fill: S.page}));
+  text.forEach((line, k) => copy.append(svg('text', {x: 4, y: S.main.height + 18 * (k + 1),
+    fill: colour, 'font-family': 'sans-serif', 'font-size': '13px'}, line)));
+  return {text: new XMLSerializer().serializeToString(copy), width: S.width + 16, height: height + 8};
+}
+
+function caption(S) {                     // one sentence, broken into lines that fit
+  const {title, epsilons, source} = S.data, lines = [''];
+  for (const word of `${title}. ε = ${epsilons[S.picked.budget]}. ${source}.`.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (wide(S, longer) * 1.1 < S.width - 8) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function save(S, url, ending) {
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = `privacy-curves-epsilon-${S.data.epsilons[S.picked.budget]}.${ending}`;
+  link.click();
+}
+
+function saveSvg(S) {
+  const url = URL.createObjectURL(new Blob([standalone(S).text], {type: 'image/svg+xml'}));
+  save(S, url, 'svg');
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}
+
+function savePng(S) {
+  const {text, width, height} = standalone(S), image = new Image();
+  image.onload = () => {
+    const canvas = Object.assign(document.createElement('canvas'), {width: 2 * width, height: 2 * height});
+    canvas.getContext('2d').drawImage(image, 0, 0, 2 * width, 2 * height);
+    save(S, canvas.toDataURL('image/png'), 'png');
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+}

@@ -1,0 +1,154 @@
+// The strip: chips, the two numbers of the chosen budget, and Copy link. It follows `pc:budget`.
+
+const SVG = 'http://www.w3.org/2000/svg';
+const ICONS = {
+  flask: 'M9 3h6M10 3v6L5 19a1.4 1.4 0 0 0 1.3 2h11.4a1.4 1.4 0 0 0 1.3-2L14 9V3M8 15h8',
+  globe: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18M3 12h18M12 3c3 3 3.5 6 3.5 9s-.5 6-3.5 9c-3-3-3.5-6-3.5-9s.5-6 3.5-9',
+  person: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8M4 21c0-4 4-6 8-6s8 2 8 6',
+  shield: 'M12 3l7 2.5v5.5c0 5-3 8-7 10-4-2-7-5-7-10V5.5zM12 11.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4M8.5 16c.8-1.8 2-2.5 3.5-2.5s2.7.7 3.5 2.5',
+  check: 'M4 12l5 6L20 6',
+  sliders: 'M4 7h9M17 7h3M15 5v4M4 12h3M11 12h9M9 10v4M4 17h9M17 17h3M15 15v4',
+  warning: 'M12 4l9 16H3zM12 10v4M12 17v.1',
+  link: 'M9 12h6M10 7H7a5 5 0 0 0 0 10h3M14 7h3a5 5 0 0 1 0 10h-3',
+};
+
+export default function ({data, parentElement: root}) {
+  const S = root.__strip ||= {host: root.host, box: root.querySelector('#strip')};
+  const text = JSON.stringify(data);
+  if (S.text !== text) {
+    S.text = text;
+    S.data = data;
+    build(S);
+  }
+  if (!S.stop) wire(S);
+  adopt(S);
+  show(S);
+  return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
+}
+
+function adopt(S) {                       // the server moved the budget: link, Back, a preset
+  const {rev, budget} = S.data;
+  if (window.__budgetRev === rev && window.__budget !== undefined) return;
+  window.__budgetRev = rev;
+  window.__budget = budget;
+  dispatchEvent(new CustomEvent('pc:budget', {detail: budget}));
+}
+
+function wire(S) {
+  const follow = () => show(S);
+  const hide = event => { if (event.key === 'Escape') S.tip.hidden = true; };
+  addEventListener('pc:budget', follow);
+  document.addEventListener('keydown', hide);
+  S.stop = () => {
+    removeEventListener('pc:budget', follow);
+    document.removeEventListener('keydown', hide);
+  };
+}
+
+function show(S) {                        // called on every movement of the slider
+  const {budgets, words} = S.data, last = budgets.length - 1;
+  const now = budgets[last === 0 ? 0 : Math.min(window.__budget ?? S.data.budget, last)];
+  if (!now || S.now === now) return;
+  S.now = now;
+  const {chip, label} = S.budget;
+  chip.className = `chip ${now.weak ? 'orange' : 'gray'}`;
+  chip.firstChild.replaceWith(icon(now.weak ? 'warning' : 'sliders'));
+  label.textContent = now.weak ? `${now.chip} · weak protection` : now.chip;
+  chip.tip = now.weak ? `${words.weak} ${words.budget}` : words.budget;
+  S.odds.textContent = now.odds;
+  S.error.textContent = now.error;
+  S.odds.parentNode.hidden = !now.odds;
+  S.error.parentNode.hidden = !now.error;
+  S.dot.hidden = !now.odds || !now.error;
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+function node(tag, className, ...children) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...children);                // strings become text, never markup
+  return made;
+}
+
+function icon(name) {
+  const made = document.createElementNS(SVG, 'svg'), path = document.createElementNS(SVG, 'path');
+  made.setAttribute('viewBox', '0 0 24 24');
+  made.setAttribute('aria-hidden', 'true');
+  path.setAttribute('d', ICONS[name] || ICONS.flask);
+  made.append(path);
+  return made;
+}
+
+function build(S) {
+  const {chips, words, link} = S.data;
+  S.now = null;
+  S.tip = node('div', '');
+  Object.assign(S.tip, {id: 'tip', hidden: true});
+  S.tip.setAttribute('role', 'tooltip');
+  S.budget = {label: node('span', '')};
+  S.budget.chip = explained(S, node('button', 'chip gray', icon('sliders'), S.budget.label), words.budget);
+  S.odds = node('b', '');
+  S.error = node('b', '');
+  S.dot = node('span', 'dot', '·');
+  S.status = node('span', '');
+  S.status.setAttribute('role', 'status');
+  const copy = explained(S, node('button', '', icon('link'), 'Copy link'), words.link);
+  copy.setAttribute('aria-disabled', String(!link));
+  copy.onclick = () => link ? copyLink(S) : null;
+  const facts = chips.map(c => explained(S, node('button', `chip ${c.kind}`, icon(c.icon), node('span', '', c.text)), c.help));
+  S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),
+    node('div', 'numbers', explained(S, node('button', '', 'Right guess: ', S.odds), words.odds), S.dot,
+      explained(S, node('button', '', 'Typical error: ', S.error), words.error)),
+    node('div', 'ways', copy, S.status), S.tip);
+}
+
+function explained(S, button, tip) {      // a tooltip for pointer, keyboard and touch
+  button.type = 'button';
+  button.tip = tip;
+  button.setAttribute('aria-describedby', 'tip');
+  const open = () => {
+    S.tip.textContent = button.tip;
+    S.tip.hidden = false;
+    const room = S.box.clientWidth - S.tip.offsetWidth - 8;
+    S.tip.style.left = `${Math.max(0, Math.min(button.offsetLeft, room))}px`;
+    S.tip.style.top = `${button.offsetTop + button.offsetHeight + 6}px`;
+  };
+  const close = () => { S.tip.hidden = true; };
+  Object.assign(button, {onmouseenter: open, onfocus: open, onmouseleave: close, onblur: close});
+  return button;
+}
+
+// ---- copy link ----------------------------------------------------------------------------------
+
+async function copyLink(S) {
+  await settled();
+  S.status.textContent = await copied(location.href);
+  clearTimeout(S.timer);
+  S.timer = setTimeout(() => { S.status.textContent = ''; }, 4000);
+}
+
+async function settled() {                // the address follows a report: send it, wait for it
+  const before = location.href, asked = {waiting: false}, end = performance.now() + 1500;
+  dispatchEvent(new CustomEvent('pc:flush', {detail: asked}));
+  while (asked.waiting && location.href === before && performance.now() < end) {
+    await new Promise(go => setTimeout(go, 40));
+  }
+}
+
+async function copied(text) {
+  try {
+    if (isSecureContext && navigator.clipboard) {
+      await navigator.clipboard.writeText(text);
+      return 'Link copied';
+    }
+  } catch (_) { /* not allowed here: the older way may be */ }
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.style.cssText = 'position:fixed;opacity:0';
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  return done ? 'Link copied' : 'Press Ctrl+C to copy the address';
+}

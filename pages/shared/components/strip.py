@@ -1,0 +1,78 @@
+"""The strip under every title: what is protected, and what the chosen budget buys.
+
+All words for all budgets are in its message, so that it follows the slider without the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "privacy_curves_strip",
+    html='<div id="strip" role="group" aria-label="What is protected"></div>',
+    css=(_HERE / "strip.css").read_text("utf-8"),
+    js=(_HERE / "strip.js").read_text("utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Chip:
+    """A short fact with its tooltip.
+
+    `kind` is "gray" (neutral), "blue" (unit of protection), "orange" (attention) or "green";
+    `icon` is one of flask, globe, person, shield, check, sliders, warning.
+    """
+
+    text: str
+    help: str
+    kind: str = "gray"
+    icon: str = "flask"
+
+
+@dataclass(frozen=True)
+class Budgeted:
+    """The words of one budget: its chip, the odds and the error; empty words are left out."""
+
+    chip: str  # "ε = 1 · δ = 2.5×10⁻⁵"
+    odds: str = ""  # "at most 56 in 100"
+    error: str = ""  # "3.85 cm"
+    weak: bool = False  # amber, with words
+
+
+def strip(
+    chips: Sequence[Chip],
+    budgets: Sequence[Budgeted],
+    budget: int,
+    *,
+    person: str = "person",
+    rev: int = 0,
+    pure: bool = False,
+    link: bool = True,
+    reason: str = "Your own curves cannot be put into a link.",
+    key: str = "strip",
+) -> None:
+    """Draw the strip for one scenario.
+
+    `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
+    which the browser follows when `rev` changes. A page without a slider gives one budget. `link`
+    says whether *Copy link* works, and `reason` why not.
+    """
+    limit = ("This method’s limit always holds (δ = 0)." if pure else
+             f"ε limits how much one {person} can shift what is published. δ is the small chance "
+             "that this limit does not hold.")
+    words = {
+        "budget": limit, "weak": f"Weak protection for one {person}. See the odds.",
+        "odds": f"For an attacker who knows all other curves and chooses between two for this "
+                f"{person}. A coin toss gets 50.",
+        "error": "Half of the releases are closer than this, averaged over the whole curve.",
+        "link": "Opens the same view with the same seed. The link holds settings, never data."
+                if link else reason,
+    }
+    _component(key=key, data={"chips": [asdict(c) for c in chips], "words": words, "link": link,
+                              "budgets": [asdict(b) for b in budgets], "budget": budget,
+                              "rev": rev})

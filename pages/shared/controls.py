@@ -1,0 +1,199 @@
+"""Widgets that read and write the settings; they hold engine objects, never raw values.
+
+The value lives in the settings. A widget is set from it on every run and writes it back through
+its callback, which runs before the next run of the page: so values survive page changes, and a
+link moves every widget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.mechanisms import mechanisms
+from engine.registry import Parameter
+from engine.sources import sources
+from pages.shared import settings
+
+_OWN = "Your curves"
+
+
+def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[Any], None],
+          key: str, **options: Any) -> None:
+    """A widget that shows `value` and calls `write` with what the visitor makes of it.
+
+    A value that cannot be is refused beside the widget, and the settings stay as they were.
+    """
+    key = f"w_{key}"
+
+    def changed() -> None:
+        try:
+            write(st.session_state[key])
+        except InputError as problem:
+            st.session_state.problem = (key, problem)
+
+    st.session_state[key] = value
+    widget(label, key=key, on_change=changed, **options)
+    show_problem(key)
+
+
+def show_problem(key: str) -> None:
+    """The message of the last refused change, under its own control."""
+    where, problem = st.session_state.get("problem", ("", None))
+    if where == key:
+        st.error(message(problem), icon=":material/error:")
+
+
+def message(problem: InputError) -> str:
+    """What is wrong in bold, then what to do; text of the visitor cannot become markup."""
+    escaped = [part.translate(_MARKUP) for part in (problem.message, problem.hint)]
+    return f"**{escaped[0]}** {escaped[1]}".strip()
+
+
+_MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
+
+
+# -- what is shown --------------------------------------------------------------------------
+
+
+def source_choice() -> None:
+    """Where the curves come from: simulated, public data, or the visitor's own."""
+    presets = _presets(sources.for_task(settings.TASK))
+    labels = [label for label, _, _ in presets] + ([_OWN] if "upload" in st.session_state else [])
+    current = _OWN if settings.uploaded() else _current_label(presets, settings.current().source)
+
+    def write(label: str) -> None:
+        st.session_state.show_upload = label == _OWN
+        if label != _OWN:
+            cls, chosen = next((c, v) for name, c, v in presets if name == label)
+            settings.change(source=cls(**chosen))
+
+    bound(st.selectbox, "Curves", current, write, "source", options=labels,
+          help="Where the curves come from: simulated, public data, or your file.")
+
+
+def mechanism_choice() -> None:
+    """The method: how the noise is added."""
+    presets = _presets(mechanisms.for_task(settings.TASK))
+
+    def write(label: str) -> None:
+        cls, chosen = next((c, v) for name, c, v in presets if name == label)
+        settings.change(mechanism=cls(**chosen))
+
+    bound(st.selectbox, "Method", _current_label(presets, settings.current().mechanism), write,
+          "mechanism", options=[label for label, _, _ in presets],
+          help="How the noise is added. Under More options you can change its settings.")
+
+
+def _presets(classes: Sequence[Any]) -> list[tuple[str, Any, dict[str, Any]]]:
+    return [(label, cls, chosen) for cls in classes for label, chosen in cls.presets()]
+
+
+def _current_label(presets: list[tuple[str, Any, dict[str, Any]]], member: Any) -> str:
+    """The preset a member came from: the one of its class that shares most of its values."""
+    own = [(label, chosen) for label, cls, chosen in presets if cls is type(member)]
+    values = member.values()
+    return max(own, key=lambda preset: sum(values[k] == v for k, v in preset[1].items())
+               - sum(values[k] != v for k, v in preset[1].items()))[0]
+
+
+def preset_of(member: Any) -> Any:
+    """The preset that a source or mechanism started from."""
+    presets = [(label, cls, chosen) for cls in (type(member),) for label, chosen in cls.presets()]
+    label = _current_label(presets, member)
+    return next(cls(**chosen) for name, cls, chosen in presets if name == label)
+
+
+# -- parameters -----------------------------------------------------------------------------
+
+
+def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
+                   leave_out: Sequence[str] = ()) -> None:
+    """One widget for each parameter of a source or mechanism, from its own declaration."""
+    columns = st.columns(3)
+    shown = [p for p in member.parameters() if p.name not in leave_out]
+    for k, parameter in enumerate(shown):
+        with columns[k % 3]:
+            _parameter_widget(member, parameter, prefix, write)
+
+
+def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
+                      write: Callable[[Any], None]) -> None:
+    def set_to(value: Any) -> None:
+        write(_with_value(member, parameter.name, value))
+
+    symbol = f" ({parameter.symbol})" if parameter.symbol else ""
+    label, key = f"{parameter.label}{symbol}", f"{prefix}_{parameter.name}"
+    value = getattr(member, parameter.name)
+    if parameter.choices:
+        options = [None, *parameter.choices] if parameter.optional else list(parameter.choices)
+        bound(st.selectbox, label, value, set_to, key, options=options, help=parameter.help,
+              format_func=lambda v: "usual" if v is None else v.replace("_", " "))
+    elif parameter.kind is bool:
+        bound(st.toggle, label, value, set_to, key, help=parameter.help)
+    else:
+        whole = parameter.kind is int
+        low = None if parameter.low is None else parameter.kind(parameter.low)
+        high = None if parameter.high is None else parameter.kind(parameter.high)
+        bound(st.number_input, label, value, set_to, key, help=parameter.help, min_value=low,
+              max_value=high, placeholder="usual" if parameter.optional else "",
+              step=1 if whole else None, format="%d" if whole else "%g")
+
+
+def _with_value(member: Any, name: str, value: Any) -> Any:
+    """The member with one parameter changed; usual values that hang on it follow."""
+    return type(member)(**{**member.changed(), name: value})
+
+
+def changed_chips(member: Any) -> list[str]:
+    """`Basis functions kept 8 (usual 12)` for every value that differs from its preset."""
+    usual = preset_of(member).values()
+    return [f"{p.label} {_shown(getattr(member, p.name))} (usual {_shown(usual[p.name])})"
+            for p in member.parameters() if getattr(member, p.name) != usual[p.name]]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "from the sizes" if value is None else str(value).replace("_", " ")
+
+
+def all_changed() -> list[str]:
+    """Everything that differs from the usual settings, in words."""
+    now = settings.current()
+    out = [] if settings.uploaded() else changed_chips(now.source)
+    out += changed_chips(now.mechanism)
+    if now.delta is not None:
+        out.append(f"δ {now.delta:g} (usual 1/n²)")
+    if now.seed != settings.Settings().seed:
+        out.append(f"Seed {now.seed}")
+    return out
+
+
+def more_options() -> None:
+    """Every parameter of the curves and the method, δ and the seed."""
+    now = settings.current()
+    if not settings.uploaded():
+        st.subheader("Curves", anchor=False)
+        parameter_form(now.source, f"c_{now.source.key}",
+                       lambda member: settings.change(source=member), leave_out=("mean",))
+    st.subheader("Method", anchor=False)
+    parameter_form(now.mechanism, f"m_{now.mechanism.key}",
+                   lambda member: settings.change(mechanism=member))
+    st.subheader("Protection and chance", anchor=False)
+    columns = st.columns(3)
+    with columns[0]:
+        bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon, "epsilon",
+              format="%g", step=None, help="Any value between the slider’s ends.")
+    with columns[1]:
+        bound(st.number_input, "Chance the limit fails (δ)", settings.delta(settings.source()),
+              settings.set_delta, "delta", format="%.2g", step=None,
+              help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could publish one "
+                   "whole curve and still pass.")
+    with columns[2]:
+        bound(st.number_input, "Seed", now.seed, settings.set_seed, "seed", step=1, format="%d",
+              help="Same seed, same noise: a class sees the same picture. Never used for a "
+                   "release.")

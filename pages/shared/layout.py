@@ -1,0 +1,79 @@
+"""Parts that every page shares: the strip, chips, boxes, charts with their numbers."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import streamlit as st
+
+from engine.errors import InputError
+from pages.shared import settings
+from pages.shared.controls import message
+
+_log = logging.getLogger("privacy_curves")
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Show what a person can put right as a red box; anything else as a fault of ours.
+
+    A fault is logged with a reference to quote, and without data; the rest of the page goes on.
+    """
+    try:
+        yield
+    except InputError as problem:
+        st.error(message(problem), icon=":material/error:")
+    except Exception as fault:
+        if type(fault).__module__.startswith("streamlit"):
+            raise  # how streamlit stops or reruns a script
+        reference = uuid.uuid4().hex[:8]
+        _log.error("fault %s: %s", reference, type(fault).__name__, exc_info=_without_data(fault))
+        st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
+                 f"you report it: {reference}.", icon=":material/error:")
+
+
+def _without_data(fault: Exception) -> tuple[type[Exception], Exception, object]:
+    """The traceback with the message left out: a message may quote a reading."""
+    return type(fault), type(fault)("(message withheld)"), fault.__traceback__
+
+
+def link_problems() -> None:
+    """What a link asked for in vain."""
+    for name in st.session_state.get("link_problems", []):
+        st.warning(f"**The link asked for something this page does not have ({name[:40]}).** The "
+                   "usual value is shown instead.".replace("$", "\\$"), icon=":material/link_off:")
+
+
+def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
+    """Everything that differs from the usual settings, so that no figure is silently unusual."""
+    if not changed:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("Changed from the usual settings:", width="content")
+        for text in changed:
+            st.badge(text, color="gray")
+        st.button("Reset", icon=":material/undo:", type="tertiary", on_click=reset, key="reset")
+
+
+@contextmanager
+def fold(label: str, key: str) -> Iterator[bool]:
+    """A fold; yields whether it is open, so that a closed one costs nothing."""
+    box = st.expander(label, on_change="rerun", key=f"fold_{key}")
+    with box, user_errors():
+        yield bool(box.open)
+
+
+def theme() -> str:
+    return st.context.theme.type or "light"
+
+
+def reset() -> None:
+    """Back to the usual settings of the same curves and the same method."""
+    from pages.shared.controls import preset_of
+
+    now, usual = settings.current(), settings.Settings()
+    settings.change(source=preset_of(now.source), mechanism=preset_of(now.mechanism),
+                    delta=usual.delta, seed=usual.seed)

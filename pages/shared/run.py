@@ -1,0 +1,69 @@
+"""The only place where pages make the engine compute, and the one cache of what it computed."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+import streamlit as st
+
+from engine import preview
+from engine.identity import digest
+from engine.mechanisms import Mechanism
+from engine.sources import Source
+from engine.types import Budget
+
+_MOST_KEPT = 64  # results of about a megabyte
+_MOST_KEPT_BY_A_VISITOR = 4
+
+
+class Store:
+    """A small cache of results by digest that forgets what was not used for longest."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._kept: OrderedDict[str, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: str, compute: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        result = compute()
+        with self._lock:
+            self._kept[key] = result
+            while len(self._kept) > self._limit:
+                self._kept.popitem(last=False)
+        return result
+
+
+@st.cache_resource
+def _shared() -> Store:
+    return Store(_MOST_KEPT)
+
+
+def _store(source: Source) -> Store:
+    """Results of recipes are shared by all visitors; those of an upload stay in its session."""
+    if source.facts.kind != "upload":
+        return _shared()
+    state: MutableMapping[Any, Any] = st.session_state
+    return state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR))
+
+
+def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
+            epsilons: tuple[float, ...]) -> preview.Preview:
+    """Everything the picture shows, at every budget."""
+    key = digest((source, mechanism, delta, seed, epsilons))
+    return _store(source).get(
+        key, lambda: preview.preview(source, mechanism, delta, seed, epsilons))
+
+
+def if_doubled(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+               ) -> dict[str, float]:
+    """What doubling people, readings or ε would do to the error."""
+    key = digest(("doubled", source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: preview.if_doubled(source, mechanism, budget, seed))

@@ -1,0 +1,46 @@
+"""The frame around every page: title, logo, navigation.
+
+Worker processes import the main script again, so whatever draws stands under the guard and
+streamlit is only imported there.
+"""
+
+from __future__ import annotations
+
+# Menu section ("" for the top level), script in `pages/`, title; the address is the script's name.
+PAGES = (
+    ("", "explore.py", "Explore"),
+)
+
+if __name__ == "__main__":
+    from pathlib import Path
+
+    import streamlit as st
+
+    from pages.shared import settings
+
+    HERE = Path(__file__).parent
+    FOLDER = HERE.parent
+    ASSETS = HERE / "assets"
+
+    def navigation() -> dict[str, list]:
+        """Menu section to its pages; the first page is the home page."""
+        (section, script, title), *others = PAGES
+        home = st.Page(FOLDER / script, title=title, url_path="home", default=True)
+        # The default page answers at "/" only, so its own name is a second, hidden entry.
+        alias = st.Page(FOLDER / script, title=title, visibility="hidden")
+        menu = {section: [home, alias]}
+        for section, script, title in others:
+            menu.setdefault(section, []).append(st.Page(FOLDER / script, title=title))
+        return menu
+
+    page = st.navigation(navigation(), position="top")
+    st.set_page_config(
+        page_title=f"{page.title} · Privacy Curves",
+        page_icon=str(ASSETS / "favicon.svg"),
+        layout="wide",
+    )
+    theme = st.context.theme.type or "light"
+    st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
+    settings.load(page.url_path)
+    page.run()
+    settings.save()

@@ -1,0 +1,3 @@
+"""placeholder"""
+def button(): pass
+def panel(): pass

@@ -1,0 +1,110 @@
+"""Strip, picture and chart with made-up curves; the address says which case to show.
+
+`case=upload` forbids link and download, `case=evil` puts markup into every word a visitor can
+choose, `case=plain` has no truth and no sampling range.
+"""
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from engine.types import PublicFacts
+from pages.shared import components as pieces
+
+EPSILONS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5,
+            2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+EVIL = "<img src=x onerror='window.__harm=1'><script>window.__harm=1</script>"
+
+
+def growth(t):
+    """A mean height in cm on [0, 1], which stands for ages 2 to 18."""
+    return 83 + 92 * t - 6 * np.cos(5 * t) + 4 * np.sin(9 * t) * t
+
+
+def made_up(seed=7):
+    """Arrays of the right shapes that look like a growth study of 200 children."""
+    rng = np.random.default_rng(seed)
+    t = np.linspace(0, 1, 101)
+    waves = np.array([np.cos(np.pi * k * t) / (1 + 0.4 * k) for k in range(8)])
+    without = growth(t) + 0.35 * waves.T @ rng.normal(size=8)
+    scales = 3.6 / np.array(EPSILONS) ** 0.9
+    noise = rng.normal(size=(100, 8)) @ waves
+    releases = without + scales[:, None, None] * noise
+    curves = []
+    for _ in range(90):
+        at = np.sort(rng.uniform(0.02, 0.99, 30))
+        person = rng.normal(0, 5.5) + rng.normal(0, 3) * at
+        curves.append((at, growth(at) + person + rng.normal(0, 0.9, 30)))
+    return t, without, releases, curves, scales
+
+
+def payload(case):
+    """What the picture draws in one case."""
+    t, without, releases, curves, scales = made_up()
+    plain = case == "plain"
+    facts = PublicFacts(
+        name="Growth", kind="upload" if case == "upload" else "simulated",
+        person=EVIL if case == "evil" else "child", people=EVIL if case == "evil" else "children",
+        value_name=EVIL if case == "evil" else "Height", value_unit="cm", time_name="Age",
+        time_unit="years", time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0)
+    return pieces.picture_payload(
+        facts, title=EVIL if case == "evil" else "The average growth curve of 200 children",
+        epsilons=EPSILONS, times=facts.from_unit_time(t), releases=releases[:, :20],
+        without=without, noise_low=np.quantile(releases, 0.025, axis=1),
+        noise_high=np.quantile(releases, 0.975, axis=1),
+        sampling=None if plain else 1.5 + 0.4 * np.cos(6 * t), truth=None if plain else growth(t),
+        curves=curves, n_curves=200,
+        spoken=[f"typical error {scale:.1f} cm" for scale in scales])
+
+
+def words(case):
+    """The strip's text at every budget, made up but plausible."""
+    _, _, _, _, scales = made_up()
+    odds = np.ceil(50 + 6 * np.array(EPSILONS) ** 0.8)
+    return [pieces.Budgeted(f"ε = {e:g} · δ = 2.5×10⁻⁵", f"at most {k:.0f} in 100",
+                            f"{s:.3g} cm", weak=e >= 4)
+            for e, k, s in zip(EPSILONS, odds, scales, strict=True)]
+
+
+def figure():
+    """A small chart with two traces."""
+    x = np.array(EPSILONS)
+    drawn = go.Figure([go.Scatter(x=x, y=3.85 / x, name="Adaptive mean", line_color="#3D57D6")])
+    drawn.update_layout(xaxis_type="log", yaxis_type="log", template="none",
+                        xaxis_title="Protection ε (log scale)", yaxis_title="Typical error (cm)")
+    return drawn
+
+
+def chips(case):
+    """The facts of the strip in one case."""
+    unit = "<b>unit</b>" + EVIL if case == "evil" else "One child’s whole curve"
+    first = (pieces.Chip("Your curves · not private", "Only you may look.", "orange", "person")
+             if case == "upload" else
+             pieces.Chip("Simulated", "Curves made by the computer from a known average."))
+    return [first, pieces.Chip(unit, "What is protected: every reading of any one child.", "blue",
+                               "shield")]
+
+
+st.set_page_config(page_title="Harness", layout="wide")
+case = st.query_params.get("case", "")
+state = st.session_state
+state.setdefault("rev", 0)
+state.setdefault("budget", 13)
+state.runs = state.get("runs", 0) + 1
+state.budget = pieces.picked("picture", state.budget, rev=state.rev).budget
+st.title("The average growth curve, published with protection for every child")
+pieces.strip(chips(case), words(case), state.budget, person="child", rev=state.rev,
+             link=case != "upload")
+left, right = st.columns([7, 3])
+hidden = right.checkbox("Hide the picture")
+with left:
+    now = pieces.Picked(state.budget) if hidden else pieces.picture(
+        "picture", payload(case), state.budget, rev=state.rev, new_noise=case != "upload")
+    pieces.chart(figure(), "The typical error falls with ε.", "errors", 320, 280)
+with right:
+    st.text(f"server budget {now.budget}, view {now.view}, shown {'+'.join(now.shown)}, "
+            f"noise {now.new_noise}, runs {state.runs}")
+    if st.button("Move to the first budget"):
+        state.rev, state.budget = state.rev + 1, 0
+        st.rerun()
+st.query_params["b"] = str(now.budget)

@@ -1,0 +1,344 @@
+"""The picture, the strip and the chart in a real browser, on a page with made-up curves."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+ROOT = Path(__file__).parents[2]
+PHONE = {"width": 390, "height": 844}
+SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
+  const from = performance.now();
+  requestAnimationFrame(() => { const drawn = new MessageChannel();
+    drawn.port1.onmessage = () => window.__late.push(performance.now() - from);
+    drawn.port2.postMessage(0); }); }, true); }"""
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the page of `tests/browser/harness`, with the theme of the dashboard."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    log = tmp_path_factory.mktemp("harness") / "log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "tests/browser/harness/app.py",
+             "--server.headless", "true", "--server.address", "127.0.0.1", "--server.port",
+             str(port), "--server.fileWatcherType", "none"],
+            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=2) as answer:
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"the page did not start:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture
+def show(open_app: Callable[..., Page], harness: str) -> Callable[..., Page]:
+    """Open one case of the page: ``show("upload", viewport=PHONE)``."""
+    def show(case: str = "", **context: object) -> Page:
+        page = open_app(f"{harness}?case={case}", **context)
+        page.locator("#main .without").first.wait_for(state="attached")
+        return page
+    return show
+
+
+def slider(page: Page) -> Locator:
+    return page.locator("#e")
+
+
+def drawn_budget(page: Page) -> int:
+    return int(slider(page).evaluate("e => e.getRootNode().host.dataset.budget"))
+
+
+def server_says(page: Page) -> Locator:
+    return page.get_by_text("server budget")
+
+
+def drag(page: Page, share: float, steps: int = 5) -> None:
+    """Press the handle and move it, without letting go."""
+    box = slider(page).bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 13 / 23, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 10 + share * (box["width"] - 20), y, steps=steps)
+
+
+def test_while_the_slider_moves_picture_and_strip_follow_without_the_server(show):
+    page = show()
+    before = page.locator("#main .release").first.get_attribute("d")
+    drag(page, 0.0)
+    expect(page.locator("#value")).to_have_text("ε = 0.05")
+    expect(page.locator("#strip")).to_contain_text("Typical error: 53.4 cm")
+    assert page.locator("#main .release").first.get_attribute("d") != before
+    assert page.evaluate("window.__budget") == 0
+    expect(server_says(page)).to_contain_text("server budget 13")
+    expect(server_says(page)).to_contain_text("runs 1")
+    page.mouse.up()
+    expect(server_says(page)).to_contain_text("server budget 0")
+    assert page.outside == [] and page.problems == []
+
+
+def test_a_movement_is_on_screen_within_50_ms(show):
+    page = show()
+    page.evaluate(SEEN, "input")
+    for share in (0.0, 1.0, 0.2, 0.9):
+        drag(page, share, steps=60)
+        page.mouse.up()
+    late = sorted(page.evaluate("window.__late"))
+    assert len(late) > 30
+    assert late[int(0.95 * len(late))] < 50
+
+
+def test_twelve_quick_key_presses_are_reported_once_or_twice(show):
+    page = show()
+    slider(page).focus()
+    for _ in range(12):
+        page.keyboard.press("ArrowLeft")
+    expect(server_says(page)).to_contain_text("server budget 1,")
+    runs = int(server_says(page).inner_text().rsplit(" ", 1)[1])
+    assert runs <= 3
+    assert slider(page).get_attribute("aria-valuetext") == "epsilon 0.06, typical error 45.3 cm"
+
+
+def test_a_report_does_not_send_the_curves_again(show):
+    page = show()
+    received = []
+    page.on("websocket", lambda socket: socket.on(
+        "framereceived", lambda frame: received.append(len(frame))))
+    page.reload()
+    page.locator("#main .without").first.wait_for(state="attached")
+    first = sum(received)
+    slider(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(server_says(page)).to_contain_text("server budget 14")
+    assert first > 130_000
+    assert sum(received) - first < 60_000
+
+
+def test_the_server_can_move_the_slider_and_old_reports_do_not_move_it_back(show):
+    page = show()
+    slider(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(server_says(page)).to_contain_text("server budget 14")
+    page.get_by_role("button", name="Move to the first budget").click()
+    expect(page.locator("#value")).to_have_text("ε = 0.05")
+    expect(server_says(page)).to_contain_text("server budget 0,")
+    expect(page.locator("#strip")).to_contain_text("53.4 cm")
+    page.locator("#views").get_by_text("Ranges").click()
+    expect(server_says(page)).to_contain_text("server budget 0, view ranges")
+
+
+def test_a_picture_that_comes_back_stands_where_it_was(show):
+    page = show()
+    slider(page).focus()
+    page.keyboard.press("End")
+    expect(server_says(page)).to_contain_text("server budget 23")
+    page.get_by_text("Hide the picture").click()
+    expect(slider(page)).to_have_count(0)
+    page.get_by_text("Hide the picture").click()
+    expect(page.locator("#value")).to_have_text("ε = 10")
+    expect(server_says(page)).to_contain_text("server budget 23")
+    assert page.problems == []
+
+
+def test_each_view_draws_what_it_says(show):
+    page = show()
+    clipped = "#main g[clip-path]"
+    expect(page.locator(f"{clipped} .release")).to_have_count(20)
+    expect(page.locator(f"{clipped} .raw")).to_have_count(70)
+    page.locator("#views").get_by_text("Ranges").click()
+    expect(page.locator(f"{clipped} .release")).to_have_count(0)
+    expect(page.locator(f"{clipped} .noise")).to_have_count(1)
+    expect(page.locator(f"{clipped} .sampling")).to_have_count(1)
+    expect(page.locator("#sentence")).to_contain_text("where 95 of 100 releases fall")
+    page.locator("#views").get_by_text("One release").click()
+    expect(page.locator(f"{clipped} .single")).to_have_count(1)
+    before = page.locator(f"{clipped} .single").get_attribute("d")
+    page.get_by_role("button", name="Draw again").click()
+    assert page.locator(f"{clipped} .single").get_attribute("d") != before
+    expect(page.locator("#status")).to_have_text("Release 2 of 20")
+    expect(server_says(page)).to_contain_text("view one")
+
+
+def test_lines_can_be_switched_on_and_off(show):
+    page = show()
+    page.get_by_role("switch", name="Children’s curves").uncheck(force=True)
+    page.get_by_role("switch", name="True average").check(force=True)
+    expect(page.locator("#main .raw")).to_have_count(0)
+    expect(page.locator("#main g[clip-path] .truth")).to_have_count(1)
+    expect(server_says(page)).to_contain_text("shown without+truth")
+
+
+def test_without_a_known_truth_there_is_no_switch_for_it(show):
+    page = show("plain")
+    expect(page.get_by_role("switch", name="Without protection")).to_have_count(1)
+    expect(page.get_by_role("switch", name="True average")).to_have_count(0)
+    page.locator("#views").get_by_text("Ranges").click()
+    expect(page.locator(".sampling")).to_have_count(0)
+
+
+def test_new_noise_asks_the_server_once(show):
+    page = show()
+    page.get_by_role("button", name="New noise").click()
+    expect(server_says(page)).to_contain_text("noise True")
+    slider(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(server_says(page)).to_contain_text("noise False")
+
+
+def test_the_title_of_the_picture_tells_the_chosen_budget(show):
+    page = show()
+    picture = page.locator("#main")
+    assert picture.get_attribute("role") == "img"
+    slider(page).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(picture.locator("title")).to_contain_text("at ε = 0.8: typical error 4.4 cm")
+
+
+def test_the_chip_turns_amber_with_words_from_epsilon_4(show):
+    page = show()
+    slider(page).focus()
+    page.keyboard.press("End")
+    chip = page.locator("#strip .chip").nth(2)
+    expect(chip).to_have_text("ε = 10 · δ = 2.5×10⁻⁵ · weak protection")
+    assert "orange" in chip.get_attribute("class")
+    page.keyboard.press("Home")
+    expect(chip).to_have_text("ε = 0.05 · δ = 2.5×10⁻⁵")
+
+
+def test_a_tooltip_opens_for_the_keyboard_and_closes_with_escape(show):
+    page = show()
+    page.locator("#strip .chip").first.focus()
+    expect(page.locator("#tip")).to_contain_text("Curves made by the computer")
+    page.keyboard.press("Escape")
+    expect(page.locator("#tip")).to_be_hidden()
+
+
+def test_markup_in_a_name_is_shown_as_text(show):
+    page = show("evil")
+    for view in ("Ranges", "One release", "Possible releases"):
+        page.locator("#views").get_by_text(view, exact=True).click()
+    page.locator("#strip .chip").nth(1).hover()
+    page.locator("#help").click()
+    expect(page.locator("#lines")).to_contain_text("<script>window.__harm=1</script>")
+    expect(page.locator("#strip .chip").nth(1)).to_contain_text("<b>unit</b><img")
+    expect(page.locator("#main")).to_contain_text("onerror='window.__harm=1'")
+    for host in ("#picture", "#strip"):
+        assert page.locator(f"{host} img, {host} script, {host} .chip b").count() == 0
+    assert page.evaluate("window.__harm") is None
+    assert page.problems == []
+
+
+def test_uploaded_curves_offer_neither_download_nor_link(show):
+    page = show("upload")
+    save, copy = page.locator("#svg"), page.get_by_role("button", name="Copy link")
+    assert save.get_attribute("aria-disabled") == "true"
+    assert "not private" in save.get_attribute("title")
+    assert copy.get_attribute("aria-disabled") == "true"
+    downloads = []
+    page.on("download", lambda download: downloads.append(download))
+    save.click(force=True)
+    page.locator("#png").click(force=True)
+    copy.click(force=True)
+    expect(page.locator("#strip [role=status]")).to_have_text("")
+    assert downloads == []
+
+
+@pytest.mark.parametrize("view", ["Possible releases", "Ranges"])
+def test_a_saved_picture_stands_alone(show, tmp_path, view):
+    page = show(color_scheme="dark")
+    page.locator("#views").get_by_text(view).click()
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Download picture (SVG)").click()
+    assert got.value.suggested_filename == "privacy-curves-epsilon-1.svg"
+    got.value.save_as(tmp_path / "picture.svg")
+    text = (tmp_path / "picture.svg").read_text("utf-8")
+    ElementTree.fromstring(text)
+    assert "var(" not in text and "class=" not in text
+    assert "The average growth curve of 200 children. ε = 1. Simulated curves" in text
+    assert "rgb(16, 20, 30)" in text  # the page behind it
+    assert "rgb(122, 146, 255)" in text  # its releases
+
+
+def test_a_picture_can_be_saved_as_png(show, tmp_path):
+    page = show()
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Download PNG").click()
+    got.value.save_as(tmp_path / "picture.png")
+    data = (tmp_path / "picture.png").read_bytes()
+    assert data.startswith(b"\x89PNG") and len(data) > 20_000
+
+
+def test_copy_link_waits_for_the_budget_on_screen(show):
+    page = show(permissions=["clipboard-read", "clipboard-write"])
+    slider(page).focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#strip [role=status]")).to_have_text("Link copied")
+    assert page.evaluate("navigator.clipboard.readText()").endswith("b=14")
+
+
+def test_nothing_scrolls_sideways_on_a_phone_and_the_plots_are_lower(show):
+    page = show(viewport=PHONE)
+    wide = page.locator("[data-testid=stMain]").evaluate("e => [e.scrollWidth, e.clientWidth]")
+    assert wide[0] <= wide[1] <= 390
+    assert page.locator("#main").bounding_box()["height"] == 320
+    assert page.locator("#difference").bounding_box()["height"] == 180
+    for text in page.locator("#main text").all():
+        box = text.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+def test_turning_the_phone_draws_the_picture_anew(show):
+    page = show(viewport=PHONE)
+    page.set_viewport_size({"width": 844, "height": 390})
+    expect(page.locator("#main")).to_have_attribute("viewBox", "0 0 560 430")
+    assert page.locator("#main").bounding_box()["width"] == pytest.approx(560, abs=0.5)
+
+
+def test_the_picture_follows_a_change_of_theme(show):
+    page = show(color_scheme="light")
+    release = page.locator("#main g[clip-path] .release").first
+    expect(release).to_have_css("stroke", "rgb(61, 87, 214)")
+    page.emulate_media(color_scheme="dark")
+    expect(release).to_have_css("stroke", "rgb(122, 146, 255)")
+    expect(page.locator("#main g[clip-path] .without")).to_have_css("stroke", "rgb(217, 223, 234)")
+
+
+def test_the_chart_has_a_name_keeps_its_zoom_and_its_space(show):
+    page = show()
+    chart = page.get_by_role("figure", name="The typical error falls with ε.")
+    assert chart.bounding_box()["height"] == 320
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    chart.evaluate("g => window.Plotly.relayout(g, {'xaxis.range': [-1, 0]})")
+    slider(page).focus()
+    page.keyboard.press("ArrowRight")
+    expect(server_says(page)).to_contain_text("server budget 14")
+    assert chart.evaluate("g => [...g._fullLayout.xaxis.range]") == [-1, 0]
+    assert chart.evaluate("g => g._fullData.map(t => [t.name, t.y.length])") == [
+        ["Adaptive mean", 24]]
+    assert page.outside == [] and page.problems == []

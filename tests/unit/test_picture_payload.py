@@ -1,0 +1,157 @@
+"""What the live picture sends to the browser."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from engine.types import PublicFacts
+from pages.shared.components.picture import (
+    MOST_CURVES,
+    MOST_READINGS,
+    picture_payload,
+    plotted_range,
+    read_report,
+)
+
+BUDGETS, DRAWS, POINTS = 24, 20, 101
+FACTS = PublicFacts(name="Growth", person="child", people="children", value_name="Height",
+                    value_unit="cm", time_name="Age", time_unit="years", time_low=2.0,
+                    time_high=18.0, value_low=60.0, value_high=210.0)
+
+
+def arrays(spread: float = 5.0) -> dict[str, np.ndarray]:
+    """Releases around a rising line, ever closer to it."""
+    rng = np.random.default_rng(3)
+    without = np.linspace(80, 175, POINTS)
+    scale = np.linspace(spread, 0.5, BUDGETS)[:, None, None]
+    releases = without + scale * rng.normal(size=(BUDGETS, DRAWS, POINTS))
+    return {"times": np.linspace(2, 18, POINTS), "releases": releases, "without": without,
+            "noise_low": releases.min(axis=1), "noise_high": releases.max(axis=1)}
+
+
+def payload(facts: PublicFacts = FACTS, **changes):
+    rest = {"title": "The average", "epsilons": np.geomspace(0.05, 10, BUDGETS),
+            "spoken": ["typical error 3.9 cm"] * BUDGETS}
+    return picture_payload(facts, **{**arrays(), **rest, **changes})
+
+
+def numbers(text: str, low: float, high: float) -> np.ndarray:
+    whole = np.frombuffer(base64.b64decode(text), "<i2").astype(float)
+    return low + (whole + 32768) / 65535 * (high - low)
+
+
+def test_sent_releases_are_within_one_step_of_the_plotted_range():
+    given, sent = arrays(), payload()
+    for k in range(BUDGETS):
+        back = numbers(sent["releases"][k], *sent["scales"][k]).reshape(DRAWS, POINTS)
+        step = (sent["value"]["high"] - sent["value"]["low"]) / 65535
+        assert np.abs(back - given["releases"][k]).max() <= step * (1 + 1e-9)
+
+
+def test_a_full_picture_stays_below_600_kilobytes():
+    rng = np.random.default_rng(1)
+    curves = [(np.sort(rng.random(1000)), rng.uniform(60, 210, 1000)) for _ in range(200)]
+    full = payload(curves=curves, n_curves=200, truth=arrays()["without"],
+                   sampling=np.ones(POINTS))
+    text = json.dumps(full).encode()
+    assert len(text) < 400_000
+    assert len(gzip.compress(text)) < 300_000
+
+
+def test_only_seventy_curves_of_at_most_two_hundred_readings_are_sent():
+    curves = [(np.linspace(0, 1, 1000), np.full(1000, 100.0))] * 90
+    sent = payload(curves=curves, n_curves=90)
+    assert sent["counts"] == [MOST_READINGS] * MOST_CURVES
+    assert sent["words"]["legend"]["curves"][0] == "Children’s curves (70 of 90 drawn)"
+
+
+def test_the_tag_names_the_content():
+    assert payload()["tag"] == payload()["tag"]
+    assert payload()["tag"] != payload(title="Another")["tag"]
+
+
+def test_the_axis_holds_the_stated_bounds_and_is_not_stretched_by_one_wild_release():
+    wild = arrays()
+    wild["releases"][0, 0] = 1e9
+    low, high = plotted_range(FACTS, wild["releases"], wild["without"], None)
+    assert (low, high) == (60.0, 210.0)
+
+
+def test_noise_larger_than_the_bounds_widens_the_axis_by_at_most_a_sixth():
+    noisy = arrays(spread=5000.0)
+    low, high = plotted_range(FACTS, noisy["releases"], noisy["without"], None)
+    assert low == pytest.approx(60 - 150 / 6)
+    assert high == pytest.approx(210 + 150 / 6)
+
+
+def test_a_wild_release_is_cut_off_far_outside_the_picture_and_costs_little_precision():
+    wild = arrays()
+    wild["releases"][0, 0] = np.inf
+    sent = payload(**wild)
+    low, high = sent["scales"][0]
+    back = numbers(sent["releases"][0], low, high).reshape(DRAWS, POINTS)
+    assert high == 210 + 5 * 150
+    assert np.abs(back[1:] - wild["releases"][0, 1:]).max() < 0.02
+
+
+def test_a_sampling_range_of_width_zero_is_left_out_with_its_words():
+    sent = payload(sampling=np.zeros(POINTS))
+    assert sent["sampling"] is None
+    assert "Hatched" not in sent["words"]["views"]["ranges"][2]
+    assert "Hatched" in payload(sampling=np.ones(POINTS))["words"]["views"]["ranges"][2]
+
+
+def test_the_picture_of_uploaded_curves_is_never_offered_for_download():
+    upload = PublicFacts(kind="upload", value_low=60.0, value_high=210.0, time_high=18.0)
+    assert payload(upload, downloads=True)["downloads"] is False
+    assert payload()["downloads"] is True
+
+
+@pytest.mark.parametrize(("name", "problem"), [("without", "shape"), ("noise_low", "shape"),
+                                               ("times", "shape")])
+def test_an_array_of_the_wrong_shape_is_named(name, problem):
+    with pytest.raises(ValueError, match=f"{name} has the {problem}"):
+        payload(**{name: arrays()[name][..., :-1]})
+
+
+def test_an_array_with_a_gap_is_refused():
+    broken = arrays()
+    broken["releases"][2, 3, 4] = np.nan
+    with pytest.raises(ValueError, match="releases holds NaN"):
+        payload(**broken)
+
+
+def test_words_follow_the_facts_of_the_source():
+    patients = PublicFacts(person="patient", people="patients", value_name="Glucose",
+                           value_unit="mmol/L", value_low=0.0, value_high=300.0)
+    sent = payload(patients)
+    assert sent["words"]["legend"]["curves"][1] == "Patients’ curves"
+    assert sent["value"]["label"] == "Glucose (mmol/L)"
+    assert sent["time"]["label"] == "Time"
+    assert "not a patient" in sent["words"]["views"]["releases"][2]
+
+
+def report(said, rev=2):
+    return read_report(said, 13, "releases", ("curves",), rev, BUDGETS)
+
+
+def test_a_report_of_the_browser_is_taken_as_it_is():
+    said = {"budget": 4, "view": "one", "shown": ["without", "curves"], "rev": 2}
+    assert report(said) == (4, "one", ("curves", "without"))
+
+
+def test_a_report_made_before_the_server_moved_the_picture_is_ignored():
+    assert report({"budget": 4, "view": "one", "rev": 1}) == (13, "releases", ("curves",))
+
+
+@pytest.mark.parametrize("said", [
+    None, "4", {"budget": 24}, {"budget": -1}, {"budget": True}, {"budget": "4"},
+    {"budget": 4.5}, {"budget": [4]}, {"budget": {}}, {"view": "else"}, {"view": []},
+    {"shown": "curves"}])
+def test_an_impossible_report_changes_nothing(said):
+    assert report(said) == (13, "releases", ("curves",))
