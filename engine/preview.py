@@ -23,7 +23,7 @@ EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.
 SHOWN_DRAWS = 20
 _DRAWS = 100  # releases of the shown curves behind the noise range
 _REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
-_MOST_WORK = 3e8  # gradient entries one preview may cost; fewer draws are made beyond
+_MOST_WORK = 2e8  # gradient entries one preview may cost; fewer draws are made beyond
 _SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 
 

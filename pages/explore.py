@@ -35,6 +35,7 @@ with left, st.container(horizontal=True, vertical_alignment="bottom"):
     controls.mechanism_choice()
     upload_panel.button()
 upload_panel.panel()
+upload_panel.clamped()
 
 if shown is not None:
     with right, layout.user_errors():

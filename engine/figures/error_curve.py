@@ -23,7 +23,6 @@ def against_budget(
     *,
     theory: Array | None = None,
     method: str = "This method",
-    phone: bool = False,
 ) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
@@ -33,15 +32,15 @@ def against_budget(
     data = [_band(x, low, high, private), _line(x, median, method, private, unit)]
     if floor is not None:
         data.append({"type": "scatter", "mode": "lines", "x": [x[0], x[-1]], "y": [floor, floor],
-                     "name": "No protection" if phone else "Without protection",
+                     "name": "No protection",
                      "line": {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"},
                      "hovertemplate": f"%{{y:.3g}} {unit}"})
     if theory is not None:
         data.append({"type": "scatter", "mode": "lines", "x": x, "y": theory.tolist(),
-                     "name": "Theory" if phone else "Theory: error ∝ 1/ε", "hoverinfo": "skip",
+                     "name": "Theory (slope)", "hoverinfo": "skip",
                      "line": {"color": colour("raw", theme), "width": 1.6, "dash": "dot"}})
     data.append({"type": "scatter", "mode": "markers", "x": [x[here]], "y": [float(median[here])],
-                 "name": "You are here", "hoverinfo": "skip",
+                 "name": "You are here", "hoverinfo": "skip", "showlegend": False,
                  "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
                             "line": {"color": colour("text", theme), "width": 2.4}}})
     alt = (f"At ε = {x[here]:g} the typical error is "
@@ -55,7 +54,7 @@ def against_budget(
 def _band(x: list[float], low: Array, high: Array, private: str) -> Spec:
     return {"type": "scatter", "x": x + x[::-1], "y": [*high.tolist(), *low[::-1].tolist()],
             "fill": "toself", "fillcolor": translucent(private, 0.2), "mode": "lines",
-            "line": {"width": 0}, "name": "8 in 10 releases", "hoverinfo": "skip"}
+            "line": {"width": 0}, "name": "8 in 10 releases", "hoverinfo": "skip", "showlegend": False}
 
 
 def _line(x: list[float], median: Array, method: str, private: str, unit: str) -> Spec:

@@ -8,6 +8,7 @@ from engine.numerics.moments import Moments
 from engine.types import Array
 
 _BLOCK = 48_000  # gradient entries worked on at once, to stay in cache
+_ROWS = 160  # rows (columns × entries) among them, so that enough curves fit beside
 
 
 def mean_clipped_gradient(moments: Moments, iterates: Array, radii: Array) -> Array:
@@ -27,6 +28,16 @@ def mean_clipped_gradient(moments: Moments, iterates: Array, radii: Array) -> Ar
     the clipped gradient of every curve lies in the box whatever its readings are.
     """
     total = np.zeros_like(iterates)
+    width = max(1, _ROWS // iterates.shape[2])
+    for first in range(0, iterates.shape[1], width):
+        columns = slice(first, first + width)
+        total[:, columns] = _summed(moments, iterates[:, columns], radii)
+    return total / moments.n_curves
+
+
+def _summed(moments: Moments, iterates: Array, radii: Array) -> Array:
+    """Sums over curves for a few columns, in blocks of curves that stay in cache."""
+    total = np.zeros_like(iterates)
     step = max(1, _BLOCK // iterates.size)
     for first in range(0, moments.n_curves, step):
         part = slice(first, first + step)
@@ -35,7 +46,7 @@ def mean_clipped_gradient(moments: Moments, iterates: Array, radii: Array) -> Ar
         np.maximum(gradients, -box, out=gradients)
         np.minimum(gradients, box, out=gradients)
         total += gradients.sum(axis=3)
-    return total / moments.n_curves
+    return total
 
 
 def project_on_ellipsoid(points: Array, weights: Array, bound: float) -> Array:

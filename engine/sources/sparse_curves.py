@@ -99,7 +99,7 @@ class SparseCurves(Source):
     value_low: float = param(-2.0, "Lowest possible value", "Public lower bound of a reading.",
                              low=-1e6, high=1e6, when={"mean=mu2": -3.0, "mean=growth": 60.0})
     value_high: float = param(4.0, "Highest possible value", "Public upper bound of a reading.",
-                              low=-1e6, high=1e6, when={"mean=mu2": 3.0, "mean=growth": 210.0})
+                              low=-1e6, high=1e6, when={"mean=mu2": 3.0, "mean=growth": 200.0})
 
     def __post_init__(self) -> None:
         super().__post_init__()

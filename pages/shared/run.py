@@ -40,15 +40,13 @@ class Store:
         return result
 
 
-@st.cache_resource
-def _shared() -> Store:
-    return Store(_MOST_KEPT)
+_SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
 
 
 def _store(source: Source) -> Store:
     """Results of recipes are shared by all visitors; those of an upload stay in its session."""
     if source.facts.kind != "upload":
-        return _shared()
+        return _SHARED
     state: MutableMapping[Any, Any] = st.session_state
     return state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR))
 
@@ -67,3 +65,16 @@ def if_doubled(source: Source, mechanism: Mechanism, budget: Budget, seed: int
     key = digest(("doubled", source, mechanism, budget, seed))
     return _store(source).get(
         key, lambda: preview.if_doubled(source, mechanism, budget, seed))
+
+
+def warm_up() -> None:
+    """Compute the front page once, so that the first visitor need not wait for it.
+
+    Imports what calibration needs, too, which alone takes two seconds.
+    """
+    from pages.shared.settings import Settings, steps_of
+
+    front = Settings()
+    delta = 1.0 / front.source.sizes.n_curves**2
+    picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
+    if_doubled(front.source, front.mechanism, Budget(front.epsilon, delta), front.seed)

@@ -131,7 +131,11 @@ def checked_epsilon(epsilon: float) -> float:
 
 def steps(epsilon: float) -> tuple[float, ...]:
     """The steps of the slider, with a chosen ε put in that is none of them."""
-    return tuple(sorted({*EPSILON_STEPS, st.session_state.get("own_epsilon", epsilon), epsilon}))
+    return steps_of(st.session_state.get("own_epsilon", epsilon), epsilon)
+
+
+def steps_of(*chosen: float) -> tuple[float, ...]:
+    return tuple(sorted({*EPSILON_STEPS, *chosen}))
 
 
 def set_epsilon(epsilon: float | None) -> None:

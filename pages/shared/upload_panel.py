@@ -1,3 +1,177 @@
-"""placeholder"""
-def button(): pass
-def panel(): pass
+"""Use my curves: a file, who is one person, and facts that come from outside the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from engine import tables, wording
+from engine.errors import InputError
+from engine.sources import upload
+from engine.sources.upload import CurveTable, Layout
+from pages.shared import settings
+from pages.shared.controls import message
+
+_WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
+          ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
+          ("person", "One of them is called", "child"), ("people", "Many are called", "children"))
+_ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
+
+
+def button() -> None:
+    """Opens and closes the panel; nothing that is on screen is lost."""
+    def switch() -> None:
+        st.session_state.upload_open = not st.session_state.get("upload_open", False)
+
+    st.button("Use my curves", icon=":material/upload_file:", type="tertiary", on_click=switch,
+              key="use_my_curves", help="Stays in memory while you visit; nothing is published.")
+
+
+def panel() -> None:
+    """Both steps; the curves on screen stay until the last button is pressed."""
+    if not st.session_state.get("upload_open"):
+        return
+    with st.container(border=True):
+        st.header("Use my curves", anchor=False)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            curves = _guarded(_file)
+        with right:
+            _guarded(lambda: _facts(curves))
+
+
+def _guarded(step: Callable[[], Any]) -> Any:
+    """One step; what is wrong with it is said under it, and the page goes on."""
+    try:
+        return step()
+    except InputError as problem:
+        st.error(message(problem), icon=":material/error:")
+        return None
+
+
+# -- the file -------------------------------------------------------------------------------
+
+
+def _file() -> CurveTable | None:
+    """The uploader, how the file was read, and which column plays which role."""
+    st.subheader("1. The file", anchor=False)
+    file = st.file_uploader("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
+                            type=["csv", "tsv", "txt", "xlsx"], key="upload_file",
+                            max_upload_size=tables.MOST_BYTES // 1_000_000)
+    if file is None:
+        st.download_button("An example file", upload.EXAMPLE_CSV, "example.csv", "text/csv",
+                           on_click="ignore", type="tertiary", icon=":material/description:")
+        return None
+    return _read(file)
+
+
+def _read(file: Any) -> CurveTable:
+    """Parse once per file and choice of encoding; the raw bytes are not kept."""
+    encoding = st.session_state.get("upload_encoding", tables.ENCODINGS[0])
+    if st.session_state.get("upload_read", ("",))[0] != (file.file_id, encoding):
+        try:
+            table = tables.read_table(file.getvalue(), encoding)
+        except InputError as problem:
+            if problem.field == "encoding":
+                st.selectbox("Encoding of the file", tables.ENCODINGS, key="upload_encoding")
+            raise
+        st.session_state.upload_read = ((file.file_id, encoding), table)
+    table = st.session_state.upload_read[1]
+    layout = _layout(table)
+    several = st.selectbox("If one person has several rows", ["keep", "average"],
+                           format_func={"keep": "protect one row", "average":
+                                        "average them: protect the person"}.get,
+                           key="upload_several") if layout.is_wide else "keep"
+    curves = upload.read_curves(table, layout, several)
+    st.markdown(_summary(curves))
+    return curves
+
+
+def _layout(table: tables.Table) -> Layout:
+    """Suggested roles, which the person may change."""
+    suggested = upload.suggest_layout(table)
+    if suggested.is_wide:
+        return suggested
+    names: list[str | None] = [str(name) for name in table.frame.columns]
+    chosen = {}
+    with st.container(horizontal=True):
+        for role, label in _ROLES:
+            options = [None, *names] if role == "server" else names
+            chosen[role] = st.selectbox(
+                label, options, index=options.index(getattr(suggested, role)),
+                format_func=lambda name: "none" if name is None else tables.shortened(name),
+                key=f"upload_role_{role}")
+    return Layout(**chosen)
+
+
+def _summary(curves: CurveTable) -> str:
+    used = curves.counts[curves.counts > 0]
+    each = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
+    notes = " · ".join(curves.notes)
+    text = f"{curves.n_curves} curves · {each} readings each · {notes}"
+    return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~"})
+
+
+# -- the facts ------------------------------------------------------------------------------
+
+
+def _facts(curves: CurveTable | None) -> None:
+    """What the person states; empty at first, never filled from the file."""
+    st.subheader("2. Facts you state, not the data", anchor=False)
+    st.markdown("These come from outside the file: a growth chart, a manual, a law. Reading them "
+                "off the curves would leak.")
+    words = _words()
+    value, time = words["value_name"] or "value", words["time_name"] or "time"
+    low, high = st.columns(2)
+    with low:
+        value_low = _number(f"Lowest possible {value.lower()}", "e.g. 60", "value_low")
+        time_low = _number(f"First {time.lower()}", "e.g. 2", "time_low")
+    with high:
+        value_high = _number(f"Highest possible {value.lower()}", "e.g. 210", "value_high")
+        time_high = _number(f"Last {time.lower()}", "e.g. 18", "time_high")
+    origin = st.text_input("Where do these bounds come from?", key="upload_origin",
+                           placeholder="e.g. national growth chart, 2019", max_chars=200)
+    periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
+    facts = upload.declare(value_low, value_high, time_low, time_high, origin, periodic=periodic,
+                           **words) if curves is not None else None
+    st.button("Show the protected average", disabled=facts is None, key="upload_show",
+              icon=":material/visibility:", on_click=_show, args=(curves, facts))
+
+
+def _words() -> dict[str, str]:
+    words = {}
+    columns = st.columns(2)
+    for k, (name, label, example) in enumerate(_WORDS):
+        with columns[k % 2]:
+            words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
+                                        max_chars=40).strip()
+    if words["person"] and not words["people"]:
+        words["people"] = f"{words['person']}s"
+    return words
+
+
+def _number(label: str, example: str, key: str) -> float | None:
+    return st.number_input(label, value=None, placeholder=example, key=f"upload_{key}", step=None,
+                           format="%g")
+
+
+def _show(curves: CurveTable, facts: Any) -> None:
+    """Put the curves on screen; δ goes back to the usual one for their number."""
+    st.session_state.upload = upload.Upload(curves=curves, declared=facts)
+    st.session_state.show_upload, st.session_state.upload_open = True, False
+    settings.change(delta=None)
+
+
+def clamped() -> None:
+    """How much was moved into the stated ranges; only ever shown beside one's own curves."""
+    if not settings.uploaded():
+        return
+    facts = st.session_state.upload.declared
+    times, values = st.session_state.upload.clamped
+    if times or values:
+        st.warning(
+            f"**{values} readings lay outside {facts.value_low:g} to {facts.value_high:g} "
+            f"{facts.value_unit} and {times} outside {wording.span(facts)}.** They were moved to "
+            "the nearest bound. This count is for you only.", icon=":material/compress:")

@@ -4,7 +4,7 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const PHONE = 520;                        // narrower than this: short legend, lower plots
 const REST = 120;                         // ms without movement before the server is told
-const GAP = 30;                           // between two entries of the legend
+const GAP = 24;                           // between two entries of the legend
 const MARGIN = {right: 14, bottom: 46, row: 20};
 
 export default function ({data, parentElement: root, setStateValue, setTriggerValue}) {
@@ -432,7 +432,7 @@ function legend(S, left) {                // in reading order: curves, private, 
   const names = [shown.includes('curves') && S.curves.curves.length && 'curves',
     ...(view === 'ranges' ? ['noise', S.curves.sampling && 'sampling'] : [view]),
     shown.includes('without') && 'without', S.curves.truth && shown.includes('truth') && 'truth'];
-  const group = svg('g', {class: 'legend'}), end = S.width - MARGIN.right, from = phone ? 4 : left;
+  const group = svg('g', {class: 'legend'}), end = S.width - 2, from = phone ? 4 : left;
   let x = from, line = 0;
   for (const name of names.filter(Boolean)) {
     const text = all[name][phone ? 1 : 0];

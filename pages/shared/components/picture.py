@@ -24,7 +24,7 @@ VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
 MOST_CURVES = 70  # a texture, not a data display
 MOST_READINGS = 200  # of one faint curve; more cannot be seen and would swell the message
-_WIDEST = 1 / 6  # how far beyond the stated bounds the axis may go, as a share of their distance
+_WIDEST = 0.0  # how far beyond the stated bounds the axis may go, as a share of their distance
 _FURTHEST = 5  # heights of the plot beyond which a line is cut off; the panel below shows so far
 _STEPS = 65535  # of a 16-bit number
 
