@@ -30,14 +30,15 @@ def numbers_csv(shown: Preview, budget: int, plain: dict[str, Any] | None) -> by
     """
     facts, at = shown.data.facts, shown.budgets[budget]
     out = io.StringIO()
-    out.write(f"# Privacy Curves {__version__}: simulated releases, for looking, not for publishing\n")
+    out.write(f"# Privacy Curves {__version__}: simulated releases, for looking, not publishing\n")
     out.write(f"# epsilon {at.epsilon:g}, delta {at.delta:g}, protects one whole curve\n")
     if plain is not None:
         out.write(f"# scenario {json.dumps(plain, ensure_ascii=False)}\n")
     columns = _columns(shown, budget, safe_cell(_axis(facts.time_name, facts.time_unit)))
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([f"{value:.6g}" for value in row] for row in zip(*columns.values(), strict=True))
+    rows = zip(*columns.values(), strict=True)
+    writer.writerows([f"{value:.6g}" for value in row] for row in rows)
     return out.getvalue().encode()
 
 

@@ -98,12 +98,17 @@ def _read_text(text: str) -> Table:
     notes += ["decimal commas read as points"] if comma else []
     try:
         frame = pd.read_csv(io.StringIO(lines), sep=separator, decimal="," if comma else ".",
-                            skipinitialspace=True, index_col=False, low_memory=False,
-                            on_bad_lines="error")
+                            skipinitialspace=True, low_memory=False, on_bad_lines="error")
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError, OverflowError):
-        raise InputError("The rows do not all have the same columns.", field="file",
-                         hint="Check quotes and separators, and save the table again.") from None
+        raise _ragged() from None
+    if not isinstance(frame.index, pd.RangeIndex):  # more cells in a row than names in the header
+        raise _ragged()
     return _checked(frame, notes)
+
+
+def _ragged() -> InputError:
+    return InputError("The rows do not all have the same columns.", field="file",
+                      hint="Check quotes and separators, and save the table again.")
 
 
 def _check_size(columns: int, rows: int) -> None:

@@ -5,7 +5,6 @@ import streamlit as st
 from engine import wording
 from engine.errors import InputError
 from pages.shared import cards, controls, layout, run, settings, upload_panel
-from pages.shared import components as pieces
 
 now, source = settings.current(), settings.source()
 facts = source.facts

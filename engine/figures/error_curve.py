@@ -54,7 +54,8 @@ def against_budget(
 def _band(x: list[float], low: Array, high: Array, private: str) -> Spec:
     return {"type": "scatter", "x": x + x[::-1], "y": [*high.tolist(), *low[::-1].tolist()],
             "fill": "toself", "fillcolor": translucent(private, 0.2), "mode": "lines",
-            "line": {"width": 0}, "name": "8 in 10 releases", "hoverinfo": "skip", "showlegend": False}
+            "line": {"width": 0}, "name": "8 in 10 releases",
+            "hoverinfo": "skip", "showlegend": False}
 
 
 def _line(x: list[float], median: Array, method: str, private: str, unit: str) -> Spec:

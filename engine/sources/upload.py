@@ -93,7 +93,7 @@ class Upload(Source):
     def sizes(self) -> Sizes:
         counts = self.curves.counts
         per_server = tuple(np.bincount(self.curves.server).tolist())
-        return Sizes(per_server, int(counts.sum()), int(counts[counts > 0].min(initial=MOST_POINTS)))
+        return Sizes(per_server, int(counts.sum()), int(counts[counts > 0].min()))
 
     @property
     def clamped(self) -> tuple[int, int]:
@@ -186,7 +186,8 @@ def _named(names: list[str], role: str) -> str | None:
     return next((by_name[word] for word in _SYNONYMS[role] if word in by_name), None)
 
 
-def _times_in_names(names: list[str], roles: dict[str, str | None]) -> tuple[tuple[str, float], ...]:
+def _times_in_names(names: list[str], roles: dict[str, str | None]
+                    ) -> tuple[tuple[str, float], ...]:
     used = {name for name in roles.values() if name}
     found = [(name, _POSITION.match(name)) for name in names if name not in used]
     times = tuple((name, float(match.group(1))) for name, match in found if match)

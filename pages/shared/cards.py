@@ -222,8 +222,8 @@ def take_away(scene: Scene) -> None:
         else None
     with st.container(horizontal=True):
         st.download_button(
-            "Get the numbers", b"" if scene.own else export.numbers_csv(scene.shown, scene.at, plain),
-            "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
+            "Get the numbers",
+            b"" if scene.own else export.numbers_csv(scene.shown, scene.at, plain), "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
             disabled=scene.own, icon=":material/table:", key="get_numbers")
         st.download_button(
             "Get the scenario", export.scenario_json(plain or {}), "privacy-curves-scenario.json",
@@ -241,7 +241,8 @@ def _plain(scene: Scene) -> dict[str, object]:
 def numbers(scene: Scene) -> None:
     """The tables behind the charts of this page."""
     shown, study = scene.shown, scene.shown.study
-    st.markdown(f"Curves at {wording.budget_chip(scene.budget)}, in {scene.facts.value_unit or 'their unit'}")
+    unit = scene.facts.value_unit or "their unit"
+    st.markdown(f"Curves at {wording.budget_chip(scene.budget)}, in {unit}")
     columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
                "noise range low": shown.noise_low[scene.at],
                "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}

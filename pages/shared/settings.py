@@ -28,8 +28,8 @@ _PARAMETER = "s"
 
 
 def _front_source() -> Source:
-    label, chosen = sources.for_task(TASK)[0].presets()[0]
-    return sources.for_task(TASK)[0](**chosen)
+    first = sources.for_task(TASK)[0]
+    return first(**first.presets()[0][1])
 
 
 @dataclass(frozen=True)

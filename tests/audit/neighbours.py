@@ -84,7 +84,7 @@ def search(mechanism: NoisyGradientMean, tries: int = 400, unequal: bool = False
     plan = mechanism.plan(data, (BUDGET,))
     spend, = plan.spends
     worst = 0.0
-    for k in range(tries):
+    for _ in range(tries):
         iterates = rng.normal(size=(plan.rounds, plan.size)) * rng.choice([0.0, 1.0, 10.0])
         curve = int(rng.integers(N_CURVES))
         pair = [transcript(mechanism, replaced(data, curve, *ends), iterates)

@@ -24,7 +24,6 @@ VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
 MOST_CURVES = 70  # a texture, not a data display
 MOST_READINGS = 200  # of one faint curve; more cannot be seen and would swell the message
-_WIDEST = 0.0  # how far beyond the stated bounds the axis may go, as a share of their distance
 _FURTHEST = 5  # heights of the plot beyond which a line is cut off; the panel below shows so far
 _STEPS = 65535  # of a 16-bit number
 
@@ -110,7 +109,7 @@ def picture_payload(
         raise ValueError("there must be one ε and one spoken phrase for each budget")
     if sampling is not None and not np.any(sampling):
         sampling = None
-    low, high = plotted_range(facts, releases, without, truth)
+    low, high = facts.value_low, facts.value_high  # public, and the same at every budget
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
     scales = _scales(low, high, releases, noise_low, noise_high)
     payload: dict[str, Any] = {
@@ -133,21 +132,6 @@ def picture_payload(
     }
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
-
-
-def plotted_range(facts: PublicFacts, releases: Array, without: Array, truth: Array | None
-                  ) -> tuple[float, float]:
-    """Lowest and highest value of the axis, the same at every budget.
-
-    The stated bounds, widened to what the middle of all releases needs, but never so far that the
-    wildest budgets flatten all others.
-    """
-    room = (facts.value_high - facts.value_low) * _WIDEST
-    needed = np.concatenate([np.quantile(releases, [0.025, 0.975]), without,
-                             without if truth is None else truth])
-    low = max(min(facts.value_low, float(needed.min())), facts.value_low - room)
-    high = min(max(facts.value_high, float(needed.max())), facts.value_high + room)
-    return low, high
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
