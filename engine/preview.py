@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.accounting import total_mu
+from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.mechanisms import Mechanism
 from engine.metrics import integrated_squared_errors, typical_distance
@@ -23,6 +24,10 @@ EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.
 SHOWN_DRAWS = 20
 _DRAWS = 100  # releases of the shown curves behind the noise range
 _REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
+_REPEATS_DOUBLED = 60
+_MOST_READINGS = 2_000_000  # of one data set on screen
+_STUDY_READINGS = 3_000_000  # of all data sets of a study
+_FEWEST_RELEASES = 20
 _MOST_WORK = 2e8  # gradient entries one preview may cost; fewer draws are made beyond
 _SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 
@@ -85,6 +90,11 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
         Whatever the mechanism refuses: δ = 0, too few curves for the rounds, and so on.
     """
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
+    if source.sizes.n_observations > _MOST_READINGS:
+        raise InputError(
+            f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
+            f"most {_MOST_READINGS:,}.", field="n_curves",
+            hint="Take fewer people or readings here, or run it on the command line.")
     data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     estimate = mechanism.release_many(data, [(b,) for b in budgets], _affordable(data, budgets),
                                       generator(seed, NOISE_STREAM, _SHOWN))
@@ -118,11 +128,16 @@ def _affordable(data: CurveData, budgets: Sequence[Budget]) -> int:
 
 def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
                     repeats: int = _REPEATS) -> Study:
-    """Errors from the truth over fresh data sets, one release of each."""
+    """Errors from the truth over fresh data sets, usually one release of each.
+
+    Very large data sets are drawn fewer times and released more often.
+    """
+    repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
     data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
     if data.truth is None:
         raise ValueError("a simulated source must know its truth")
-    estimate = mechanism.release_many(data, [(b,) for b in budgets], 1,
+    draws = -(-_FEWEST_RELEASES // repeats)
+    estimate = mechanism.release_many(data, [(b,) for b in budgets], draws,
                                       generator(seed, NOISE_STREAM, _STUDY))
     best, tail = estimate.basis.project(data.truth)
     shares = _shares(estimate, best, tail)
@@ -130,7 +145,7 @@ def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budg
     floor = integrated_squared_errors(without, data.truth).total
     total = integrated_squared_errors(estimate, data.truth).total
     assert floor is not None and total is not None
-    return Study(typical_distance(total[..., 0]), float(np.median(typical_distance(floor))), shares)
+    return Study(typical_distance(total.reshape(len(budgets), -1)), float(np.median(typical_distance(floor))), shares)
 
 
 def _shares(estimate: Estimate, best: Array, tail: float) -> Array:
@@ -140,7 +155,7 @@ def _shares(estimate: Estimate, best: Array, tail: float) -> Array:
     centre = quiet.mean(axis=1, keepdims=True)
     sampling = distance(quiet - centre).sum(axis=1) / max(repeats - 1, 1)
     bias = np.maximum(distance(centre[:, 0] - best) - sampling / repeats, 0) + tail
-    privacy = distance(estimate.coefficients[:, :, 0] - quiet).mean(axis=1)
+    privacy = distance(estimate.coefficients - quiet[:, :, None]).mean(axis=(1, 2))
     parts = np.stack([privacy, sampling, bias], axis=1)
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
@@ -158,23 +173,25 @@ def _study_of_real_curves(estimate: Estimate, without: Estimate) -> Study:
     return Study(typical_distance(squared), None, parts / parts.sum(axis=1, keepdims=True))
 
 
-def if_doubled(source: Source, mechanism: Mechanism, budget: Budget, seed: int
-               ) -> dict[str, float]:
-    """Relative change of the typical error if people, readings each, or ε were doubled.
+def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+               ) -> dict[str, Array]:
+    """Relative change of the typical error at every budget if people, readings or ε were doubled.
 
     Only for simulated curves, whose sizes can be changed; the same seed keeps chance common.
     """
-    def typical(changed: Source, at: Budget) -> float:
-        return float(simulated_study(changed, mechanism, [at], seed).typical[0])
+    def typical(changed: Source, at: Sequence[Budget]) -> Array:
+        return simulated_study(changed, mechanism, at, seed, _REPEATS_DOUBLED).typical
 
     def with_twice(name: str) -> Source:
         sizes = source.values()
         return type(source)(**{**sizes, name: 2 * sizes[name]})
 
-    now = typical(source, budget)
-    doubled = {
-        "people": (with_twice("n_curves"), budget),
-        "readings": (with_twice("n_observations_per_curve"), budget),
-        "epsilon": (source, Budget(2 * budget.epsilon, budget.delta)),
-    }
-    return {what: typical(*changed) / now - 1 for what, changed in doubled.items()}
+    now = typical(source, budgets)
+    twice = [Budget(2 * budget.epsilon, budget.delta) for budget in budgets]
+    changes = {"epsilon": typical(source, twice) / now - 1}
+    for what, name in (("people", "n_curves"), ("readings", "n_observations_per_curve")):
+        try:
+            changes[what] = typical(with_twice(name), budgets) / now - 1
+        except InputError:  # beyond what can be simulated: nothing to say about it
+            continue
+    return changes

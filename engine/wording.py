@@ -193,8 +193,9 @@ def useless(facts: PublicFacts, typical: float, budget: Budget, n_curves: int) -
     """For budgets where the noise drowns the curve; empty elsewhere."""
     if typical < facts.value_half_width:
         return ""
-    return (f"**The noise is as large as the curve.** With {_signs(f'{n_curves:,}')} {facts.people} "
-            f"at ε = {budget.epsilon:g} the typical error is as large as half the range of "
+    n = _signs(f"{n_curves:,}")
+    return (f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
+            f"{budget.epsilon:g} the typical error is as large as half the range of "
             f"{facts.value_name.lower()}. Ask more {facts.people}, raise ε, or fit a simpler "
             "curve.")
 

@@ -159,8 +159,9 @@ def limits(scene: Scene) -> None:
         st.markdown(f":small[{wording.shares_key(facts, shares)}]")
         if facts.kind == "simulated":
             now = settings.current()
-            changes = run.if_doubled(scene.source, now.mechanism, scene.budget, now.seed)
-            st.markdown("If you doubled…  \n" + "  \n".join(wording.if_doubled(facts, changes)))
+            changes = run.if_doubled(scene.source, now.mechanism, scene.shown.budgets, now.seed)
+            here = {what: float(relative[scene.at]) for what, relative in changes.items()}
+            st.markdown("If you doubled…  \n" + "  \n".join(wording.if_doubled(facts, here)))
 
 
 def budgets(scene: Scene) -> None:
@@ -223,7 +224,8 @@ def take_away(scene: Scene) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "Get the numbers",
-            b"" if scene.own else export.numbers_csv(scene.shown, scene.at, plain), "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
+            b"" if scene.own else export.numbers_csv(scene.shown, scene.at, plain),
+            "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
             disabled=scene.own, icon=":material/table:", key="get_numbers")
         st.download_button(
             "Get the scenario", export.scenario_json(plain or {}), "privacy-curves-scenario.json",

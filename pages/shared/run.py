@@ -59,12 +59,12 @@ def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
         key, lambda: preview.preview(source, mechanism, delta, seed, epsilons))
 
 
-def if_doubled(source: Source, mechanism: Mechanism, budget: Budget, seed: int
-               ) -> dict[str, float]:
-    """What doubling people, readings or ε would do to the error."""
-    key = digest(("doubled", source, mechanism, budget, seed))
+def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
+               ) -> dict[str, Any]:
+    """What doubling people, readings or ε would do to the error, at every budget."""
+    key = digest(("doubled", source, mechanism, budgets, seed))
     return _store(source).get(
-        key, lambda: preview.if_doubled(source, mechanism, budget, seed))
+        key, lambda: preview.if_doubled(source, mechanism, budgets, seed))
 
 
 def warm_up() -> None:
@@ -76,5 +76,5 @@ def warm_up() -> None:
 
     front = Settings()
     delta = 1.0 / front.source.sizes.n_curves**2
-    picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
-    if_doubled(front.source, front.mechanism, Budget(front.epsilon, delta), front.seed)
+    shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
+    if_doubled(front.source, front.mechanism, shown.budgets, front.seed)
