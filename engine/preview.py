@@ -26,7 +26,7 @@ _DRAWS = 100  # releases of the shown curves behind the noise range
 _REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
 _REPEATS_DOUBLED = 60
 _MOST_READINGS = 2_000_000  # of one data set on screen
-_STUDY_READINGS = 3_000_000  # of all data sets of a study
+_STUDY_READINGS = 1_000_000  # of all data sets of a study
 _FEWEST_RELEASES = 20
 _MOST_WORK = 2e8  # gradient entries one preview may cost; fewer draws are made beyond
 _SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
@@ -145,7 +145,8 @@ def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budg
     floor = integrated_squared_errors(without, data.truth).total
     total = integrated_squared_errors(estimate, data.truth).total
     assert floor is not None and total is not None
-    return Study(typical_distance(total.reshape(len(budgets), -1)), float(np.median(typical_distance(floor))), shares)
+    return Study(typical_distance(total.reshape(len(budgets), -1)),
+                 float(np.median(typical_distance(floor))), shares)
 
 
 def _shares(estimate: Estimate, best: Array, tail: float) -> Array:

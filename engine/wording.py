@@ -7,6 +7,7 @@ false. Sentences are Markdown with their numbers in bold.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from engine.risk import Odds
@@ -23,6 +24,7 @@ def number(value: float, digits: int = 3) -> str:
     """At most three significant digits, a real minus, thin spaces from a thousand on."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "unlimited"
+    value = float(f"{value:.{digits}g}")  # 9.996 is 10.0 and 12 345 is 12 300
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{min(decimals, 6)}f}"
     return _signs(text.rstrip("0").rstrip(".") if decimals > 2 else text)
@@ -53,7 +55,7 @@ def times(ratio: float) -> str:
 def change(relative: float) -> str:
     """A relative change in whole percent; "no change" under one percent."""
     percent = round(100 * relative)
-    return "no change" if percent == 0 else f"{'+' if percent > 0 else '−'}{abs(percent)} %"
+    return "no change" if abs(relative) < 0.01 else f"{'+' if percent > 0 else '−'}{abs(percent)} %"
 
 
 def in_hundred(chance: float) -> str:
@@ -74,6 +76,17 @@ def _signs(text: str) -> str:
 
 def with_unit(text: str, unit: str) -> str:
     return f"{text} {unit}" if unit else text
+
+
+def escape(words: str) -> str:
+    """Words of a data source without markup: two “$” in a sentence would become a formula."""
+    return re.sub(r"([\\`*_\[\]<>$~])", r"\\\1", words)
+
+
+def a(noun: str) -> str:
+    """A child, an athlete, a user."""
+    vowel = re.match(r"(?!uni|use|eu|one)[aeiou]", noun, re.IGNORECASE)
+    return f"{'an' if vowel else 'a'} {noun}"
 
 
 def of(noun: str) -> str:
@@ -157,7 +170,7 @@ def odds_flagged(odds: Odds, people: str) -> str:
 
 
 def not_covered(facts: PublicFacts) -> str:
-    return (f"**Not covered:** that a {facts.person} is in the data, how many there are, and "
+    return (f"**Not covered:** that {a(facts.person)} is in the data, how many there are, and "
             f"anything that is true of {facts.people} in general.")
 
 
@@ -182,7 +195,7 @@ def delta_explained(delta: float) -> str:
 def accuracy(facts: PublicFacts, typical: float, within: float, floor: float | None) -> str:
     """How close the published average is: median, 19 in 20, and without protection."""
     numbers = together([typical, within, *([] if floor is None else [floor])])
-    x, y, *rest = (with_unit(n, facts.value_unit) for n in numbers)
+    x, y, *rest = (with_unit(n, escape(facts.value_unit)) for n in numbers)
     target = "the true one" if floor is not None else "the average without protection"
     text = (f"The published average is typically **{x}** from {target}, over {span(facts)}. In 19 "
             f"of 20 releases it is within {y}.")
@@ -203,7 +216,7 @@ def useless(facts: PublicFacts, typical: float, budget: Budget, n_curves: int) -
 def budget_ratio(facts: PublicFacts, epsilon: float, typical: float, floor: float | None,
                  half: float | None, double: float | None) -> str:
     """Beside the error chart: this budget against none, half and double."""
-    unit = facts.value_unit
+    unit = escape(facts.value_unit)
     known = [v for v in (half, double) if v is not None]
     numbers = [with_unit(n, unit) for n in together([typical, *known])]
     if floor is None:
@@ -240,8 +253,10 @@ def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
     named = sorted(zip(shares, parts(facts), strict=True), reverse=True)
     (first, name), (second, other) = named[0], named[1]
     if first - second <= 0.1:
+        name, other = (part.removesuffix(" and clipping") for part in (name, other))
         return f"**{_capital(name)} and {other}** share the squared error about equally."
-    return f"**{_capital(name)}** makes up {_percent(first)} of the squared error."
+    verb = "make" if " and " in name else "makes"
+    return f"**{_capital(name)}** {verb} up {_percent(first)} of the squared error."
 
 
 def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:

@@ -21,6 +21,16 @@ _ROLES: dict[str, dict[str, str]] = {
 _MEMBERS: dict[str, tuple[str, str, str]] = {
     "adaptive_mean": ("gradient", "solid", "circle"),
     "noisy_gradient_mean": ("gradient", "8px,3px", "diamond-open"),
+    "noisy_gradient_coefficients": ("gradient", "2px,3px", "triangle-up-open"),
+    "univariate_mean": ("gradient", "12px,3px,2px,3px", "circle-open"),
+    "iclp": ("functional", "10px,2px", "square"),
+    "frl": ("functional", "5px,3px", "square-open"),
+    "bernstein": ("functional", "2px,2px", "square-cross-open"),
+    "gaussian_process": ("functional", "12px,3px,2px,3px", "cross"),
+    "wavelet_global": ("wavelet", "4px,2px", "triangle-up"),
+    "wavelet_pointwise": ("wavelet", "1px,3px", "triangle-down-open"),
+    "sparse_regression": ("sparse", "solid", "cross"),
+    "sparse_inference": ("sparse", "4px,2px", "x"),
 }
 
 

@@ -23,6 +23,7 @@ from pages.shared import layout, run, settings
 
 _PICTURE = "picture"
 _WEAK_FROM = 4.0
+_QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 _FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
 
 
@@ -157,7 +158,7 @@ def limits(scene: Scene) -> None:
         st.markdown(wording.what_limits(facts, shares))
         _chart(figures.split_bar(shares, wording.parts(facts), layout.theme()), "split", 44)
         st.markdown(f":small[{wording.shares_key(facts, shares)}]")
-        if facts.kind == "simulated":
+        if facts.kind == "simulated" and scene.source.sizes.n_observations <= _QUICK_READINGS:
             now = settings.current()
             changes = run.if_doubled(scene.source, now.mechanism, scene.shown.budgets, now.seed)
             here = {what: float(relative[scene.at]) for what, relative in changes.items()}
@@ -196,8 +197,8 @@ def _enough(scene: Scene) -> tuple[float | None, str]:
     names = wording.parts(scene.facts)
     if last.argmax() == 0:
         return None, ""
-    first = int(np.argmax(scene.typical <= 1.1 * scene.typical[-1]))
-    return scene.epsilons[first], names[int(last.argmax())]
+    far = np.flatnonzero(scene.typical > 1.1 * scene.typical[-1])
+    return scene.epsilons[int(far.max(initial=-1)) + 1], names[int(last.argmax())]
 
 
 def _theory(scene: Scene) -> Array | None:
@@ -254,7 +255,8 @@ def numbers(scene: Scene) -> None:
     st.markdown(f"Errors at every budget, from {study.errors.shape[1]} simulated releases each")
     table = pd.DataFrame({
         "ε": scene.epsilons, "typical error": scene.typical, "1 in 10 below": study.quantile(0.1),
-        "1 in 10 above": study.quantile(0.9), "right guess, at most": [o.right for o in scene.odds],
+        "1 in 10 above": study.quantile(0.9),
+        "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: study.shares[:, k] for k, name in enumerate(wording.parts(scene.facts))}})
     st.dataframe(table.round(3), height=220, hide_index=True)
 

@@ -1,0 +1,114 @@
+"""Figures are valid Plotly specifications that show the numbers of the sentences beside them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from engine import risk, wording
+from engine.figures import cards, error_curve, theme
+from engine.types import Budget
+
+EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+MEDIAN = 3 / np.array(EPSILONS) + 0.8
+ERRORS = np.random.default_rng(1).gamma(9, 0.43, 400)
+THEMES = ("light", "dark")
+
+
+def budget_chart(name: str, floor: float | None = 0.82) -> theme.Chart:
+    return error_curve.against_budget(EPSILONS, MEDIAN, MEDIAN * 0.6, MEDIAN * 1.6, floor, 4, "cm",
+                                      name, theory=3 / np.array(EPSILONS))
+
+
+def all_charts(name: str) -> dict[str, theme.Chart]:
+    return {
+        "odds": cards.odds(0.556, "child", name),
+        "dots": cards.error_dots(ERRORS, 0.82, "cm", name),
+        "split": cards.split_bar([0.79, 0.01, 0.2], ["noise", "sampling", "smoothing"], name),
+        "budgets": budget_chart(name),
+    }
+
+
+@pytest.mark.parametrize("name", THEMES)
+@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets"])
+def test_every_figure_is_valid_and_plain(which, name):
+    chart = all_charts(name)[which]
+    figure = go.Figure(chart.spec)  # refuses unknown properties and values
+    assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
+    json.dumps(chart.spec["data"], allow_nan=False)
+
+
+@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets"])
+def test_every_figure_has_one_sentence_and_a_table(which):
+    chart = all_charts("light")[which]
+    assert chart.alt.endswith(".") and any(c.isdigit() for c in chart.alt)
+    assert len({len(column) for column in chart.table.values()}) == 1
+
+
+def test_figures_keep_their_numbers_when_the_theme_changes():
+    light, dark = all_charts("light"), all_charts("dark")
+    for which, chart in light.items():
+        assert chart.table == dark[which].table
+        assert chart.spec != dark[which].spec
+
+
+@pytest.mark.parametrize("right, more", [(0.5017, 1), (0.556, 6), (0.731, 24), (0.85, 35)])
+def test_the_hundred_dots_agree_with_the_sentence(right, more):
+    chart = cards.odds(right, "child", "light")
+    dots = {trace["name"]: len(trace["x"]) for trace in chart.spec["data"]}
+    assert dots == {"right by chance": 50, "more": more, "wrong": 50 - more}
+    odds = risk.Odds(Budget(1.0), right, 0.1, 0.1, 1.0, 1.0)
+    assert f"at most {more} more" in wording.odds_key(odds)
+
+
+def test_the_dots_stand_in_five_rows_of_twenty():
+    data = cards.odds(0.556, "child", "light").spec["data"]
+    places = {(x, y) for trace in data for x, y in zip(trace["x"], trace["y"], strict=True)}
+    assert len(places) == 100
+    assert {x for x, _ in places} == set(range(20)) and len({y for _, y in places}) == 5
+
+
+def test_twenty_dots_stand_near_the_quantiles_of_the_error():
+    dots = cards.error_dots(ERRORS, 0.82, "cm", "light").spec["data"][0]
+    expected = np.quantile(ERRORS, (np.arange(20) + 0.5) / 20)
+    assert np.abs(np.sort(dots["x"]) - expected).max() <= expected.max() * 1.08 / 28 / 2 + 1e-9
+    assert len(set(zip(dots["x"], dots["y"], strict=True))) == 20
+
+
+def test_real_curves_have_no_line_for_the_error_without_protection():
+    assert len(cards.error_dots(ERRORS, None, "cm", "light").spec["data"]) == 1
+    names = [trace["name"] for trace in budget_chart("light", floor=None).spec["data"]]
+    assert "No protection" not in names
+
+
+def test_the_split_bar_differs_by_pattern_and_not_by_colour_alone():
+    data = cards.split_bar([0.5, 0.2, 0.3], ["a", "b", "c"], "light").spec["data"]
+    shapes = [trace["marker"].get("pattern", {}).get("shape", "") for trace in data]
+    assert shapes == ["", "/", "x"]
+    assert sum(trace["x"][0] for trace in data) == pytest.approx(1)
+
+
+def test_the_diamond_stands_on_the_curve_at_the_present_budget():
+    diamond = budget_chart("light").spec["data"][-1]
+    assert diamond["marker"]["symbol"] == "diamond"
+    assert (diamond["x"], diamond["y"]) == ([1.0], [pytest.approx(3.8)])
+
+
+def test_log_ticks_are_one_two_five_and_written_out():
+    layout = budget_chart("light").spec["layout"]
+    assert layout["xaxis"]["ticktext"] == ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
+    assert layout["xaxis"]["title"]["text"] == "Protection ε (log scale)"
+    assert layout["yaxis"]["title"]["text"] == "Typical error (cm, log scale)"
+
+
+def test_a_method_of_an_unknown_key_takes_the_hue_of_its_family():
+    assert theme.method_style("new", "wavelet", "light")[0] == theme.colour("wavelet", "light")
+
+
+def test_members_of_a_family_differ_by_dash_and_marker():
+    one = theme.method_style("adaptive_mean", "gradient", "dark")
+    other = theme.method_style("noisy_gradient_mean", "gradient", "dark")
+    assert one[0] == other[0] and one[1] != other[1] and one[2] != other[2]
