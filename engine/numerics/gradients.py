@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.numerics.moments import Moments
+from engine.numerics.moments import Moments, gradient_map
 from engine.types import Array
 
 _BLOCK = 48_000  # gradient entries worked on at once, to stay in cache
@@ -37,12 +37,13 @@ def mean_clipped_gradient(moments: Moments, iterates: Array, radii: Array) -> Ar
 
 def _summed(moments: Moments, iterates: Array, radii: Array) -> Array:
     """Sums over curves for a few columns, in blocks of curves that stay in cache."""
-    total = np.zeros_like(iterates)
+    repeats, columns, r = iterates.shape
+    linear, total = gradient_map(iterates), np.zeros_like(iterates)
     step = max(1, _BLOCK // iterates.size)
     for first in range(0, moments.n_curves, step):
         part = slice(first, first + step)
         box = (radii if len(radii) == 1 else radii[part]).T
-        gradients = moments.curves(part).gradients(iterates)
+        gradients = (linear @ moments.features[:, :, part]).reshape(repeats, columns, r, -1)
         np.maximum(gradients, -box, out=gradients)
         np.minimum(gradients, box, out=gradients)
         total += gradients.sum(axis=3)

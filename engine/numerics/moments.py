@@ -63,10 +63,20 @@ class Moments:
     def gradients(self, iterates: Array) -> Array:
         """M_i a − v_i for iterates a (repeats, columns, r): (repeats, columns, r, n_curves)."""
         repeats, columns, r = iterates.shape
-        waves = np.einsum("wlk,Rck->Rclw", product_table(r), iterates)
-        cross = np.broadcast_to(-np.eye(r), (repeats, columns, r, r))
-        linear = np.concatenate([waves, cross], axis=3).reshape(repeats, columns * r, -1)
-        return np.asarray((linear @ self.features).reshape(repeats, columns, r, -1))
+        rows = gradient_map(iterates) @ self.features
+        return np.asarray(rows.reshape(repeats, columns, r, -1))
+
+
+def gradient_map(iterates: Array) -> Array:
+    """The linear map from features to gradients at (repeats, columns, r) iterates.
+
+    Returns (repeats, columns · r, features): rows for M_i a from the wave means, minus v_i.
+    """
+    repeats, columns, r = iterates.shape
+    table = product_table(r).transpose(2, 1, 0).reshape(r, -1)
+    waves = (iterates.reshape(-1, r) @ table).reshape(repeats, columns * r, -1)
+    cross = np.broadcast_to(np.tile(-np.eye(r), (columns, 1)), (repeats, columns * r, r))
+    return np.concatenate([waves, cross], axis=2)
 
 
 def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> Moments:
