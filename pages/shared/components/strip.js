@@ -91,7 +91,7 @@ function build(S) {
   S.odds = node('b', '');
   S.error = node('b', '');
   S.dot = node('span', 'dot', '·');
-  S.status = node('span', '');
+  S.status ||= node('span', '');         // kept when the strip is drawn anew: it may hold an answer
   S.status.setAttribute('role', 'status');
   const copy = explained(S, node('button', '', icon('link'), 'Copy link'), words.link);
   copy.setAttribute('aria-disabled', String(!link));
@@ -123,7 +123,8 @@ function explained(S, button, tip) {      // a tooltip for pointer, keyboard and
 
 async function copyLink(S) {
   await settled();
-  S.status.textContent = await copied(location.href);
+  const answer = await copied(location.href);
+  S.status.textContent = answer;
   clearTimeout(S.timer);
   S.timer = setTimeout(() => { S.status.textContent = ''; }, 4000);
 }

@@ -1,0 +1,135 @@
+"""What people do on Explore, in a real browser: arrive, drag, upload, take away, share."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from engine import scenario
+from tests import files
+
+SLIDER = "input[type=range]"
+CARD = "The published average is typically"
+
+
+@pytest.fixture
+def explore(server, open_app):
+    def visit(path="/", **context):
+        page = open_app(server.url + path, **context)
+        page.locator(SLIDER).first.wait_for()
+        expect(page.get_by_text(CARD).first).to_be_visible()
+        return page
+    return visit
+
+
+def settled(page):
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def upload(page, content, name="growth.csv"):
+    page.locator("input[type=file]").set_input_files(
+        files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
+
+
+def state(page):
+    for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),
+                      ("time_unit", "years"), ("person", "child"), ("people", "children"),
+                      ("value_low", "60"), ("value_high", "210"), ("time_low", "2"),
+                      ("time_high", "18"), ("origin", "growth chart")):
+        page.locator(f".st-key-upload_{key} input").fill(text)
+        page.keyboard.press("Tab")
+
+
+def test_a_newcomer_sees_the_picture_without_a_click_and_nothing_leaves_the_machine(explore):
+    page = explore()
+    expect(page.get_by_text("at most 56 times in 100")).to_be_visible()
+    expect(page.locator("[role=figure]").first).to_be_visible()
+    assert page.outside == []
+    assert page.problems == []
+
+
+def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
+    page = explore()
+    before = page.get_by_text(CARD).first.inner_text()
+    page.locator(SLIDER).first.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("at most 61 times in 100")).to_be_visible()
+    settled(page)
+    assert page.get_by_text(CARD).first.inner_text() != before
+    expect(page).to_have_url(re.compile("s=epsilon-2"))
+
+
+def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
+    first = explore("/?s=epsilon-0.5~seed-5~view-ranges")
+    again = explore("/" + first.url.split("/")[-1])
+    for page in (first, again):
+        expect(page.get_by_text("at most 54 times in 100")).to_be_visible()
+    assert first.get_by_text(CARD).first.inner_text() == again.get_by_text(CARD).first.inner_text()
+    expect(again.get_by_text("Blue: where 95 of 100 releases fall.")).to_be_visible()
+
+
+def test_the_numbers_and_the_scenario_can_be_taken_away(explore):
+    page = explore()
+    with page.expect_download() as numbers:
+        page.get_by_role("button", name="Get the numbers", exact=True).click()
+    text = numbers.value.path().read_text()
+    assert "Age (years)" in text
+    assert text.count("\n") == 101 + 4
+    with page.expect_download() as plan:
+        page.get_by_role("button", name="Get the scenario", exact=True).click()
+    read = scenario.from_plain(json.loads(plan.value.path().read_text()))
+    assert read.source.mean == "growth"
+
+
+def test_own_curves_are_shown_after_their_bounds_are_stated(explore):
+    page = explore()
+    page.get_by_role("button", name="Use my curves").click()
+    upload(page, files.csv(files.growth_frame(60, 8)))
+    expect(page.get_by_text("60 curves")).to_be_visible()
+    show = page.get_by_role("button", name="Show the protected average")
+    expect(page.get_by_text("State the lowest and highest possible")).to_be_visible()
+    state(page)
+    expect(show).to_be_enabled()
+    show.click()
+    expect(page.get_by_text("Your curves · not private").first).to_be_visible()
+    expect(page.get_by_text("from the average without protection")).to_be_visible()
+    assert "s=" not in page.url
+    assert page.outside == []
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    (b"", "The file is empty"),
+    (b"child,age,height\na,1,tall\n", "hold no number"),
+    (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
+    (b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n", "There is no column"),
+])
+def test_a_bad_file_is_explained_and_the_picture_stays(explore, content, words):
+    page = explore()
+    before = page.get_by_text(CARD).first.inner_text()
+    page.get_by_role("button", name="Use my curves").click()
+    upload(page, content)
+    expect(page.get_by_text(words).first).to_be_visible()
+    assert page.get_by_text(CARD).first.inner_text() == before
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_nothing_scrolls_sideways(explore, width, scheme):
+    page = explore(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    settled(page)
+    wide = page.evaluate("(() => { const e = document.querySelector('[data-testid=stMain]');"
+                         "return e.scrollWidth - e.clientWidth })()")
+    assert wide <= 0
+
+
+def test_every_chart_has_a_name_and_the_numbers_have_a_table(explore):
+    page = explore()
+    figures = page.locator("[role=figure]")
+    expect(figures).to_have_count(4)
+    for k in range(4):
+        assert len(figures.nth(k).get_attribute("aria-label")) > 30
+    page.get_by_text("Numbers behind this picture").click()
+    expect(page.get_by_test_id("stDataFrame").first).to_be_visible()

@@ -1,0 +1,185 @@
+"""Explore through the framework's own tester: it draws, reacts, refuses kindly and links."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import wording
+from engine.errors import InputError
+from engine.mechanisms import mechanisms
+from engine.preview import EPSILON_STEPS, preview
+from engine.sources import sources
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
+from pages.shared import settings
+from tests import files
+
+SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
+PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK)
+           for _, chosen in cls.presets()]
+
+
+def open_page(token="", **state):
+    at = AppTest.from_file(SHELL, default_timeout=60)
+    if token:
+        at.query_params["s"] = token
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def words(at):
+    return " ".join(element.value for element in at.markdown)
+
+
+def test_the_front_page_is_drawn_on_arrival_without_a_click():
+    at = open_page()
+    assert at.title[0].value == "The average growth curve, published with protection for every child"
+    assert "at most 56 times in 100" in words(at)
+    assert "typically" in words(at)
+    assert not at.error
+
+
+def test_numbers_on_screen_are_those_of_the_engine():
+    at, usual = open_page(), settings.Settings()
+    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    one = EPSILON_STEPS.index(1.0)
+    typical, within = shown.study.typical[one], shown.study.quantile(0.95)[one]
+    assert wording.accuracy(usual.source.facts, typical, within, shown.study.floor) in words(at)
+    assert wording.what_limits(usual.source.facts, shown.study.shares[one]) in words(at)
+
+
+@pytest.mark.parametrize(("cls", "chosen"), PRESETS, ids=lambda x: str(x))
+def test_every_source_draws(cls, chosen):
+    now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
+    at = open_page(settings.encode(now))
+    assert not at.error
+    assert "picks the right one" in words(at)
+
+
+@pytest.mark.parametrize("cls", mechanisms.for_task(settings.TASK))
+def test_every_method_draws(cls):
+    for _, chosen in cls.presets():
+        now = dataclasses.replace(settings.Settings(), mechanism=cls(**chosen))
+        assert not open_page(settings.encode(now)).error
+
+
+def test_choosing_other_curves_changes_the_page_and_the_address():
+    at = open_page()
+    at.selectbox(key="w_source").set_value("Smooth wave, simulated").run()
+    assert "child" not in at.title[0].value
+    assert "c-sparse_curves" in at.query_params["s"]
+    at.selectbox(key="w_source").set_value("Growth, simulated").run()
+    assert "s" not in at.query_params
+
+
+def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
+    at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9")
+    badges = " ".join(m.value for m in at.markdown if "badge" in m.value)
+    assert "Basis functions kept 7" in badges
+    assert "Seed 9" in badges
+    at.button(key="reset").click().run()
+    assert settings.Settings().mechanism == at.session_state.settings.mechanism
+    assert at.session_state.settings.seed == settings.Settings().seed
+
+
+def test_a_refused_setting_is_explained_and_the_controls_stay():
+    at = open_page("m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
+    assert "need at least 500 curves" in at.error[0].value
+    assert at.selectbox(key="w_mechanism")
+    at.button(key="reset").click().run()
+    assert not at.error
+
+
+def test_a_damaged_link_shows_the_usual_values_and_says_so():
+    at = open_page("c-nowhere~epsilon-99~seed-x~colour-red~m-noisy_gradient_mean~m.truncation-0")
+    names = " ".join(warning.value for warning in at.warning)
+    for name in ("nowhere", "epsilon", "seed", "colour", "truncation"):
+        assert name in names
+    assert at.session_state.settings.epsilon == 1.0
+
+
+def test_weak_protection_is_said_in_words():
+    at = open_page("epsilon-8")
+    assert any("weak protection for one child" in warning.value for warning in at.warning)
+    assert not any("weak protection" in warning.value for warning in open_page().warning)
+
+
+def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_kept_it():
+    token = "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10~delta-0.001"
+    at = open_page(token, fold_ledger=True)
+    assert any("These constants, as published, give" in error.value for error in at.error)
+
+
+def own_curves():
+    table = read_table(files.csv())
+    return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
+        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm"))
+
+
+def test_own_curves_are_marked_not_private_and_cannot_leave():
+    at = open_page(upload=own_curves(), show_upload=True)
+    assert "s" not in at.query_params
+    assert at.get("download_button")[0].proto.disabled
+    assert at.get("download_button")[1].proto.disabled
+    assert "from the average without protection" in words(at)
+
+
+def test_own_curves_never_enter_the_cache_that_visitors_share():
+    from pages.shared import run
+
+    before = set(run._SHARED._kept)
+    open_page(upload=own_curves(), show_upload=True)
+    assert set(run._SHARED._kept) == before
+
+
+# -- the address ----------------------------------------------------------------------------
+
+
+def variations():
+    """Settings with every parameter of every source and method moved from its usual value."""
+    usual = settings.Settings()
+    yield usual
+    for name, value in (("epsilon", 0.7), ("delta", 1e-6), ("seed", 12), ("view", "ranges"),
+                        ("shown", ("truth",)), ("shown", ())):
+        yield dataclasses.replace(usual, **{name: value})
+    for shelf, field in ((sources, "source"), (mechanisms, "mechanism")):
+        for cls in shelf.for_task(settings.TASK):
+            for parameter in cls.parameters():
+                for value in moved(parameter):
+                    try:
+                        member = cls(**{parameter.name: value})
+                    except InputError:
+                        continue
+                    yield dataclasses.replace(usual, **{field: member})
+
+
+def moved(parameter):
+    if parameter.choices:
+        return list(parameter.choices)
+    if parameter.kind is bool:
+        return [True, False]
+    values = [parameter.kind(parameter.low), parameter.kind(parameter.high)]
+    return values + ([None] if parameter.optional else [])
+
+
+def test_a_link_brings_back_every_setting():
+    tried = list(variations())
+    assert len(tried) > 60
+    for chosen in tried:
+        token = settings.encode(chosen)
+        again, problems = settings.decode(token)
+        assert (again, problems) == (chosen, []), token
+        assert len(token) < 400
+
+
+def test_random_tokens_never_fail():
+    rng = np.random.default_rng(3)
+    alphabet = list("cmse.-~_19xε \\<>\"'") + ["truncation", "sparse_curves", "epsilon", "none"]
+    for _ in range(500):
+        settings.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
