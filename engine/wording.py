@@ -97,7 +97,7 @@ def of(noun: str) -> str:
 def span(facts: PublicFacts) -> str:
     """Where the curve was watched: "ages 2 to 18"."""
     name = facts.time_name.lower()
-    plural = name if name.endswith("s") else f"{name}s"
+    plural = name if name.endswith("s") or " " in name else f"{name}s"
     return f"{plural} {facts.time_low:g} to {facts.time_high:g}"
 
 

@@ -19,6 +19,7 @@ from engine.sources import sources
 from pages.shared import settings
 
 _OWN = "Your curves"
+_USUAL = "usual"
 
 
 def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[Any], None],
@@ -129,9 +130,10 @@ def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
     label, key = f"{parameter.label}{symbol}", f"{prefix}_{parameter.name}"
     value = getattr(member, parameter.name)
     if parameter.choices:
-        options = [None, *parameter.choices] if parameter.optional else list(parameter.choices)
-        bound(st.selectbox, label, value, set_to, key, options=options, help=parameter.help,
-              format_func=lambda v: "usual" if v is None else v.replace("_", " "))
+        options = [_USUAL] * parameter.optional + list(parameter.choices)
+        bound(st.selectbox, label, value or _USUAL,
+              lambda chosen: set_to(None if chosen == _USUAL else chosen), key, options=options,
+              help=parameter.help, format_func=lambda choice: choice.replace("_", " "))
     elif parameter.kind is bool:
         bound(st.toggle, label, value, set_to, key, help=parameter.help)
     else:

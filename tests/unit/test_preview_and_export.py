@@ -1,0 +1,142 @@
+"""What a picture shows, and what may be taken away from it."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from engine import accounting, export, scenario
+from engine.errors import InputError
+from engine.experiments import Run
+from engine.identity import digest
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.preview import EPSILON_STEPS, if_doubled, preview, simulated_study
+from engine.rates.functional_mean import FunctionalMeanRate
+from engine.sources.bundled import SeaTemperature
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+
+SOURCE = SparseCurves(n_curves=100, n_observations_per_curve=8)
+METHOD = NoisyGradientMean()
+DELTA = 1e-4
+SHOWN = preview(SOURCE, METHOD, DELTA, seed=3)
+
+
+def test_every_step_of_the_slider_is_there_at_once():
+    steps = len(EPSILON_STEPS)
+    assert SHOWN.releases.shape == (steps, 20, 101)
+    assert SHOWN.noise_low.shape == SHOWN.noise_high.shape == (steps, 101)
+    assert SHOWN.study.errors.shape == (steps, 100)
+    assert (SHOWN.noise_low <= SHOWN.noise_high).all()
+
+
+def test_the_typical_error_falls_with_the_budget():
+    assert SHOWN.study.typical[0] > 5 * SHOWN.study.typical[-1]
+    assert SHOWN.study.typical[-1] > SHOWN.study.floor
+
+
+def test_shares_of_the_error_add_up_and_noise_gives_way():
+    assert np.allclose(SHOWN.study.shares.sum(axis=1), 1)
+    assert SHOWN.study.shares[0, 0] > 0.9
+    assert (np.diff(SHOWN.study.shares[:, 0]) < 0.05).all()
+
+
+def test_the_risk_of_the_picture_is_that_of_its_noise():
+    for budget, mu in zip(SHOWN.budgets, SHOWN.mus, strict=True):
+        assert mu == pytest.approx(accounting.exact_mu(budget.epsilon, DELTA), rel=1e-9)
+
+
+def test_the_sampling_range_covers_the_truth_nineteen_times_in_twenty():
+    """400 data sets, at the middle of the curve; five standard errors are 5.4 points."""
+    data = SOURCE.draw(400, np.random.default_rng(0))
+    estimate = METHOD.without_protection(data)
+    truth = data.truth.grid_values[50]
+    low, high = (bound[0, :, 0, 50] for bound in (estimate.lower, estimate.upper))
+    assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(0.95, abs=0.054)
+
+
+def test_real_curves_are_compared_with_their_own_average():
+    shown = preview(SeaTemperature(), METHOD, DELTA, 1, [1.0, 10.0])
+    assert shown.study.floor is None
+    assert shown.truth is None
+    assert shown.study.errors.shape[0] == 2
+
+
+def test_doubling_people_or_epsilon_helps_where_noise_dominates():
+    method = NoisyGradientMean(truncation=3)  # the rule would keep more functions of more people
+    changes = if_doubled(SOURCE, method, [Budget(0.5, DELTA)], 1)
+    assert changes["people"][0] == pytest.approx(-0.5, abs=0.15)
+    assert changes["epsilon"][0] == pytest.approx(-0.5, abs=0.15)
+    assert abs(changes["readings"][0]) < 0.5
+
+
+def test_sizes_beyond_a_picture_are_refused_with_their_limit():
+    with pytest.raises(InputError, match="at most 2,000,000"):
+        preview(SparseCurves(n_curves=100_000, n_observations_per_curve=30), METHOD, DELTA, 1)
+
+
+def test_large_data_sets_are_released_more_often_instead_of_drawn_again():
+    big = SparseCurves(n_curves=2000, n_observations_per_curve=100)
+    study = simulated_study(big, METHOD, [Budget(1.0, DELTA)], 1)
+    assert study.errors.shape == (1, 20)
+
+
+# -- rates ----------------------------------------------------------------------------------
+
+
+def test_the_rate_takes_the_four_published_terms():
+    rate = FunctionalMeanRate(smoothness=2.0)
+    point = {"n": 100.0, "m": 16.0, "S": 4.0, "epsilon": 0.5}
+    expected = [(6400) ** (-4 / 5), (4 * 2500 * 16) ** (-2 / 3), 1 / 400, 1 / (4 * 2500)]
+    assert np.allclose(rate.evaluate(**point), expected)
+    assert rate.terms[int(rate.dominant(**point))].name == "Number of people"
+
+
+def test_a_trusted_centre_gains_a_factor_of_the_sites():
+    point = {"n": 100.0, "m": 16.0, "S": 4.0, "epsilon": np.array([0.1, 0.5])}
+    central = FunctionalMeanRate(privacy="central").evaluate(**point)[3]
+    federated = FunctionalMeanRate(privacy="federated").evaluate(**point)[3]
+    assert np.allclose(federated / central, 4)
+
+
+# -- to take away ---------------------------------------------------------------------------
+
+
+def test_the_numbers_file_holds_the_picture_and_how_to_make_it_again():
+    plain = scenario.to_plain(SOURCE, METHOD, (Budget(1.0, DELTA),), Run(5, 1, 3))
+    text = export.numbers_csv(SHOWN, 13, plain).decode()
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    again = scenario.from_plain(json.loads(comments[2].removeprefix("# scenario ")))
+    assert again.source == SOURCE
+    rows = list(csv.DictReader(io.StringIO("\n".join(
+        line for line in text.splitlines() if not line.startswith("#")))))
+    assert len(rows) == 101
+    assert float(rows[7]["possible release 3"]) == pytest.approx(SHOWN.releases[13, 2, 7], rel=1e-5)
+    assert float(rows[7]["true average"]) == pytest.approx(SHOWN.truth[7], rel=1e-5)
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])
+def test_no_cell_of_text_can_be_taken_for_a_formula(text):
+    assert export.safe_cell(text) == f"'{text}"
+    assert export.safe_cell("Height (cm)") == "Height (cm)"
+
+
+# -- names ----------------------------------------------------------------------------------
+
+
+def test_names_tell_apart_what_the_frameworks_own_hash_would_confuse():
+    large = np.zeros(600_000)
+    changed = large.copy()
+    changed[123_456] = 1.0
+    assert digest(large) != digest(changed)
+    assert digest(Budget(1.0, 0.0)) != digest(Run(1, 0))
+    assert digest((1, 2)) != digest((12,))
+    assert digest(1) != digest(1.0) != digest("1.0")
+    assert digest(METHOD) == digest(NoisyGradientMean())
+
+
+def test_what_cannot_be_named_is_refused():
+    with pytest.raises(TypeError, match="set"):
+        digest({1, 2})
