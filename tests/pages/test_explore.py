@@ -165,7 +165,7 @@ def moved(parameter):
     if parameter.kind is bool:
         return [True, False]
     values = [parameter.kind(parameter.low), parameter.kind(parameter.high)]
-    return [*values, *([None] if parameter.optional else [])]
+    return [*values, None] if parameter.optional else values
 
 
 def test_a_link_brings_back_every_setting():
