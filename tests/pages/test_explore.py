@@ -180,6 +180,6 @@ def test_a_link_brings_back_every_setting():
 
 def test_random_tokens_never_fail():
     rng = np.random.default_rng(3)
-    alphabet = list("cmse.-~_19xε \\<>\"'") + ["truncation", "sparse_curves", "epsilon", "none"]
+    alphabet = [*"cmse.-~_19xε \\<>\"'", "truncation", "sparse_curves", "epsilon", "none"]
     for _ in range(500):
         settings.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
