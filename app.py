@@ -7,15 +7,16 @@ over it instead of ours.
 
 import pathlib
 import threading
+from importlib.util import find_spec
 
-import plotly
 import streamlit as st
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from pages.shared import run
 
-VENDOR = pathlib.Path(plotly.__file__).parent / "package_data"  # plotly.js, from our own server
+# plotly.js comes from our own server, out of the installed package.
+VENDOR = pathlib.Path(find_spec("plotly").origin).parent / "package_data"
 
 # While the first visitor's browser loads the page, its picture is being computed.
 threading.Thread(target=run.warm_up, daemon=True).start()

@@ -12,3 +12,8 @@ from hypothesis import settings  # noqa: E402
 # The same examples each time and no time limit on one: a slow machine is not a failure.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a file by its size alone: workbooks hold the time they were made."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None

@@ -20,10 +20,20 @@ def csv(frame=None, **options):
     return (growth_frame() if frame is None else frame).to_csv(index=False, **options).encode()
 
 
+def rows(text):
+    """A long table with the usual header."""
+    return f"id,time,value\n{text}\n".encode()
+
+
 def wide_frame(n=6):
     rng = np.random.default_rng(1)
     return pd.DataFrame(rng.normal(size=(n, 4)).round(2), columns=["0", "0.25", "0.5", "1"]
                         ).assign(id=[f"p{i}" for i in range(n)])
+
+
+def melted(wide):
+    """The long form of a wide table."""
+    return wide.melt("id", var_name="time", value_name="value")
 
 
 def xlsx(frame=None, **extra_sheets):
@@ -36,14 +46,55 @@ def xlsx(frame=None, **extra_sheets):
     return out.getvalue()
 
 
+def sheet(*cells):
+    """A workbook of one sheet from rows of cells, written by a program that does no sums."""
+    import openpyxl
+
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in cells:
+        book.active.append(row)
+    book.save(out)
+    return out.getvalue()
+
+
+def repacked(workbook, edit=lambda name, content: content, **more):
+    """A workbook with its parts edited and more of them."""
+    out = io.BytesIO()
+    with (zipfile.ZipFile(io.BytesIO(workbook)) as old,
+          zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new):
+        for name in old.namelist():
+            new.writestr(name, edit(name, old.read(name)))
+        for name, content in more.items():
+            new.writestr(_path(name), content)
+    return out.getvalue()
+
+
 def zip_of(**members):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
-            archive.writestr(name.replace("__", "/").replace("_dot_", "."), content)
+            archive.writestr(_path(name), content)
     return out.getvalue()
+
+
+def _path(name):
+    return name.replace("__", "/").replace("_dot_", ".")
+
+
+def lying_bomb():
+    """A workbook whose largest part says it is small: the directory is edited, not the content."""
+    bomb = bytearray(repacked(sheet(["id", "time", "value"], ["a", 1, 2]),
+                              lambda name, old: b"0" * 150_000_000 if "sheet1" in name else old))
+    declared = (150_000_000).to_bytes(4, "little")
+    place = bomb.find(declared)
+    while place >= 0:
+        bomb[place:place + 4] = (1000).to_bytes(4, "little")
+        place = bomb.find(declared)
+    return bytes(bomb)
 
 
 NASTY = ["", "NaN", "inf", "-inf", "1e400", "=1+1", "@SUM(A1)", "<script>alert(1)</script>", "3,14",
          "1,234.5", "\x00", "é", "“", "[x](javascript:0)", "$\\href{x}{y}$", "-", "0x10", "1_000",
-         "\t", ";", ",", '"', "’", "٣", "01.02.2024", "True", "None", "1e-400", "9" * 400]
+         "\t", ";", ",", '"', "’", "٣", "01.02.2024", "True", "None", "1e-400", "9" * 400, "\r",
+         "\n\n", "'", "NA", ".", "1.7976931348623157e308", "-0", "\ufeff", "\u202e", "e\u0301",
+         "x" * 10_000]

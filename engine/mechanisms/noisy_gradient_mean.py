@@ -18,6 +18,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient, project_on_ellipsoid
 from engine.numerics.moments import Moments, curve_moments
 from engine.registry import param
+from engine.tasks import MEAN_FUNCTION
 from engine.types import (
     Array,
     Budget,
@@ -93,7 +94,7 @@ class NoisyGradientMean(Mechanism):
     key = "noisy_gradient_mean"
     label = "Noisy gradient descent"
     order = 20
-    tasks = frozenset({"mean_function"})
+    tasks = frozenset({MEAN_FUNCTION.key})
     guarantee = "approximate"
     family = "gradient"
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 1 and 2"
@@ -192,7 +193,7 @@ class NoisyGradientMean(Mechanism):
                 ours, [plans[k] for k in members], draws)
         scale = self._value_scale(data.facts)
         return Estimate(
-            task="mean_function", basis=basis,
+            task=MEAN_FUNCTION.key, basis=basis,
             coefficients=_to_response_units(released, data.facts, scale),
             unprotected=_to_response_units(unprotected, data.facts, scale),
             spends=tuple(plan.spends for plan in plans),
@@ -211,7 +212,7 @@ class NoisyGradientMean(Mechanism):
         half_width = 1.96 * unit * _standard_errors(moments, fit, basis)
         fit = _to_response_units(fit[None], data.facts, scale)
         middle = fit @ basis(drawing_grid()).T
-        return Estimate(task="mean_function", basis=basis, coefficients=fit[:, :, None],
+        return Estimate(task=MEAN_FUNCTION.key, basis=basis, coefficients=fit[:, :, None],
                         unprotected=fit, spends=((),), lower=(middle - half_width)[:, :, None],
                         upper=(middle + half_width)[:, :, None])
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.rates import Rate, Term, rates
 from engine.registry import param
+from engine.tasks import MEAN_FUNCTION
 
 
 @rates.register
@@ -20,7 +21,7 @@ class FunctionalMeanRate(Rate):
 
     key = "functional_mean"
     label = "Mean function"
-    tasks = frozenset({"mean_function"})
+    tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Tables 1 and 4"
 
     privacy: str = param("federated", "Who is trusted",

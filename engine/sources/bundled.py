@@ -17,6 +17,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.registry import param
 from engine.sources import Source, sources
+from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts
 
 DATA = Path(__file__).resolve().parents[2] / "data"  # the same from any working directory
@@ -41,7 +42,7 @@ class BundledCurves(Source):
     who measured and under which terms. Bounds come from outside the file, never from its readings.
     """
 
-    tasks = frozenset({"mean_function"})
+    tasks = frozenset({MEAN_FUNCTION.key})
     is_random = False
     file: ClassVar[str]
     stated: ClassVar[PublicFacts]

@@ -14,6 +14,7 @@ from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
 from engine.registry import param
 from engine.sources import Source, sources
+from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
 _BLOCK = 20_000  # readings whose deviations are evaluated at once, to stay in cache
@@ -73,7 +74,7 @@ class SparseCurves(Source):
     key = "sparse_curves"
     label = "Simulated curves"
     order = 10
-    tasks = frozenset({"mean_function"})
+    tasks = frozenset({MEAN_FUNCTION.key})
 
     mean: str = param("mu1", "Mean curve", "The known average the curves scatter around.",
                       choices=("mu1", "mu2", "growth"))

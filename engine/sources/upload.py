@@ -1,44 +1,63 @@
-"""A person's own curves: a table with declared roles and declared public facts.
+"""Curves from a person's own file, and the public facts they state about them.
 
-Bounds and the time range are stated by the person, never read off the data. Uploaded curves are
-held as compact arrays, belong to one visit, and cannot travel in a link or a scenario.
+Not a registered source: data must never travel in a link or a scenario file. Only plain arrays are
+kept of the file. What bounds one person's effect (values, times) is declared, never read off the
+curves, and no message holds a reading, a row number or an id: column names and counts only.
 """
 
 from __future__ import annotations
 
+import math
 import re
-import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.sources import Source
-from engine.tables import Table, shortened
+from engine.tables import NUMBER, Numbers, Table, counted, listed, nearest, shortened
+from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes
+
+Integers = NDArray[np.int64]
 
 MOST_CURVES = 100_000
 MOST_POINTS = 10_000
-_PUBLIC_SEED = 20_240_601  # of the order of curves: fixed, so that it says nothing about the data
-_RAGGED = 10  # longest over median number of readings from which a note is made
-
-_SYNONYMS = {
-    "id": ("id", "curve", "person", "subject", "patient", "child", "child_id", "subject_id",
-           "person_id", "patient_id", "curve_id", "unit", "household", "name"),
-    "time": ("time", "t", "age", "day", "hour", "month", "week", "x", "position", "minute"),
-    "value": ("value", "y", "height", "reading", "response", "level", "glucose", "measurement",
-              "demand", "weight"),
-    "server": ("server", "site", "hospital", "centre", "center", "clinic", "country"),
+KINDS = {"long": "one row per reading", "wide": "one row per curve"}
+ROLES = ("id", "time", "value", "server")
+_SYNONYMS = {  # the likeliest first; compared without case, units in brackets and punctuation
+    "id": ("id", "child_id", "subject_id", "person_id", "patient_id", "participant_id", "subject",
+           "person", "patient", "participant", "child", "household", "individual", "user",
+           "curve_id", "curve", "scan", "unit_id", "unit", "name"),
+    "time": ("time", "t", "age", "day", "days", "hour", "hours", "minute", "minutes", "week",
+             "weeks", "month", "months", "year", "years", "position", "date", "x"),
+    "value": ("value", "values", "y", "height", "reading", "readings", "measurement", "response",
+              "result", "outcome", "weight", "level", "glucose", "demand"),
+    "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
+               "institution", "location", "country", "region"),
 }
-_POSITION = re.compile(r"^(?:[^\d]*?[_\s.-])?(-?\d+(?:\.\d+)?)$")
+_WHAT = {"id": "who a row belongs to", "time": "when a reading was taken",
+         "value": "what was measured"}
+_PUBLIC_SEED = 20_240_601  # of the order of curves: any fixed number that everybody knows
+_LARGEST = 1e100  # so that a range, its square and sums of squares stay finite
+_RAGGED = 10  # longest over median number of readings from which a note is made
+EXAMPLE_CSV = ("child_id,age,height\n" + "".join(
+    f"{child},{age},{height}\n" for child, heights in (
+        ("A-01", (86, 115, 138, 161)), ("A-02", (84, 112, 135, 164)), ("B-01", (88, 118, 142, 158)))
+    for age, height in zip((2, 6, 10, 14), heights, strict=True)))
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which column plays which role. `times` maps columns to times in the wide form."""
+    """Which column plays which role.
+
+    One row per reading: `id`, `time` and `value` name columns. One row per curve: `times` pairs
+    each column of readings with its time, in the file's own unit, and `id` is optional. `server`
+    and `covariates` are optional in both.
+    """
 
     id: str | None
     time: str | None = None
@@ -51,36 +70,56 @@ class Layout:
     def is_wide(self) -> bool:
         return bool(self.times)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns with a role."""
+        single = (self.id, self.time, self.value, self.server)
+        return (*[name for name in single if name], *self.covariates,
+                *[name for name, _ in self.times])
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class CurveTable:
-    """Curves in the file's own units, ordered by site and then by a fixed public shuffle.
+    """Curves read from a table, in the file's own units, ordered by server.
 
-    `times`, `values` (N,), `counts`, `server` (n_curves,), `covariates` (n_curves, d); `notes` say
-    how the file was read, and hold counts only.
+    `times` and `values` (N,) hold the readings, curve after curve and by time within each;
+    `counts` and `server` (n_curves,) are as in `CurveData`; a curve without any reading has count
+    0. `ids` (n_curves,) and `covariates` (n_curves, d) name and describe the curves; `n_people`
+    may be below the number of curves. `notes` say how the file was read and what to look at. They
+    hold counts of private data: for the holder of the file alone.
     """
 
     times: Array
     values: Array
-    counts: NDArray[np.int64]
-    server: NDArray[np.int64]
+    counts: Integers
+    server: Integers
     covariates: Array
     covariate_names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    server_names: tuple[str, ...] = ()
+    n_people: int = 0
 
     @property
     def n_curves(self) -> int:
         return len(self.counts)
 
 
+class Clamped(NamedTuple):
+    """How many readings were moved to a stated bound; for the holder of the curves alone."""
+
+    times: int
+    values: int
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Upload(Source):
-    """Uploaded curves with the facts that their holder has stated."""
+    """A person's own curves with the facts they declared; the same in every draw."""
 
     key = "upload"
     label = "Your curves"
-    tasks = frozenset({"mean_function"})
-    is_random = False
+    tasks = frozenset({MEAN_FUNCTION.key})
+    is_random: ClassVar[bool] = False
 
     curves: CurveTable
     declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind="upload"))
@@ -92,279 +131,517 @@ class Upload(Source):
     @property
     def sizes(self) -> Sizes:
         counts = self.curves.counts
-        per_server = tuple(np.bincount(self.curves.server).tolist())
-        return Sizes(per_server, int(counts.sum()), int(counts[counts > 0].min()))
+        return Sizes(tuple(np.bincount(self.curves.server).tolist()), int(counts.sum()),
+                     int(counts[counts > 0].min()))
 
     @property
-    def clamped(self) -> tuple[int, int]:
-        """How many times and values lie outside what was stated: for the curator's screen only."""
+    def clamped(self) -> Clamped:
+        """How many times and values lie outside what was stated."""
         facts, curves = self.declared, self.curves
-        outside_time = (curves.times < facts.time_low) | (curves.times > facts.time_high)
-        outside_value = (curves.values < facts.value_low) | (curves.values > facts.value_high)
-        return int(outside_time.sum()), int(outside_value.sum())
+        return Clamped(_outside(curves.times, facts.time_low, facts.time_high),
+                       _outside(curves.values, facts.value_low, facts.value_high))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """The curves, times on [0, 1] and both moved into the stated ranges; `rng` is not used."""
+        """Return the curves, times on [0, 1] and both within what was stated; `rng` is not used.
+
+        Raises
+        ------
+        InputError
+            If more than one data set is asked for: there is only one.
+        """
         if n_repeats != 1:
-            raise InputError("Uploaded curves are the same every time; got more than one repeat.",
+            raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
                              field="repeats", hint="Set repeats to 1.")
-        facts = self.declared
+        facts, curves = self.declared, self.curves
         return CurveData(
-            times=facts.to_unit_time(self.curves.times)[None],
-            values=np.clip(self.curves.values, facts.value_low, facts.value_high)[None],
-            counts=self.curves.counts, server=self.curves.server, facts=facts)
+            times=facts.to_unit_time(curves.times)[np.newaxis],
+            values=np.clip(curves.values, facts.value_low, facts.value_high)[np.newaxis],
+            counts=curves.counts, server=curves.server, facts=facts)
+
+
+def _outside(numbers: Array, low: float, high: float) -> int:
+    return int(((numbers < low) | (numbers > high)).sum())
 
 
 def declare(value_low: float | None, value_high: float | None, time_low: float | None,
             time_high: float | None, origin: str, **words: Any) -> PublicFacts:
-    """The facts a person states about their curves.
+    """Return the facts a person states about their curves, from outside the data.
+
+    Bounds are in the units of the file; `origin` says which public source they come from; `words`
+    are other fields of `PublicFacts`, of which empty ones are left as usual.
 
     Raises
     ------
     InputError
-        If a bound is missing or out of order, or nothing says where the bounds come from.
+        If a bound or the origin is not stated, or a lowest bound is not below its highest.
     """
-    value = words.get("value_name") or "value"
-    person = words.get("person") or "person"
-    if value_low is None or value_high is None:
-        raise InputError(f"State the lowest and highest possible {value.lower()} first.",
-                         field="value_low", hint=f"Without them there is no limit on what one "
-                         f"{person} can change. Any public source will do.")
-    if time_low is None or time_high is None:
-        raise InputError("State the first and last possible time.", field="time_low",
-                         hint="They come from how the study was planned, not from the file.")
+    chosen: dict[str, Any] = {name: word for name, word in words.items() if word}
+    value = chosen.get("value_name", "value").lower()
+    time, person = chosen.get("time_name", "time").lower(), chosen.get("person", "person")
+    lowest, highest = _stated(
+        "value", (value_low, value_high), f"the lowest and highest possible {value}",
+        f"Without them there is no limit on what one {person} can change. Any public source will "
+        "do.")
+    first, last = _stated("time", (time_low, time_high), f"the first and last possible {time}",
+                          "They come from how the study was planned, not from the file.")
     if not origin.strip():
         raise InputError("Say where these bounds come from.", field="origin",
                          hint="For example a growth chart, a manual or a law.")
-    chosen = {name: word for name, word in words.items() if word}
-    return PublicFacts(kind="upload", name="Your curves", value_low=value_low,
-                       value_high=value_high, time_low=time_low, time_high=time_high,
-                       origin=origin.strip()[:200], **chosen)
+    return PublicFacts(kind="upload", name="Your curves", origin=origin.strip()[:200],
+                       value_low=lowest, value_high=highest, time_low=first, time_high=last,
+                       **chosen)
 
 
-# -- which column is what -------------------------------------------------------------------
+def _stated(what: str, ends: tuple[float | None, float | None], bounds: str, why: str
+            ) -> list[float]:
+    stated = []
+    for end, bound in zip(("low", "high"), ends, strict=True):
+        if bound is None:
+            raise InputError(f"State {bounds} first.", field=f"{what}_{end}", hint=why)
+        if not abs(bound) <= _LARGEST:
+            raise InputError(f"A bound must be a finite number between −{_LARGEST:g} and "
+                             f"{_LARGEST:g}.", field=f"{what}_{end}",
+                             hint="Choose a larger unit of measurement.")
+        stated.append(float(bound))
+    return stated
 
 
-def suggest_layout(table: Table) -> Layout:
-    """Roles by the names of the columns; the person may choose others.
-
-    Raises
-    ------
-    InputError
-        If the table looks both long and wide, or like neither.
-    """
-    names = [str(name) for name in table.frame.columns]
-    roles = {role: _named(names, role) for role in _SYNONYMS}
-    times = _times_in_names(names, roles)
-    is_long = roles["time"] is not None and roles["value"] is not None
-    if is_long and times:
-        raise InputError("The table looks both long and wide: it has columns for time and value, "
-                         f"and {len(times)} columns named like times.", field="layout",
-                         hint="Keep one row per reading, or one row per curve.")
-    if times:
-        return Layout(id=roles["id"], server=roles["server"], times=times)
-    if not is_long and len(names) >= 3:
-        return _by_position(table, names, roles)
-    if not is_long or roles["id"] is None:
-        missing = next(role for role in ("id", "time", "value") if roles[role] is None)
-        raise missing_column(missing, names)
-    used = {name for name in roles.values() if name}
-    extra = tuple(n for n in names if n not in used and _is_numeric(table.frame[n]))
-    return Layout(roles["id"], roles["time"], roles["value"], roles["server"], extra)
+# -- which column is what -----------------------------------------------------------------------
 
 
-def missing_column(wanted: str, names: list[str]) -> InputError:
-    """The error for a role that no column fills."""
-    found = ", ".join(shortened(name, 20) for name in names[:8])
-    return InputError(f"There is no column “{wanted}”.", field="layout",
-                      hint=f"Found: {found}. Choose which column says who a row belongs to, which "
-                      "holds the time and which the value.")
+def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: str | None = None
+                   ) -> Layout:
+    """Find the roles of the columns from their names; a person's choices override.
 
-
-def _named(names: list[str], role: str) -> str | None:
-    by_name = {name.lower(): name for name in names}
-    return next((by_name[word] for word in _SYNONYMS[role] if word in by_name), None)
-
-
-def _times_in_names(names: list[str], roles: dict[str, str | None]
-                    ) -> tuple[tuple[str, float], ...]:
-    used = {name for name in roles.values() if name}
-    found = [(name, _POSITION.match(name)) for name in names if name not in used]
-    times = tuple((name, float(match.group(1))) for name, match in found if match)
-    return times if len(times) >= 3 else ()
-
-
-def _by_position(table: Table, names: list[str], roles: dict[str, str | None]) -> Layout:
-    """Unknown names: the first column says who, the next two numeric ones when and what."""
-    numeric = [n for n in names if n != (roles["id"] or names[0]) and _is_numeric(table.frame[n])]
-    if len(numeric) < 2:
-        missing = next(role for role in ("time", "value", "id") if roles[role] is None)
-        raise missing_column(missing, names)
-    time = roles["time"] or next(n for n in numeric if n != roles["value"])
-    value = roles["value"] or next(n for n in numeric if n != time)
-    return Layout(roles["id"] or names[0], time, value, roles["server"])
-
-
-def _is_numeric(column: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column))
-
-
-# -- the curves -----------------------------------------------------------------------------
-
-
-def read_curves(table: Table, layout: Layout, several: str = "keep") -> CurveTable:
-    """Curves of a table.
-
-    `several` says what to do in the wide form when a person has several rows: "keep" protects one
-    row, "average" makes one curve of them and protects the person.
+    Parameters
+    ----------
+    table : Table
+    roles : "id", "time", "value", "server" → a column name, or None for no column; "covariates" →
+        column names.
+    kind : "long" or "wide"; from the names if None.
 
     Raises
     ------
     InputError
-        If columns hold text where numbers belong, or a limit is passed.
+        If a column does not exist or has two roles, a needed role has no column, or the table
+        looks long and wide at once.
     """
-    return _read_wide(table, layout, several) if layout.is_wide else _read_long(table, layout)
+    chosen = {role: _find(table, named) for role, named in (roles or {}).items()}
+    found = _by_name(table, chosen)
+    series = _series(table, _taken(chosen))
+    if kind is None:
+        kind = _kind(chosen, found, series)
+    layout = _wide(table, chosen, found, series) if kind == "wide" else _long(table, chosen, found)
+    _check_one_role_each(layout)
+    return layout
 
 
-def _read_long(table: Table, layout: Layout) -> CurveTable:
-    frame = table.frame
-    for name in (layout.id, layout.time, layout.value):
-        if name is None or name not in frame:
-            raise missing_column(str(name or "id"), [str(n) for n in frame.columns])
-    times, values = _numbers(frame, str(layout.time)), _numbers(frame, str(layout.value))
-    ids, curve = _ids(frame[layout.id])
-    server, notes = _servers(frame, layout.server, curve, len(ids))
-    covariates = _first_of_each(frame, layout.covariates, curve, len(ids))
-    return _assembled(times, values, curve, server, covariates, layout.covariates,
-                      [*table.notes, "one row per reading", *notes])
+def _find(table: Table, named: Any) -> Any:
+    """A person's choice in the table's own spelling."""
+    if named is None or isinstance(named, str):
+        return None if named is None else table.find(named)
+    return tuple(table.find(name) for name in named)
 
 
-def _read_wide(table: Table, layout: Layout, several: str) -> CurveTable:
-    frame, notes = table.frame, [*table.notes, "one row per curve"]
-    columns = [name for name, _ in layout.times]
-    grid = np.array([time for _, time in layout.times])
-    values = np.stack([_numbers(frame, name) for name in columns], axis=1)
-    rows = np.arange(len(frame))
-    if layout.id is not None:
-        ids, person = _ids(frame[layout.id])
-        repeated = len(frame) - len(ids)
-        if repeated and several == "average":
-            values, rows = _averaged(values, person, len(ids)), np.arange(len(ids))
-            frame = frame.iloc[np.unique(person, return_index=True)[1]]
-            notes.append(f"{repeated} more rows of the same people were averaged")
-        elif repeated:
-            notes.append(f"several rows for the same person ({repeated} more rows than people): "
-                         "one row is protected, not one person")
-    server, more = _servers(frame, layout.server, rows, len(rows))
-    return _assembled(np.tile(grid, len(rows)), values.ravel(), np.repeat(rows, len(grid)), server,
-                      np.empty((len(rows), 0)), (), notes + more)
+def _taken(chosen: Mapping[str, Any]) -> set[str]:
+    names: set[str] = set()
+    for named in chosen.values():
+        names.update((named,) if isinstance(named, str) else named or ())
+    return names
 
 
-def _averaged(values: Array, person: NDArray[np.int64], n: int) -> Array:
-    """Mean over the rows of each person at each time, of the readings there are."""
-    known = np.isfinite(values)
-    total, count = np.zeros((n, values.shape[1])), np.zeros((n, values.shape[1]))
-    np.add.at(total, person, np.where(known, values, 0.0))
-    np.add.at(count, person, known)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+def _by_name(table: Table, chosen: Mapping[str, Any]) -> dict[str, str]:
+    """Role → column, for the roles whose usual names occur."""
+    taken = _taken(chosen)
+    free = {_plain(column): column for column in reversed(table.columns) if column not in taken}
+    found: dict[str, str] = {}
+    for role in ("server", "time", "value", "id"):  # site_id is a site before it is an id
+        names = [name for name in _SYNONYMS[role] if name in free]
+        if role == "id" and not names:
+            names = [name for name in free if name.endswith("_id")]
+        if role not in chosen and names:
+            found[role] = free.pop(names[0])
+    return found
 
 
-def _numbers(frame: pd.DataFrame, name: str) -> Array:
-    """A column of numbers; empty cells are missing, text is refused with its count."""
-    column = frame[name]
-    if _is_numeric(column) and not pd.api.types.is_bool_dtype(column):
-        return column.to_numpy(dtype=float)
-    numbers = pd.to_numeric(column, errors="coerce")
-    bad = int((numbers.isna() & column.notna()).sum())
+def _plain(column: str) -> str:
+    """A column name without case, a unit in brackets and punctuation: “Age (years)” is age."""
+    name = re.sub(r"[(\[][^)\]]{0,50}[)\]]", "", column[:200]).casefold()
+    return re.sub(r"[\W_]+", "_", name).strip("_")
+
+
+def _series(table: Table, taken: set[str]) -> dict[str, float]:
+    """Column → time for columns whose names are times (0, 0.5, 1) or numbered (x_01, X0.5).
+
+    Numbers differ, and names that are plain numbers increase: other numbers in the first line are
+    a row of data without a header. Of several numbered families the largest counts.
+    """
+    families: dict[str, dict[str, float]] = {}
+    for column in table.columns:
+        stem, time = _numbered(column, table.decimal)
+        if time is not None and column not in taken:
+            families.setdefault(stem, {})[column] = time
+    usable = {stem: family for stem, family in families.items()
+              if len(family) >= (2 if stem == "" else 3)
+              and len(set(family.values())) == len(family)
+              and (stem or list(family.values()) == sorted(family.values()))}
+    return usable.get("") or max(usable.values(), key=len, default={})
+
+
+def _numbered(column: str, decimal: str) -> tuple[str, float | None]:
+    """Split a column name in stem and number; the stem of a plain number is empty."""
+    name = column[:200].replace(decimal, ".")
+    if re.fullmatch(NUMBER, name):
+        return "", float(name) if math.isfinite(float(name)) else None
+    end = re.search(r"[0-9]+(\.[0-9]+)?$", name[-30:])  # a longer number is no time
+    if end is None:
+        return name, None
+    return _plain(name[:len(name) - len(end[0])]) or "_", float(end[0])
+
+
+def _kind(chosen: Mapping[str, Any], found: Mapping[str, str], series: Mapping[str, float]) -> str:
+    """Decide between long and wide, or say why the table looks like both."""
+    if chosen.get("time") or chosen.get("value") or not series:
+        return "long"
+    if "time" not in found or "value" not in found:
+        return "wide"
+    raise InputError(
+        f"The table looks both long and wide: {listed([found['time'], found['value']])} would be "
+        f"one row per reading, {counted(len(series), 'numbered column')} such as "
+        f"{listed(list(series)[:1])} one row per curve.", field="layout",
+        hint="Keep one row per reading, or one row per curve, and leave the other columns out.")
+
+
+def _long(table: Table, chosen: Mapping[str, Any], found: Mapping[str, str]) -> Layout:
+    roles: dict[str, str | None] = {role: chosen.get(role, found.get(role)) for role in ROLES}
+    covariates = tuple(chosen.get("covariates") or ())
+    left = [name for name in table.columns if name not in (*roles.values(), *covariates)]
+    lacking = [role for role in ("id", "time", "value") if roles[role] is None]
+    if len(lacking) == len(left) == 1 and lacking[0] not in chosen:
+        roles[lacking[0]], lacking = left[0], []  # the only column left for the only role left
+    if lacking:
+        raise _lacking(lacking, left, table)
+    return Layout(roles["id"], roles["time"], roles["value"], roles["server"], covariates)
+
+
+def _lacking(roles: list[str], left: list[str], table: Table) -> InputError:
+    """No column plays a role; names that are numbers may be readings, and are not repeated."""
+    named, free = ([name for name in names if _numbered(name, table.decimal)[0]]
+                   for names in (table.columns, left))
+    near = next(filter(None, (nearest(name, free) for name in _SYNONYMS[roles[0]])), "")
+    found = f"Found {listed(named, 8)}. " if named else "The first line holds numbers, no names. "
+    needed = " or ".join(_WHAT[role] for role in roles)
+    return InputError(f"There is no column that says {needed}.", field="layout",
+                      hint=f"{found}{near}Name the columns “id”, “time” and “value”, or choose "
+                      "which is which.")
+
+
+def _wide(table: Table, chosen: Mapping[str, Any], found: Mapping[str, str],
+          series: Mapping[str, float]) -> Layout:
+    if not series:
+        raise InputError("No column names say when readings were taken.", field="layout",
+                         hint="Name the columns of readings by their times, or number them as in "
+                         "x_01, x_02, without repeats.")
+    server = chosen.get("server", found.get("server"))
+    covariates = tuple(chosen.get("covariates") or ())
+    left = [name for name in table.columns if name not in (*series, server, *covariates)]
+    usual = found.get("id", left[0] if len(left) == 1 else None)
+    return Layout(chosen.get("id", usual), server=server, covariates=covariates,
+                  times=tuple(series.items()))
+
+
+def _check_one_role_each(layout: Layout) -> None:
+    twice = next((name for name in layout.columns if layout.columns.count(name) > 1), None)
+    if twice:
+        raise InputError(f"The column “{shortened(twice)}” has two roles.", field="layout",
+                         hint="Choose another column for one of them.")
+
+
+# -- from rows to curves --------------------------------------------------------------------------
+
+
+@dataclass
+class _Readings:
+    """All cells that should hold a reading, in the order of the file, and whose they are.
+
+    `curve`, `times`, `values` (N,) with NaN for missing; `row_curve` (rows,) is the curve of each
+    row; `server` and `ids` (n_curves,) describe the curves.
+    """
+
+    curve: Integers
+    times: Array
+    values: Array
+    row_curve: Integers
+    server: Integers
+    ids: tuple[str, ...]
+    n_people: int
+    columns: dict[str, Numbers]
+    notes: list[str]
+
+
+def read_curves(table: Table, layout: Layout, several: str = "keep", missing: str = "drop"
+                ) -> CurveTable:
+    """Read the curves of a table.
+
+    Parameters
+    ----------
+    table : Table
+    layout : Layout
+        From `suggest_layout`, or chosen by the person.
+    several : Where rows of a wide table share an id, "average" makes one curve of each person, so
+        that the person is protected; "keep" protects one row only, and notes it.
+    missing : "drop" leaves missing readings out, "stop" refuses a table that has any.
+
+    Raises
+    ------
+    InputError
+        If a cell holds no number, a row has no id, or a limit is passed.
+    """
+    _check_option("several", several, ("keep", "average"))
+    _check_option("missing", missing, ("drop", "stop"))
+    _check_one_role_each(layout)
+    found = _read_wide(table, layout, several) if layout.is_wide else _read_long(table, layout)
+    _check_limits(found)
+    if missing == "stop":
+        _refuse_missing(found.columns)
+    return _assembled(table, layout, found)
+
+
+def _check_option(name: str, value: str, options: tuple[str, ...]) -> None:
+    if value not in options:
+        raise InputError(f"“{name}” must be one of {', '.join(options)}.", field=name)
+
+
+def _read_long(table: Table, layout: Layout) -> _Readings:
+    lacking = [role for role in ("id", "time", "value") if getattr(layout, role) is None]
+    if lacking:
+        raise _lacking(lacking, [c for c in table.columns if c not in layout.columns], table)
+    columns = _numbers(table, [str(layout.time), str(layout.value)])
+    time, value = columns.values()
+    notes: list[str] = []
+    curve, server, ids = _people(table, layout, notes)
+    return _Readings(curve, time.values, value.values, curve, server, ids, len(ids), columns, notes)
+
+
+def _read_wide(table: Table, layout: Layout, several: str) -> _Readings:
+    columns = _numbers(table, [name for name, _ in layout.times])
+    cells = np.column_stack([column.values for column in columns.values()])
+    notes: list[str] = []
+    person, server, ids = _people(table, layout, notes)
+    row_curve, n_people = person, len(ids)
+    if n_people < len(cells):
+        notes.append(_several_rows(np.bincount(person), several))
+        if several == "average":
+            cells = _averaged(cells, person, n_people)
+        else:
+            row_curve, server = np.arange(len(cells)), server[person]
+            ids = tuple(ids[k] for k in person)
+    n_curves, n_times = cells.shape
+    return _Readings(np.repeat(np.arange(n_curves), n_times),
+                     np.tile([time for _, time in layout.times], n_curves), cells.ravel(),
+                     row_curve, server, ids, n_people, columns, notes)
+
+
+def _several_rows(rows: Integers, several: str) -> str:
+    start = f"{(rows > 1).sum():,} of {len(rows):,} people have several rows"
+    if several == "average":
+        return f"{start}: they were averaged, so that one person is protected"
+    return f"{start}: one row is protected, not one person"
+
+
+def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:
+    """The average of the rows of each group (n_groups, columns), of the readings there are."""
+    known = np.isfinite(cells)
+    number = np.zeros((n_groups, cells.shape[1]))
+    np.add.at(number, group, known)
+    shares = np.where(known, cells, 0.0) / np.maximum(number, 1)[group]  # a sum could overflow
+    total = np.zeros_like(number)
+    np.add.at(total, group, shares)
+    return np.where(number > 0, total, np.nan)
+
+
+def _people(table: Table, layout: Layout, notes: list[str]
+            ) -> tuple[Integers, Integers, tuple[str, ...]]:
+    """Person of each row (rows,), server and id of each person, in order of appearance.
+
+    Sites number their people independently: the same id at two sites is two people.
+    """
+    if layout.id is None:
+        person = np.arange(table.n_rows)
+        ids = tuple(f"row {place}" for place in range(1, table.n_rows + 1))
+        notes.append("no column names the people: every row is taken for another person")
+    else:
+        person, ids = _named(table, layout.id)
+    if layout.server is None:
+        return person, np.zeros(len(ids), dtype=np.int64), ids
+    site, sites = _named(table, layout.server)
+    site = np.argsort(np.argsort(sites))[site]  # by name, whatever the order of rows
+    keys, first, person = np.unique(person * len(sites) + site, return_index=True,
+                                    return_inverse=True)
+    order = np.argsort(first)
+    at_sites = keys[order] // len(sites)
+    if len(keys) > len(ids):
+        notes.append(f"{counted(len(keys) - len(ids), 'id')} at more than one site: taken for "
+                     "different people")
+    return (np.argsort(order)[person], keys[order] % len(sites), tuple(ids[k] for k in at_sites))
+
+
+def _named(table: Table, column: str) -> tuple[Integers, tuple[str, ...]]:
+    """Codes and texts of a column in which no cell may be blank."""
+    codes, texts = table.codes(table.find(column))
+    if "" in texts:
+        blank = int((codes == texts.index("")).sum())
+        raise InputError(f"{counted(blank, 'row')} of column “{shortened(column)}” "
+                         f"{'is' if blank == 1 else 'are'} blank.", field=column,
+                         hint="Fill them in or leave those rows out: rows that cannot be told "
+                         "apart cannot be protected.")
+    return codes, texts
+
+
+def _numbers(table: Table, names: list[str]) -> dict[str, Numbers]:
+    """Columns of numbers; other cells are refused with their count."""
+    columns = {name: table.numbers(table.find(name)) for name in names}
+    bad = {name: column.unreadable for name, column in columns.items() if column.unreadable}
     if bad:
-        rows = "1 row" if bad == 1 else f"{bad} rows"
-        raise InputError(f"{rows} of column “{shortened(name)}” hold no number.", field=name,
-                         hint="Fill them in or leave those rows out, then upload again. Write "
-                         "numbers without thousands separators, dates as days.")
-    return numbers.to_numpy(dtype=float)
+        raise _no_number(bad, columns[next(iter(bad))].advice)
+    return columns
 
 
-def _ids(column: pd.Series[Any]) -> tuple[list[str], NDArray[np.int64]]:
-    """Distinct ids as text, and the number of each row's id; look-alikes are made equal."""
-    codes, uniques = pd.factorize(column, use_na_sentinel=False)
-    text = [unicodedata.normalize("NFC", str(unique)).strip() for unique in uniques]
-    again, distinct = pd.factorize(np.array(text, dtype=object))
-    if len(distinct) > MOST_CURVES:
-        raise InputError(f"There are {len(distinct):,} curves; at most {MOST_CURVES:,} are read.",
-                         field="id", hint="Take a part of them.")
-    return list(distinct), again[codes]
+def _no_number(bad: Mapping[str, int], hint: str) -> InputError:
+    total, names = sum(bad.values()), list(bad)
+    verb = "holds" if total == 1 else "hold"
+    if len(names) == 1:
+        message = f"{counted(total, 'row')} of column “{shortened(names[0])}” {verb} no number."
+    else:
+        message = f"{counted(total, 'cell')} of columns {listed(names)} {verb} no number."
+    return InputError(message, field=names[0], hint=hint)
 
 
-def _servers(frame: pd.DataFrame, name: str | None, curve: NDArray[np.int64], n: int
-             ) -> tuple[NDArray[np.int64], list[str]]:
-    """The site of each curve: that of its first row."""
-    if name is None:
-        return np.zeros(n, dtype=np.int64), []
-    _, site = _ids(frame[name])
-    server = np.zeros(n, dtype=np.int64)
-    server[curve[::-1]] = site[::-1]
-    several = int((server[curve] != site).sum())
-    notes = [f"{several} rows named another site than their curve's first row"] if several else []
-    return np.unique(server, return_inverse=True)[1].astype(np.int64), notes
+def _refuse_missing(columns: Mapping[str, Numbers]) -> None:
+    bad = {name: c.missing + c.infinite for name, c in columns.items() if c.missing + c.infinite}
+    if bad:
+        raise _no_number(bad, "Fill them in, or choose to leave missing readings out.")
 
 
-def _first_of_each(frame: pd.DataFrame, names: tuple[str, ...], curve: NDArray[np.int64], n: int
-                   ) -> Array:
-    covariates = np.zeros((n, len(names)))
-    for k, name in enumerate(names):
-        covariates[curve[::-1], k] = _numbers(frame, name)[::-1]
-    return covariates
-
-
-def _assembled(times: Array, values: Array, curve: NDArray[np.int64], server: NDArray[np.int64],
-               covariates: Array, names: tuple[str, ...], notes: list[str]) -> CurveTable:
-    """Drop missing readings, put curves into their public order and count what was done.
-
-    The order decides who shares a round. File order may follow the data (sorted by age, say), so
-    it is replaced by a shuffle with a fixed public seed, site by site.
-    """
-    known = np.isfinite(times) & np.isfinite(values)
-    n = len(server)
-    order = np.random.default_rng(_PUBLIC_SEED).permutation(n)
-    order = order[np.argsort(server[order], kind="stable")]
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    rows = np.flatnonzero(known)
-    rows = rows[np.argsort(place[curve[rows]], kind="stable")]
-    counts = np.bincount(place[curve[rows]], minlength=n).astype(np.int64)
-    _check_counts(counts)
-    return CurveTable(times[rows], values[rows], counts, server[order], covariates[order], names,
-                      tuple(notes + _counted(known, values, times, counts)))
-
-
-def _check_counts(counts: NDArray[np.int64]) -> None:
-    if counts.max(initial=0) > MOST_POINTS:
+def _check_limits(found: _Readings) -> None:
+    if len(found.server) > MOST_CURVES:
+        raise InputError(f"There are {len(found.server):,} curves; at most {MOST_CURVES:,} are "
+                         "read.", field="id", hint="Take a part of them, or check which column "
+                         "says who a row belongs to.")
+    if np.bincount(found.curve).max() > MOST_POINTS:
         raise InputError(f"A curve has more than {MOST_POINTS:,} readings.", field="time",
-                         hint="Thin the readings of long curves.")
-    if not counts.any():
+                         hint="Thin the readings of long curves, or check which column says who a "
+                         "row belongs to.")
+
+
+# -- curves in their public order -----------------------------------------------------------------
+
+
+def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
+    """Leave missing readings out, put curves and readings in order, and note what was seen."""
+    known = np.isfinite(found.times) & np.isfinite(found.values)
+    if not known.any():
         raise InputError("No row has both a time and a value.", field="value",
                          hint="Check which columns hold them.")
+    order = _public_order(found.server)
+    place = np.argsort(order)
+    curve, times, values = _sorted(place[found.curve[known]], found.times[known],
+                                   found.values[known])
+    counts = np.bincount(curve, minlength=len(order)).astype(np.int64)
+    covariates = _covariates(table, layout, found)[order]
+    repeated = int(((np.diff(curve) == 0) & (np.diff(times) == 0)).sum())
+    notes = (*table.notes, *_read_as(table, layout), *found.notes,
+             *_left_out(found.columns, int((~known).sum())),
+             *_seen(times, values, counts, covariates, repeated))
+    server = found.server[order]
+    for array in (times, values, counts, server, covariates):
+        array.flags.writeable = False
+    return CurveTable(
+        times, values, counts, server, covariates, layout.covariates, notes,
+        ids=tuple(found.ids[k] for k in order), n_people=found.n_people,
+        server_names=tuple(sorted(_named(table, layout.server)[1])) if layout.server else ())
 
 
-def _counted(known: NDArray[np.bool_], values: Array, times: Array, counts: NDArray[np.int64]
-             ) -> list[str]:
-    """Notes with counts only; they belong on the curator's screen."""
-    notes = []
-    if not known.all():
-        infinite = int((np.isinf(values) | np.isinf(times)).sum())
-        notes.append(f"{int((~known).sum())} readings without a time or a value were left out"
-                     + (f" ({infinite} infinite)" if infinite else ""))
-    empty = int((counts == 0).sum())
-    if empty:
-        notes.append(f"{empty} curves have no reading left; they still count as people")
+def _public_order(server: Integers) -> Integers:
+    """The curves server by server, shuffled within each by a seed that everybody knows.
+
+    The order decides who shares a round. File order may follow the data (sorted by age, say), and
+    rounds would then see different kinds of people; an order that depends on the data would break
+    the proof that a curve takes part in one round. This one depends on public sizes alone, and
+    replacing a curve moves no other.
+    """
+    shuffled = np.random.default_rng(_PUBLIC_SEED).permutation(len(server))
+    return shuffled[np.argsort(server[shuffled], kind="stable")]
+
+
+def _sorted(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
+    """Readings by curve and by time within each."""
+    by_time = np.argsort(times)
+    small = curve.max(initial=0) < 2**16  # then numpy sorts by radix, several times faster
+    by_curve = np.argsort(curve[by_time].astype(np.uint16 if small else np.int64), kind="stable")
+    order = by_time[by_curve]
+    return curve[order], times[order], values[order]
+
+
+def _covariates(table: Table, layout: Layout, found: _Readings) -> Array:
+    """One value for each curve and covariate (n_curves, d); NaN where a curve has none."""
+    columns = _numbers(table, list(layout.covariates))
+    out = np.empty((len(found.server), len(columns)))
+    for k, (name, column) in enumerate(columns.items()):
+        out[:, k] = _one_per_curve(name, column.values, found)
+    return out
+
+
+def _one_per_curve(name: str, values: Array, found: _Readings) -> Array:
+    known = np.isfinite(values)
+    low, high = np.full(len(found.server), np.inf), np.full(len(found.server), -np.inf)
+    np.minimum.at(low, found.row_curve[known], values[known])
+    np.maximum.at(high, found.row_curve[known], values[known])
+    changing = int((low < high).sum())
+    if changing:
+        raise InputError(f"The covariate “{shortened(name)}” changes within "
+                         f"{counted(changing, 'curve')}.", field="covariates",
+                         hint="A covariate has one value for each curve; choose another column.")
+    return np.where(np.isfinite(low), low, np.nan)
+
+
+def _read_as(table: Table, layout: Layout) -> list[str]:
+    notes = [KINDS["wide" if layout.is_wide else "long"]]
+    if layout.is_wide:
+        notes.append(f"times are the numbers in the names of {len(layout.times)} columns such as "
+                     f"{listed([layout.times[0][0]])}")
+    unused = [column for column in table.columns if column not in layout.columns]
+    return notes + ([f"not used: {listed(unused)}"] if unused else [])
+
+
+def _left_out(columns: Mapping[str, Numbers], n_left_out: int) -> list[str]:
+    """What was missing; that a curve has fewer readings is public."""
+    if not n_left_out:
+        return []
+    where = [name for name, column in columns.items() if column.missing + column.infinite]
+    infinite = sum(column.infinite for column in columns.values())
+    return [f"{counted(n_left_out, 'reading')} left out, because cells of {listed(where)} hold no "
+            "number" + (f" ({infinite:,} infinite)" if infinite else "")
+            + "; how many readings a curve has is treated as public"]
+
+
+def _seen(times: Array, values: Array, counts: Integers, covariates: Array, repeated: int
+          ) -> list[str]:
+    """What a person should know before they believe a picture; counts only."""
     used = counts[counts > 0]
-    if used.max() > _RAGGED * np.median(used):
-        notes.append("some curves have over ten times as many readings as the median curve; each "
-                     "curve counts the same")
-    if used.max() == 1:
-        notes.append("one reading per curve: the average can be estimated, spread within a curve "
-                     "cannot")
-    return notes
-
-
-EXAMPLE_CSV = "child,age,height\na1,2.5,88.1\na1,4.0,101.7\nb2,3.1,95.0\nb2,6.2,116.4\n"
+    without = int(np.isnan(covariates).any(axis=1).sum())
+    applies = {
+        f"{counted(len(counts) - len(used), 'curve')} without a reading, still counted as people":
+            len(used) < len(counts),
+        f"{counted(repeated, 'reading')} at the same time as another of the same curve": repeated,
+        f"{counted(without, 'curve')} without a value of a covariate": without,
+        "only one curve: nothing can be averaged": len(counts) == 1,
+        "one reading per curve: the average can be estimated, spread within a curve cannot":
+            used.max() == 1,
+        "all readings at the same time: only that point can be estimated": times.min() ==
+            times.max(),
+        "all readings are equal: the curves show no variation": values.min() == values.max(),
+        "some curves have over ten times as many readings as the median curve; each curve counts "
+        "the same": used.max() > _RAGGED * np.median(used),
+    }
+    return [note for note, holds in applies.items() if holds]

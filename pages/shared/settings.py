@@ -17,9 +17,10 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.preview import EPSILON_STEPS
 from engine.registry import Parameter, Registry
 from engine.sources import Source, sources
+from engine.tasks import MEAN_FUNCTION
 from engine.types import Budget
 
-TASK = "mean_function"
+TASK = MEAN_FUNCTION.key
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")

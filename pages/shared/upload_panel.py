@@ -70,15 +70,18 @@ def _file() -> CurveTable | None:
 def _read(file: Any) -> CurveTable:
     """Parse once per file and choice of encoding; the raw bytes are not kept."""
     encoding = st.session_state.get("upload_encoding", tables.ENCODINGS[0])
-    if st.session_state.get("upload_read", ("",))[0] != (file.file_id, encoding):
+    way = (file.file_id, encoding, st.session_state.get("upload_sheet"))
+    if st.session_state.get("upload_read", ("",))[0] != way:
         try:
-            table = tables.read_table(file.getvalue(), encoding)
+            table = tables.read_table(file.getvalue(), encoding, way[2])
         except InputError as problem:
             if problem.field == "encoding":
                 st.selectbox("Encoding of the file", tables.ENCODINGS, key="upload_encoding")
             raise
-        st.session_state.upload_read = ((file.file_id, encoding), table)
+        st.session_state.upload_read = (way, table)
     table = st.session_state.upload_read[1]
+    if len(table.sheets) > 1:
+        st.selectbox("Sheet", table.sheets, key="upload_sheet")
     layout = _layout(table)
     several = st.selectbox("If one person has several rows", ["keep", "average"],
                            format_func={"keep": "protect one row", "average":
@@ -94,7 +97,7 @@ def _layout(table: tables.Table) -> Layout:
     suggested = upload.suggest_layout(table)
     if suggested.is_wide:
         return suggested
-    names: list[str | None] = [str(name) for name in table.frame.columns]
+    names: list[str | None] = list(table.columns)
     chosen = {}
     with st.container(horizontal=True):
         for role, label in _ROLES:

@@ -182,4 +182,5 @@ def test_random_tokens_never_fail():
     rng = np.random.default_rng(3)
     alphabet = [*"cmse.-~_19xε \\<>\"'", "truncation", "sparse_curves", "epsilon", "none"]
     for _ in range(500):
-        settings.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
+        found, _ = settings.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
+        assert settings.decode(settings.encode(found)) == (found, [])

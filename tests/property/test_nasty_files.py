@@ -11,7 +11,8 @@ from engine.sources.upload import read_curves, suggest_layout
 from engine.tables import read_table
 from tests import files
 
-SEEDS = [files.csv(), files.csv(sep=";", decimal=","), files.csv(files.wide_frame()), files.xlsx()]
+SEEDS = [files.csv(), files.csv(sep=";", decimal=","), files.csv(files.wide_frame()), files.xlsx(),
+         files.csv().decode().encode("utf-16"), files.csv(sep="\t")]
 
 
 def mutated(content, rng):

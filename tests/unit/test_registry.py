@@ -7,8 +7,10 @@ import pytest
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.rates import rates
 from engine.registry import Registry, parameters
 from engine.sources import sources
+from engine.tasks import TASKS
 
 
 def test_members_are_found_without_importing_their_modules():
@@ -80,3 +82,12 @@ def test_an_unknown_key_lists_the_known_ones():
 def test_an_input_error_survives_the_trip_back_from_a_worker():
     error = pickle.loads(pickle.dumps(InputError("Wrong.", field="n", hint="Fix it.")))
     assert (str(error), error.field) == ("Wrong. Fix it.", "n")
+
+
+def test_every_member_serves_a_known_task_that_has_a_source_and_a_mechanism():
+    for shelf in (sources, mechanisms, rates):
+        for cls in shelf.all():
+            assert cls.tasks <= set(TASKS)
+    for task in TASKS:
+        assert sources.for_task(task)
+        assert mechanisms.for_task(task)

@@ -1,4 +1,6 @@
-"""Files of every kind: the good ones give the same curves, the bad ones one clear sentence."""
+"""From a table to curves: who is one person, what is left out, and what must be stated."""
+
+import pickle
 
 import numpy as np
 import pandas as pd
@@ -8,15 +10,26 @@ from engine.errors import InputError
 from engine.experiments import generator
 from engine.identity import digest
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import MOST_BYTES, read_table
+from engine.sources import sources
+from engine.sources.upload import (
+    EXAMPLE_CSV,
+    Layout,
+    Upload,
+    declare,
+    read_curves,
+    suggest_layout,
+)
+from engine.tables import read_table
 from engine.types import Budget
 from tests import files
 
+STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
+          "origin": "growth chart"}
 
-def curves_of(content, **options):
+
+def curves_of(content, roles=None, kind=None, several="keep", missing="drop", **options):
     table = read_table(content, **options)
-    return read_curves(table, suggest_layout(table))
+    return read_curves(table, suggest_layout(table, roles, kind), several, missing)
 
 
 def equal(one, other):
@@ -24,39 +37,183 @@ def equal(one, other):
                for name in ("times", "values", "counts", "server"))
 
 
+def refused(content, words, **options):
+    with pytest.raises(InputError, match=words) as caught:
+        curves_of(content, **options)
+    assert caught.value.hint and caught.value.field
+    return caught.value
+
+
+def noted(curves, words):
+    return any(words in note for note in curves.notes)
+
+
 PLAIN = curves_of(files.csv())
 
 
-def comma_decimals():
-    return files.csv(files.growth_frame(), sep=";", decimal=",")
-
-
 @pytest.mark.parametrize("content", [
-    files.csv(sep="\t"), files.csv(sep=";"), comma_decimals(), files.xlsx(),
-    b"\xef\xbb\xbf" + files.csv(), "\ufeff".encode("utf-16-le") + files.csv().decode().encode(
-        "utf-16-le"), files.csv().replace(b"\n", b"\r\n"), files.csv().replace(b"child", b" Child "),
-    files.csv()[:-1]],
-    ids=["tabs", "semicolons", "decimal commas", "xlsx", "utf-8 mark", "utf-16", "crlf",
-         "blanks in the header", "no last newline"])
+    files.csv(sep="\t"), files.csv(sep=";"), files.csv(sep="|"), files.csv(sep=";", decimal=","),
+    files.csv(sep="\t", decimal=","), files.xlsx(), b"\xef\xbb\xbf" + files.csv(),
+    files.csv().decode().encode("utf-16"), files.csv().replace(b"\n", b"\r\n"),
+    files.csv().replace(b"\n", b"\r"), files.csv().replace(b"child", b" CHILD "),
+    files.csv().replace(b",", b" , "), files.csv()[:-1], files.csv(quoting=1)],
+    ids=["tabs", "semicolons", "bars", "decimal commas", "tabs and decimal commas", "xlsx",
+         "utf-8 mark", "utf-16", "crlf", "cr", "header with blanks and capitals", "blanks",
+         "no last newline", "quotes"])
 def test_every_common_form_of_a_table_gives_the_same_curves(content):
     assert equal(curves_of(content), PLAIN)
 
 
+def test_the_long_and_the_wide_form_give_the_same_curves():
+    wide = files.wide_frame()
+    assert equal(curves_of(files.csv(wide)), curves_of(files.csv(files.melted(wide))))
+    assert equal(curves_of(files.xlsx(wide)), curves_of(files.csv(wide)))
+    assert equal(curves_of(files.csv(wide.rename(columns=lambda c: c.replace(".", ",")), sep=";",
+                                     decimal=",")), curves_of(files.csv(wide)))
+
+
 def test_latin_1_is_read_when_it_is_chosen():
     content = files.csv().decode().replace("c001", "é1").encode("latin-1")
-    with pytest.raises(InputError, match="not UTF-8") as caught:
-        read_table(content)
-    assert caught.value.field == "encoding"
-    assert curves_of(content, encoding="latin-1").n_curves == 12
+    assert refused(content, "not UTF-8").field == "encoding"
+    assert equal(curves_of(content, encoding="latin-1"), PLAIN)
 
 
-def test_every_curve_keeps_its_readings():
+def test_every_curve_keeps_its_readings_and_its_id():
     frame = files.growth_frame()
-    assert PLAIN.n_curves == frame["child"].nunique()
-    assert sorted(PLAIN.counts) == sorted(frame.groupby("child").size())
     ends = np.cumsum(PLAIN.counts)
-    found = {tuple(sorted(PLAIN.values[e - c:e])) for e, c in zip(ends, PLAIN.counts, strict=True)}
-    assert found == {tuple(sorted(group)) for _, group in frame.groupby("child")["height"]}
+    for child, end, count in zip(PLAIN.ids, ends, PLAIN.counts, strict=True):
+        own = frame[frame["child"] == child].sort_values("age")
+        assert PLAIN.times[end - count:end].tolist() == own["age"].tolist()
+        assert PLAIN.values[end - count:end].tolist() == own["height"].tolist()
+
+
+def test_the_example_file_is_read():
+    curves = curves_of(EXAMPLE_CSV.encode())
+    assert curves.n_curves == 3 and (curves.counts == 4).all()
+
+
+# -- which column is what
+
+
+@pytest.mark.parametrize("header", [
+    "id,time,value", "child_id,age,height", "Subject,Day,y", "person,t,reading",
+    "participant_id,Age (years),Height [cm]", "kid,age,height", "id,age,bmi", "id,when,value",
+    "who_id,hour,value"])
+def test_usual_names_of_columns_are_recognised_and_one_unknown_name_is_found_by_elimination(header):
+    layout = suggest_layout(read_table(f"{header}\na,1,2\n".encode()))
+    assert (layout.id, layout.time, layout.value) == tuple(header.split(","))
+
+
+def test_a_site_is_recognised_and_is_not_taken_for_an_id():
+    layout = suggest_layout(read_table(b"site_id,child_id,age,height\nA,a,1,2\n"))
+    assert (layout.server, layout.id) == ("site_id", "child_id")
+
+
+def test_a_persons_choice_of_roles_wins():
+    table = read_table(b"id,time,value,other\na,1,2,3\na,2,3,4\n")
+    layout = suggest_layout(table, {"value": "OTHER", "covariates": []})
+    assert (layout.id, layout.time, layout.value) == ("id", "time", "other")
+    assert read_curves(table, layout).values.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize(("header", "times"), [
+    ("0,0.5,1", [0, 0.5, 1]), ("-1,0,2e1", [-1, 0, 20]), ("x_01,x_02,x_10", [1, 2, 10]),
+    ("X0.5,X1,X1.5", [0.5, 1, 1.5]), ("age 2,age 4,age 6", [2, 4, 6]), ("h1_1,h1_2,h1_3", [1, 2, 3])])
+def test_times_are_read_from_the_names_of_the_columns(header, times):
+    curves = curves_of(f"id,{header}\na,7,8,9\n".encode())
+    assert curves.times.tolist() == times
+    assert curves.values.tolist() == [7, 8, 9]
+
+
+def test_a_wide_table_needs_no_id_and_notes_it():
+    curves = curves_of(b"0,0.5,1\n1,2,3\n1,2,3\n")
+    assert curves.n_curves == 2 and noted(curves, "every row is taken for another person")
+
+
+def test_a_table_that_looks_long_and_wide_is_refused_with_the_reason_until_one_is_chosen():
+    content = b"id,time,value,0.1,0.2,0.3\na,1,1,2,3,4\n"
+    error = refused(content, "both long and wide: “time” and “value” would be one row per reading, "
+                             "3 numbered columns such as “0.1” one row per curve")
+    assert error.field == "layout"
+    assert curves_of(content, kind="long").values.tolist() == [1]
+    assert curves_of(content, kind="wide").values.tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    (b"id,colour,shape\n1,red,round\n", r"no column that says when .* or what was measured. Found “id”, "
+                                        "“colour” and “shape”"),
+    (b"id,time\n1,0.5\n", "no column that says what was measured"),
+    (b"id,tiem,hieght,more\n1,1,1,1\n", "nearest name is “tiem”"),
+    (b"9.25,3.5,1\n9.5,3.5,1\n", "first line holds numbers, no names"),
+])
+def test_a_missing_role_is_named_with_the_columns_that_were_found(content, words):
+    assert refused(content, words).field == "layout"
+
+
+def test_a_column_cannot_have_two_roles():
+    table = read_table(b"id,time,value\na,1,2\n")
+    for make in (lambda: suggest_layout(table, {"time": "value", "value": "value"}),
+                 lambda: read_curves(table, Layout("id", "value", "value"))):
+        with pytest.raises(InputError, match="“value” has two roles"):
+            make()
+
+
+def test_a_chosen_column_that_does_not_exist_is_refused_by_name():
+    refused(files.csv(), "no column “child_id”.*nearest name is “child”", roles={"id": "child_id"})
+
+
+# -- who is one person
+
+
+def test_ids_that_differ_as_text_are_different_people():
+    content = files.rows("007,1,2\n7,1,2\n7.0,1,2\nNA,1,2\nNone,1,2\n1e2,1,2\n100,1,2\n"
+                         "12345678901234567890123,1,2\n12345678901234567890124,1,2")
+    assert curves_of(content).n_curves == 9
+
+
+def test_ids_that_only_look_different_are_one_person():
+    assert curves_of(files.rows("Zoë,1,2\nZoe\u0308,2,3\n Zoë ,3,4")).n_curves == 1
+
+
+def test_rows_without_an_id_are_refused_with_their_number():
+    error = refused(files.rows("a,1,2\n,1,2\n  ,1,2"), "2 rows of column “id” are blank")
+    assert error.field == "id"
+    refused(b"id,site,time,value\na,,1,2\n", "1 row of column “site” is blank")
+
+
+def test_rows_of_one_person_can_be_averaged_or_kept():
+    frame = pd.concat([files.wide_frame(), files.wide_frame().iloc[:2].assign(
+        **{"0": np.nan, "1": 9.0})])
+    averaged = curves_of(files.csv(frame), several="average")
+    assert averaged.n_curves == averaged.n_people == 6
+    assert noted(averaged, "2 of 6 people have several rows: they were averaged")
+    start = averaged.ids.index("p0") * 4
+    first = files.wide_frame().iloc[0]
+    assert averaged.values[start:start + 4] == pytest.approx(
+        [first["0"], first["0.25"], first["0.5"], (first["1"] + 9) / 2])
+    kept = curves_of(files.csv(frame))
+    assert (kept.n_curves, kept.n_people) == (8, 6)
+    assert noted(kept, "one row is protected, not one person")
+
+
+def test_averages_of_huge_readings_stay_finite():
+    curves = curves_of(b"id,0,1,2\na,1.5e308,1,1\na,1.5e308,1,1\n", several="average")
+    assert curves.values[0] == 1.5e308
+
+
+def test_the_same_id_at_two_sites_is_two_people():
+    curves = curves_of(b"id,site,time,value\n1,S,1,2\n1,N,1,3\n2,N,1,4\n")
+    assert curves.n_curves == 3 and curves.server.tolist() == [0, 0, 1]
+    assert curves.server_names == ("N", "S") and curves.values[2] == 2
+    assert noted(curves, "1 id at more than one site: taken for different people")
+
+
+def test_sites_come_first_in_the_order_of_curves():
+    frame = files.growth_frame()
+    frame["site"] = np.where(frame["child"] < "c006", "north", "south")
+    curves = curves_of(files.csv(frame))
+    assert curves.server.tolist() == [0] * 6 + [1] * 6
+    assert {child < "c006" for child in curves.ids[:6]} == {True}
 
 
 def test_the_order_of_curves_does_not_follow_their_values():
@@ -68,39 +225,30 @@ def test_the_order_of_curves_does_not_follow_their_values():
     assert (1000 - curves_of(files.csv(frame)).values == values).all()
 
 
-def test_wide_tables_have_one_row_per_curve():
-    curves = curves_of(files.csv(files.wide_frame()))
-    assert curves.n_curves == 6
-    assert (curves.times.reshape(6, 4) == [0, 0.25, 0.5, 1]).all()
+def test_replacing_one_curve_moves_no_other():
+    other = files.growth_frame()
+    changed = other["child"] == "c003"
+    other.loc[changed, ["age", "height"]] = [3.0, 9999.0]
+    replaced = curves_of(files.csv(other))
+    assert replaced.ids == PLAIN.ids
+    assert (replaced.counts == PLAIN.counts).all()
+    same = np.repeat(np.array(PLAIN.ids) != "c003", PLAIN.counts)
+    assert (replaced.values[same] == PLAIN.values[same]).all()
 
 
-def test_numbered_columns_are_positions():
-    frame = pd.DataFrame(np.ones((3, 5)), columns=[f"cca_{k:02d}" for k in range(1, 6)])
-    assert (curves_of(files.csv(frame)).times.reshape(3, 5) == [1, 2, 3, 4, 5]).all()
-
-
-def test_rows_of_one_person_can_be_averaged_or_kept():
-    frame = pd.concat([files.wide_frame(), files.wide_frame().iloc[:2]])
-    table = read_table(files.csv(frame))
-    layout = suggest_layout(table)
-    assert read_curves(table, layout, "average").n_curves == 6
-    kept = read_curves(table, layout, "keep")
-    assert kept.n_curves == 8
-    assert any("not one person" in note for note in kept.notes)
-
-
-def test_sites_come_first_in_the_order_of_curves():
+def test_covariates_have_one_value_for_each_curve():
     frame = files.growth_frame()
-    frame["site"] = np.where(frame["child"] < "c006", "north", "south")
-    curves = curves_of(files.csv(frame))
-    assert curves.server.tolist() == [0] * 6 + [1] * 6
+    frame["dose"] = frame["child"].str[-1].astype(float)
+    curves = curves_of(files.csv(frame), {"covariates": ["Dose"]})
+    assert curves.covariate_names == ("dose",)
+    assert curves.covariates[:, 0].tolist() == [float(child[-1]) for child in curves.ids]
+    assert noted(curves_of(files.csv(frame)), "not used: “dose”")
+    error = refused(files.csv(frame), "“age” changes within 12 curves",
+                    roles={"time": "dose", "covariates": ["age"]})
+    assert error.field == "covariates"
 
 
-def test_covariates_are_kept_with_their_names():
-    frame = files.growth_frame().assign(sex=1.0)
-    curves = curves_of(files.csv(frame))
-    assert curves.covariate_names == ("sex",)
-    assert (curves.covariates == 1).all()
+# -- what is left out, and what is noted
 
 
 def test_missing_and_infinite_readings_are_left_out_and_counted():
@@ -108,107 +256,143 @@ def test_missing_and_infinite_readings_are_left_out_and_counted():
     frame.loc[:2, "height"] = [np.nan, np.inf, -np.inf]
     curves = curves_of(files.csv(frame))
     assert len(curves.values) == len(frame) - 3
-    assert any("3 readings" in note and "2 infinite" in note for note in curves.notes)
+    assert noted(curves, "3 readings left out, because cells of “height” hold no number (2 "
+                         "infinite); how many readings a curve has is treated as public")
+
+
+def test_missing_readings_stop_the_reading_if_that_is_chosen():
+    frame = files.growth_frame()
+    frame.loc[:3, "height"] = np.nan
+    error = refused(files.csv(frame), "4 rows of column “height” hold no number", missing="stop")
+    assert "leave missing readings out" in error.hint and error.field == "height"
+    assert equal(curves_of(files.csv(), missing="stop"), PLAIN)
+
+
+@pytest.mark.parametrize(("content", "words"), [
+    (files.csv(files.growth_frame().assign(height="tall")), "rows of column “height” hold no number"),
+    (files.rows("a,1,x"), "1 row of column “value” holds no number"),
+    (b"id,0,1,2,3,4\na,x,x,x,x,1\nb,x,1,1,1,1\n", "5 cells of columns “0”, “1”, “2” and 1 more hold "
+                                                  "no number"),
+    (files.rows("a,2024-01-01,1"), "column “time”.*dates"),
+    (files.rows("a,,1\nb,1,"), "No row has both a time and a value"),
+    (files.rows("\n".join(f"a,{k},1" for k in range(10_001))), "more than 10,000 readings"),
+    (files.rows("\n".join(f"{k},1,1" for k in range(100_001))), "100,001 curves; at most 100,000"),
+], ids=lambda value: value if isinstance(value, str) else "")
+def test_bad_cells_and_sizes_are_refused_with_column_and_count(content, words):
+    refused(content, words)
+
+
+def test_curves_at_the_limit_are_read():
+    assert curves_of(files.rows("\n".join(f"a,{k},1" for k in range(10_000)))).counts[0] == 10_000
+    assert curves_of(files.rows("\n".join(f"{k},1,1" for k in range(100_000)))).n_curves == 100_000
 
 
 def test_a_curve_without_readings_still_counts_as_a_person():
     frame = files.growth_frame()
     frame.loc[frame["child"] == "c000", "height"] = np.nan
     curves = curves_of(files.csv(frame))
-    assert curves.n_curves == 12
-    assert (curves.counts == 0).sum() == 1
+    assert curves.n_curves == 12 and (curves.counts == 0).sum() == 1
+    assert noted(curves, "1 curve without a reading, still counted as people")
 
 
-def test_constant_values_and_one_reading_per_curve_are_accepted():
-    frame = pd.DataFrame({"id": [1, 2, 3], "time": [0.1, 0.5, 0.9], "value": [5.0, 5.0, 5.0]})
-    curves = curves_of(files.csv(frame))
-    assert any("one reading per curve" in note for note in curves.notes)
+@pytest.mark.parametrize(("rows", "words"), [
+    ("a,1,5\nb,2,6", "one reading per curve"),
+    ("a,1,5\nb,1,6", "all readings at the same time"),
+    ("a,1,5\nb,2,5", "no variation"),
+    ("a,1,5\na,1,6\nb,2,5", "1 reading at the same time as another of the same curve"),
+    ("a,1,5\na,2,6", "only one curve"),
+    ("\n".join(["a,1,5", "b,1,5"] + [f"c,{k},5" for k in range(11)]), "over ten times as many"),
+])
+def test_what_limits_a_picture_is_noted_and_accepted(rows, words):
+    assert noted(curves_of(files.rows(rows)), words)
+    assert not noted(PLAIN, words)
 
 
-def test_looking_alike_ids_are_one_person():
-    frame = pd.DataFrame({"id": ["Zoë", "Zoe\u0308"], "time": [0.1, 0.2], "value": [1.0, 2.0]})
-    assert curves_of(files.csv(frame)).n_curves == 1
+def test_constant_values_can_be_released():
+    upload = Upload(curves=curves_of(files.rows("\n".join(f"p{k},{k},5" for k in range(60)))),
+                    declared=declare(0, 10, 0, 60, "a law"))
+    estimate = NoisyGradientMean().release_many(upload.draw(1, generator(1, 0, 0)),
+                                                [(Budget(1.0, 1e-3),)], 1, generator(1, 1, 0))
+    assert np.isfinite(estimate.coefficients).all()
 
 
-def bad(**changes):
-    return files.csv(files.growth_frame().assign(**changes))
+def test_no_message_or_note_holds_a_reading_or_an_id():
+    said = []
+    for column, bad in (("height", "secret-77"), ("age", "secret-77"), ("child", "")):
+        frame = files.growth_frame().astype(object).assign(child="canary")
+        frame.loc[3, column] = bad
+        said.append(str(refused(files.csv(frame), ".")))
+    curves = curves_of(files.csv(files.growth_frame().assign(child="canary", height=123.456)))
+    frame = files.growth_frame()
+    for text in [*said, *curves.notes, *PLAIN.notes]:
+        assert "secret" not in text and "canary" not in text and "123.4" not in text
+    for extreme in (frame["height"].min(), frame["height"].max(), frame["age"].min()):
+        assert not noted(PLAIN, str(extreme))
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    (b"", "file is empty"),
-    (b"child,age,height\n", "no data rows"),
-    (b"x" * (MOST_BYTES + 1), "larger than 20 MB"),
-    ((",".join(f"a{k}" for k in range(300)) + "\n").encode(), "300 columns; at most 200"),
-    (b"a\n1\n2\n", "only one column"),
-    (b"a,b,c\n" + b"1,2,3\n" * 1_400_000, "cells; at most"),
-    (b"\x89PNG\r\n\x1a\n\x00\x00", "not a text table"),
-    (b"MZ\x90\x00\x03", "not a text table"),
-    (b"\xd0\xcf\x11\xe0" + b"x" * 600, "old or password-protected Excel"),
-    (files.zip_of(a_dot_csv=files.csv()), "not an Excel workbook"),
-    (files.zip_of(xl__workbook_dot_xml="<x/>", xl__vbaProject_dot_bin="x"), "macros"),
-    (files.zip_of(xl__workbook_dot_xml="<x/>", bomb="0" * 120_000_000), "expands to 120 MB"),
-    (files.zip_of(xl__workbook_dot_xml="<x/>", **{f"m{k}": str(k) for k in range(250)}),
-     "at most 200"),
-    (b"PK\x03\x04broken", "damaged"),
-    (files.zip_of(xl__workbook_dot_xml="<x/>"), "cannot be read"),
-    (b"id,time,value\n1,2,3,4,5\n1,2,3\n", "same columns"),
-    (b"id,,value\n1,2,3\n", "column has no name"),
-    (b"id,time,Value,value\n1,2,3,4\n", "Two columns"),
-    (bad(height="tall"), "rows of column “height” hold no number"),
-    (bad(height="1,234.5"), "rows of column “height” hold no number"),
-    (bad(age="01.02.2024"), "rows of column “age” hold no number"),
-    (b"id,colour,shape\n1,red,round\n", "no column “time”"),
-    (b"id,time\n1,0.5\n", "no column “value”"),
-    (b"id,time,value,0.1,0.2,0.3\n1,1,1,1,1,1\n", "both long and wide"),
-    (b"id,time,value\n1,,\n2,,\n", "No row has both"),
-], ids=lambda value: value if isinstance(value, str) else "")
-def test_a_bad_file_is_refused_in_one_clear_sentence(content, words):
-    with pytest.raises(InputError, match=words) as caught:
-        curves_of(content)
-    assert caught.value.hint
-
-
-def test_messages_hold_no_reading_and_no_id():
-    content = files.csv(files.growth_frame().assign(height="secret-77", child="canary"))
-    with pytest.raises(InputError) as caught:
-        curves_of(content)
-    assert "secret" not in str(caught.value)
-    assert "canary" not in str(caught.value)
-
-
-def test_other_sheets_are_named_and_can_be_chosen():
-    content = files.xlsx(other=files.growth_frame(3))
-    assert any("not read: other" in note for note in read_table(content).notes)
-    assert curves_of(content, sheet="other").n_curves == 3
-
-
-STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
-          "origin": "growth chart"}
+# -- facts and data
 
 
 @pytest.mark.parametrize(("changes", "words"), [
-    ({"value_low": None}, "lowest and highest possible height first"),
-    ({"time_high": None}, "first and last possible time"),
+    ({"value_low": None}, "State the lowest and highest possible height first. Without them there "
+                          "is no limit on what one child can change"),
+    ({"time_high": None}, "first and last possible age first"),
     ({"origin": "  "}, "where these bounds come from"),
-    ({"value_low": 300}, "must be below the highest; got 300 and 210"),
+    ({"value_low": 300}, "lowest height must be below the highest; got 300 and 210"),
     ({"time_low": 18}, "must be below the highest"),
     ({"value_high": float("inf")}, "finite"),
+    ({"value_low": float("nan")}, "finite"),
+    ({"value_high": 1e200}, "between"),
 ])
 def test_facts_must_be_stated_in_full(changes, words):
     with pytest.raises(InputError, match=words):
-        declare(**{**STATED, **changes}, value_name="Height")
+        declare(**{**STATED, **changes}, value_name="Height", time_name="Age", person="child")
+
+
+def test_stated_facts_are_an_uploads_facts():
+    facts = declare(**STATED, value_name="Height", value_unit="", person="child", people="children")
+    assert (facts.kind, facts.origin, facts.person) == ("upload", "growth chart", "child")
+    assert Upload(curves=PLAIN, declared=facts).facts is facts
 
 
 def test_readings_outside_the_stated_ranges_are_moved_and_counted():
-    upload = Upload(curves=PLAIN, declared=declare(**{**STATED, "value_high": 120,
-                                                      "time_low": 5}))
+    upload = Upload(curves=PLAIN, declared=declare(**{**STATED, "value_high": 120, "time_low": 5}))
     data = upload.draw(1, generator(1, 0, 0))
-    times, values = upload.clamped
-    assert values == (PLAIN.values > 120).sum() > 0
-    assert times == (PLAIN.times < 5).sum() > 0
+    assert upload.clamped.values == (PLAIN.values > 120).sum() > 0
+    assert upload.clamped.times == (PLAIN.times < 5).sum() > 0
     assert data.values.max() == 120
-    assert data.times.min() == 0
-    assert data.times.max() <= 1
+    assert data.times.min() == 0 and data.times.max() <= 1
+
+
+def test_an_upload_is_one_data_set_the_same_in_every_draw():
+    upload = Upload(curves=PLAIN, declared=declare(**STATED))
+    one, other = (upload.draw(1, generator(seed, 0, 0)) for seed in (1, 2))
+    assert (one.values == other.values).all() and one.sizes == upload.sizes
+    with pytest.raises(InputError, match="same in every repeat"):
+        upload.draw(2, generator(1, 0, 0))
+
+
+def test_an_upload_is_not_among_the_sources_of_links():
+    assert Upload not in sources.all()
+    assert not Upload.is_random
+
+
+def test_an_upload_travels_to_another_process_and_keeps_its_name():
+    upload = Upload(curves=PLAIN, declared=declare(**STATED))
+    assert digest(pickle.loads(pickle.dumps(upload))) == digest(upload)
+
+
+def test_two_uploads_that_differ_in_one_reading_have_different_names():
+    frame = files.growth_frame()
+    frame.loc[0, "height"] += 0.1
+    one, other = (Upload(curves=curves_of(files.csv(f)), declared=declare(**STATED))
+                  for f in (files.growth_frame(), frame))
+    assert digest(one) != digest(other)
+
+
+def test_curves_cannot_be_changed_after_reading():
+    with pytest.raises(ValueError, match="read-only"):
+        PLAIN.values[0] = 0
 
 
 def test_bounds_do_not_follow_the_data():
@@ -216,17 +400,10 @@ def test_bounds_do_not_follow_the_data():
     other = files.growth_frame()
     other.loc[other["child"] == "c003", "height"] = 9999.0
     declared = declare(**STATED)
+
     def plan(content):
         upload = Upload(curves=curves_of(content), declared=declared)
         data = upload.draw(1, generator(1, 0, 0))
         return NoisyGradientMean().plan(data, (Budget(1.0, 1e-3),)).spends, data.facts
+
     assert plan(files.csv()) == plan(files.csv(other))
-
-
-def test_two_uploads_that_differ_in_one_reading_have_different_names():
-    frame = files.growth_frame()
-    frame.loc[0, "height"] += 0.1
-    declared = declare(**STATED)
-    one, other = (Upload(curves=curves_of(files.csv(f)), declared=declared)
-                  for f in (files.growth_frame(), frame))
-    assert digest(one) != digest(other)

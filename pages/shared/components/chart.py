@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from plotly.utils import PlotlyJSONEncoder
 
 _JS = (Path(__file__).parent / "chart.js").read_text("utf-8")
 
 
-def chart(spec: Any, alt: str, key: str, height: int = 320,
+def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
           phone_height: int | None = None) -> None:
-    """Draw a Plotly figure (an object or its dictionary) in a space of fixed height.
+    """Draw a Plotly specification in a space of fixed height.
 
     `alt` is one sentence with the main number. Colours written in the figure win; what it leaves
     open follows the theme. `height` is in pixels, `phone_height` replaces it on narrow screens.
     """
-    figure = spec if isinstance(spec, dict) else spec.to_plotly_json()
-    text = json.dumps(figure, cls=PlotlyJSONEncoder)
-    _component(height, phone_height or height)(key=key, data={"figure": text, "alt": alt})
+    _component(height, phone_height or height)(
+        key=key, data={"figure": json.dumps(spec), "alt": alt})
 
 
 @cache

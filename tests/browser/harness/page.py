@@ -4,6 +4,8 @@
 choose, `case=plain` has no truth and no sampling range.
 """
 
+import json
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -100,7 +102,7 @@ hidden = right.checkbox("Hide the picture")
 with left:
     now = pieces.Picked(state.budget) if hidden else pieces.picture(
         "picture", payload(case), state.budget, rev=state.rev, new_noise=case != "upload")
-    pieces.chart(figure(), "The typical error falls with ε.", "errors", 320, 280)
+    pieces.chart(json.loads(figure().to_json()), "The typical error falls with ε.", "errors", 320, 280)
 with right:
     st.text(f"server budget {now.budget}, view {now.view}, shown {'+'.join(now.shown)}, "
             f"noise {now.new_noise}, runs {state.runs}")
