@@ -23,6 +23,7 @@ if shown is not None:
     scene = cards.Scene(shown, source, now)
     scene.follow_picture()
     cards.strip(scene)
+    cards.promise(scene)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         cards.picture(scene)

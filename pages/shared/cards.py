@@ -88,6 +88,16 @@ def strip(scene: Scene) -> None:
         scene.at, person=facts.person, rev=scene.rev, link=not scene.own)
 
 
+def promise(scene: Scene) -> None:
+    """Say at once when printed constants do not give the budget that stands above."""
+    spends = scene.shown.spends[scene.at]
+    if not accounting.keeps_promise(spends):
+        given = max(budget.epsilon for budget in accounting.guarantees(spends))
+        st.error(f"**These constants, as published, give ε = {given:.3g}, not "
+                 f"{scene.budget.epsilon:g}.** They can be looked at, not released. Switch to "
+                 "*tight*.", icon=":material/error:")
+
+
 def picture(scene: Scene) -> None:
     """The live picture; its slider is the only ε control of the page."""
     shown, now = scene.shown, settings.current()
@@ -272,12 +282,8 @@ def ledger(scene: Scene) -> None:
         "at δ": wording.small(budget.delta)}
         for spend, budget in zip(spends, proved, strict=True)]), hide_index=True)
     st.markdown(spends[0].why)
-    if not accounting.keeps_promise(spends):
-        given = max(budget.epsilon for budget in proved)
-        st.error(f"**These constants, as published, give ε = {given:.3g}, not "
-                 f"{scene.budget.epsilon:g}.** They can be looked at, not released. Switch to "
-                 "*tight*.", icon=":material/error:")
-    elif settings.current().mechanism.constants == "published":
+    promise(scene)
+    if accounting.keeps_promise(spends) and settings.current().mechanism.constants == "published":
         given = max(budget.epsilon for budget in proved)
         st.markdown(f"The published constants add more noise than ε = {scene.budget.epsilon:g} "
                     f"needs: what they really give is **ε = {given:.3g}**.")

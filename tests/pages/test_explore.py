@@ -112,7 +112,7 @@ def test_weak_protection_is_said_in_words():
 
 def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_kept_it():
     token = "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10~delta-0.001"
-    at = open_page(token, fold_ledger=True)
+    at = open_page(token)
     assert any("These constants, as published, give" in error.value for error in at.error)
 
 
