@@ -81,14 +81,16 @@ def gradient_map(iterates: Array) -> Array:
 
 def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> Moments:
     """Moments of every curve; `times` and `values` are (n_repeats, N), curve after curve."""
-    features = np.zeros((len(times), 2 * highest_wave(basis.size) + 1 + basis.size, len(counts)))
-    for count, block, positions in _blocks(counts):
-        for k in range(len(times)):
-            t = _points_first(times[k, positions], count)
-            y = _points_first(values[k, positions], count)
-            with np.errstate(invalid="ignore", over="ignore"):
-                features[k][:, block] = _block_features(t, y, basis)
-    return Moments(features, basis.size)
+    repeats, n = len(times), len(counts)
+    n_features = 2 * highest_wave(basis.size) + 1 + basis.size
+    features = np.zeros((n_features, repeats * n))  # the curves of all repeats side by side
+    flat_times, flat_values = times.ravel(), values.ravel()
+    for count, block, positions in _blocks(np.tile(counts, repeats)):
+        t = _points_first(flat_times[positions], count)
+        y = _points_first(flat_values[positions], count)
+        with np.errstate(invalid="ignore", over="ignore"):
+            features[:, block] = _block_features(t, y, basis)
+    return Moments(features.reshape(n_features, repeats, n).swapaxes(0, 1), basis.size)
 
 
 def highest_wave(size: int) -> int:
@@ -149,7 +151,7 @@ def _harmonics(turns: Array, highest: int) -> list[tuple[Array, Array]]:
         return []
     waves = [cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))]
     twice = 2 * waves[0][0]
-    last = (np.ones_like(twice), np.zeros_like(twice))
+    last: tuple[Array | float, Array | float] = (1.0, 0.0)
     while len(waves) < highest:
         this = waves[-1]
         waves.append((twice * this[0] - last[0], twice * this[1] - last[1]))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from engine.errors import InputError
 from engine.registry import Parameterised, Registry
 from engine.types import CurveData, PublicFacts, Sizes
 
@@ -34,6 +35,13 @@ class Source(Parameterised):
     def sizes(self) -> Sizes:
         """The public sizes of every data set of this source."""
         return self.draw(1, np.random.default_rng(0)).sizes
+
+    @staticmethod
+    def _only_once(n_repeats: int) -> None:
+        """Real curves are one data set, however often it is asked for."""
+        if n_repeats != 1:
+            raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
+                             field="repeats", hint="Set repeats to 1.")
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw `n_repeats` independent data sets of equal public sizes."""

@@ -68,9 +68,7 @@ class BundledCurves(Source):
         InputError
             If more than one data set is asked for: there is only one.
         """
-        if n_repeats != 1:
-            raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
-                             field="repeats", hint="Set repeats to 1.")
+        self._only_once(n_repeats)
         table = self._table()
         server = np.arange(len(table)) % self.n_servers
         by_server = np.argsort(server, kind="stable")

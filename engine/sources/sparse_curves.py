@@ -145,8 +145,9 @@ class SparseCurves(Source):
         for first in range(0, n_repeats * n, step):
             block = slice(first, first + step)
             curves = _curve_polynomials(_mean_polynomial(self.mean), deviations, weights[block])
-            points = np.ascontiguousarray(times[block].T)  # curves along the fast axis
-            values[block] += horner(curves, 2 * points - 1).T
+            z = np.multiply(times[block].T, 2.0, order="C")  # curves along the fast axis
+            z -= 1.0
+            values[block] += horner(curves, z).T
         return CurveData(times=times.reshape(n_repeats, n * m),
                          values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
                          server=np.sort(np.arange(n) % self.n_servers), facts=self.facts,

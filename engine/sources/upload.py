@@ -149,9 +149,7 @@ class Upload(Source):
         InputError
             If more than one data set is asked for: there is only one.
         """
-        if n_repeats != 1:
-            raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
-                             field="repeats", hint="Set repeats to 1.")
+        self._only_once(n_repeats)
         facts, curves = self.declared, self.curves
         return CurveData(
             times=facts.to_unit_time(curves.times)[np.newaxis],
