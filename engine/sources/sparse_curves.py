@@ -145,7 +145,8 @@ class SparseCurves(Source):
         for first in range(0, n_repeats * n, step):
             block = slice(first, first + step)
             curves = _curve_polynomials(_mean_polynomial(self.mean), deviations, weights[block])
-            z = np.multiply(times[block].T, 2.0, order="C")  # curves along the fast axis
+            z = times[block].T.copy()  # curves along the fast axis
+            z *= 2.0
             z -= 1.0
             values[block] += horner(curves, z).T
         return CurveData(times=times.reshape(n_repeats, n * m),

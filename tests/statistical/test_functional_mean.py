@@ -73,3 +73,14 @@ def test_errors_fall_with_the_number_of_curves_at_the_reproduced_slopes():
         found = np.polyfit(np.log(sizes), np.log(means), 1)[0]
         print(f"ε = {epsilon}: slope {found:.3f}, expected {slope}")
         assert found == pytest.approx(slope, abs=0.15)
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_few_readings_per_curve_keep_their_times_and_scatter_around_the_mean(m):
+    """4000 curves: times stay uniform on [0, 1]; readings within five standard errors of μ."""
+    data = SparseCurves(n_curves=4000, n_observations_per_curve=m).draw(1, np.random.default_rng(2))
+    t, rest = data.times[0], data.values[0]
+    assert 0 <= t.min() < 0.01 < 0.99 < t.max() <= 1
+    rest = rest - (0.8 + 0.6 * np.cos(2 * np.pi * t) + 2 / 3 * np.sin(2 * np.pi * t))
+    of_curve = rest.reshape(4000, m).mean(axis=1)
+    assert abs(of_curve.mean()) < 5 * of_curve.std() / math.sqrt(4000)
