@@ -298,7 +298,7 @@ def test_copy_link_waits_for_the_budget_on_screen(show):
     slider(page).focus()
     page.keyboard.press("ArrowRight")
     page.get_by_role("button", name="Copy link").click()
-    expect(page.locator("#strip [role=status]")).to_have_text("Link copied")
+    expect(page.locator("#strip [role=status]")).to_have_text("Link copied", timeout=10_000)
     assert page.evaluate("navigator.clipboard.readText()").endswith("b=14")
 
 

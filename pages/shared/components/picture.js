@@ -142,7 +142,7 @@ function wire(S) {
   };
   const flush = event => {                // "Copy link" wants the address of what is on screen
     report(S);
-    event.detail.waiting ||= S.reportedFrom === location.href && performance.now() - S.reportedAt < 1500;
+    event.detail.waiting ||= S.reportedFrom === location.href && performance.now() - S.reportedAt < event.detail.patience;
   };
   addEventListener('pc:budget', others);
   addEventListener('pc:flush', flush);

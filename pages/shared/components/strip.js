@@ -122,19 +122,20 @@ function explained(S, button, tip) {      // a tooltip for pointer, keyboard and
 // ---- copy link ----------------------------------------------------------------------------------
 
 async function copyLink(S) {
-  await settled();
-  const answer = await copied(location.href);
+  const answer = await settled() ? await copied(location.href) : 'Still working: press again in a moment';
   S.status.textContent = answer;
   clearTimeout(S.timer);
   S.timer = setTimeout(() => { S.status.textContent = ''; }, 4000);
 }
 
 async function settled() {                // the address follows a report: send it, wait for it
-  const before = location.href, asked = {waiting: false}, end = performance.now() + 1500;
+  const patience = 8000, before = location.href, asked = {waiting: false, patience};
+  const end = performance.now() + patience;
   dispatchEvent(new CustomEvent('pc:flush', {detail: asked}));
   while (asked.waiting && location.href === before && performance.now() < end) {
     await new Promise(go => setTimeout(go, 40));
   }
+  return !asked.waiting || location.href !== before;
 }
 
 async function copied(text) {
