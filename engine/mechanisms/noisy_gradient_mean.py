@@ -83,8 +83,9 @@ class NoisyGradientMean(Mechanism):
     parallel and together cost one round. "full_batch" uses all curves in all T rounds: squares of
     μ add, so each round gets μ/√T.
 
-    *Fourier extension.* Curves that are not periodic are expanded over a longer period; the basis
-    keeps |φ_l| ≤ √2 and clipping does not see the basis, so nothing above changes.
+    *Basis.* Curves that are not periodic are expanded over a longer period (Fourier extension) or
+    in cosines; |φ_l| ≤ √2 holds for all of them and clipping does not see the basis, so nothing
+    above changes.
 
     References
     ----------
@@ -111,6 +112,10 @@ class NoisyGradientMean(Mechanism):
         "anisotropic", "Shape of the noise",
         "Anisotropic: less noise on coefficients that are clipped harder. Isotropic: equal noise.",
         choices=("anisotropic", "isotropic"))
+    functions: str = param(
+        "fourier", "Basis functions",
+        "Fourier: waves of whole turns, as published. Cosine: half turns too, for curves that do "
+        "not end where they began.", choices=("fourier", "cosine"))
     truncation: int | None = param(
         None, "Basis functions kept",
         "How much detail is kept. More: finer curve, more noise. Usual: from the public sizes.",
@@ -236,6 +241,8 @@ class NoisyGradientMean(Mechanism):
                                       sensitivity[s], scales[s]) for s in range(len(budgets))))
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:
+        if self.functions == "cosine":
+            return Basis(size, family="cosine")
         if self.extension is not None:
             return Basis(size, self.extension)
         periodic = facts.periodic or (facts.kind == "simulated" and facts.unit_scale)
@@ -250,7 +257,8 @@ class NoisyGradientMean(Mechanism):
     def _size(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> int:
         """The paper's rule: C_r times the smallest of the four optimal sizes, rounded up.
 
-        With all curves in each round it is made odd, so that no cosine lacks its sine.
+        With all curves in each round and a Fourier basis it is made odd, so that no cosine lacks
+        its sine.
         """
         if self.truncation is not None:
             return self.truncation
@@ -260,7 +268,8 @@ class NoisyGradientMean(Mechanism):
         optimal = min(n ** (1 / (2 * a)), (n * m) ** (1 / (2 * a + 1)),
                       private ** (1 / (2 * a)), (private * m) ** (1 / (2 * a + 2)))
         size = max(1, math.ceil(self.truncation_constant * optimal))
-        return min(size | 1 if self.scheme == "full_batch" else size, 33)
+        paired = self.scheme == "full_batch" and self.functions == "fourier"
+        return min(size | 1 if paired else size, 33)
 
     def _rounds(self, sizes: Sizes) -> int:
         if self.n_iterations is not None:
@@ -401,7 +410,7 @@ class NoisyGradientMean(Mechanism):
     def _baseline(self, servers: list[Server], rounds: int) -> Array:
         """Least squares or plain gradient descent on the curves of all servers: (repeats, r)."""
         pooled = Moments(np.concatenate([s.moments.features for s in servers], axis=2),
-                         servers[0].moments.size)
+                         servers[0].moments.basis)
         if self.baseline == "least_squares":
             return _least_squares(pooled)
         gram, cross = pooled.average()

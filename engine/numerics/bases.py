@@ -1,8 +1,8 @@
-"""The Fourier basis on [0, 1], plain or extended to a longer period."""
+"""Trigonometric bases on [0, 1]: Fourier, plain or extended to a longer period, and cosines."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -14,31 +14,46 @@ SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or
 
 @dataclass(frozen=True)
 class Basis:
-    """φ_1 = 1, φ_2k = √2 cos(2πk u), φ_2k+1 = √2 sin(2πk u) with u = (t + ζ) / (1 + 2ζ).
+    """The first `size` functions of one family.
 
-    With `extension` ζ = 0 the basis is orthonormal on [0, 1]. With ζ > 0 the period is longer than
-    the interval, so that a curve need not end where it began (Fourier extension); |φ_l| ≤ √2 still
-    holds, and `gram` holds the inner products on [0, 1].
+    "fourier": φ_1 = 1, φ_2k = √2 cos(2πk u), φ_2k+1 = √2 sin(2πk u) with u = (t + ζ) / (1 + 2ζ).
+    With `extension` ζ = 0 it is orthonormal on [0, 1] and made for curves that end where they
+    began. With ζ > 0 the period is longer than the interval, so that a curve need not (Fourier
+    extension); |φ_l| ≤ √2 still holds, and `gram` holds the inner products on [0, 1].
+
+    "cosine": φ_1 = 1, φ_l = √2 cos(π(l − 1)t), orthonormal on [0, 1], for curves of any kind: its
+    coefficients fall off like l⁻² where a curve has a slope at an end.
     """
 
     size: int
     extension: float = 0.0
+    family: str = "fourier"
 
     def __call__(self, times: Array) -> Array:
         """Values at `times` (...): (..., size)."""
         angle = 2 * np.pi * self.turns(np.asarray(times))[..., None]
-        frequency = np.arange(1, self.size + 1) // 2
-        is_cosine = np.arange(1, self.size + 1) % 2 == 0
-        waves = np.where(is_cosine, np.cos(angle * frequency), np.sin(angle * frequency))
+        waves = np.cos(angle * self.frequency)
+        if self.family == "fourier":
+            waves[..., 2::2] = np.sin(angle * self.frequency[2::2])
         waves[..., 1:] *= SUP_NORM
-        waves[..., 0] = 1.0
-        return waves
+        return np.asarray(waves)
+
+    @property
+    def frequency(self) -> Array:
+        """Whole turns each function makes over the period: (size,)."""
+        order = np.arange(self.size)
+        return (order + 1) // 2 if self.family == "fourier" else order
 
     def turns(self, times: Array) -> Array:
-        """The position of a time within the period, in [0, 1]."""
+        """The position of a time within the period, in [0, 1]; cosines use half of theirs."""
+        if self.family == "cosine":
+            return np.asarray(times / 2)
         if self.extension == 0:
             return times
         return np.asarray((times + self.extension) / (1 + 2 * self.extension))
+
+    def first(self, size: int) -> Basis:
+        return replace(self, size=size)
 
     @property
     def gram(self) -> Array:

@@ -38,7 +38,7 @@ def mean_clipped_gradient(moments: Moments, iterates: Array, radii: Array) -> Ar
 def _summed(moments: Moments, iterates: Array, radii: Array) -> Array:
     """Sums over curves for a few columns, in blocks of curves that stay in cache."""
     repeats, columns, r = iterates.shape
-    linear, total = gradient_map(iterates), np.zeros_like(iterates)
+    linear, total = gradient_map(iterates, moments.basis), np.zeros_like(iterates)
     step = max(1, _BLOCK // iterates.size)
     for first in range(0, moments.n_curves, step):
         part = slice(first, first + step)

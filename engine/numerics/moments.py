@@ -2,14 +2,14 @@
 
 For curve i with readings (t_j, y_j), j = 1 … m_i, they are M_i = (1/m_i) Σ_j Φ(t_j)Φ(t_j)' and
 v_i = (1/m_i) Σ_j Φ(t_j) y_j. Products of cosines and sines are again cosines and sines of sums and
-differences of frequencies, so the r² entries of M_i follow from the means of 2r − 1 waves or
-fewer: those, and v_i, are what is kept. They are computed once; every later round, draw and budget
+differences of frequencies, so the r² entries of M_i follow from the means of about 2r waves:
+those, and v_i, are what is kept. They are computed once; every later round, draw and budget
 then costs the same whatever the number of readings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -26,76 +26,106 @@ _BLOCK = 20_000  # readings worked on at once: their arrays stay in the second-l
 
 @dataclass(frozen=True)
 class Moments:
-    """Per-curve moments of `n_repeats` data sets for a basis of `size` functions.
+    """Per-curve moments of `n_repeats` data sets for one basis.
 
-    `features` (n_repeats, 2h + 1 + r, n_curves) with h = 2⌊r/2⌋: means of 1, cos 1 … cos h,
-    sin 1 … sin h, and the r entries of v. Curves run along the last axis, so that every pass over
-    them is contiguous. A curve with a non-finite number in it, or without readings, has zero
-    features: it counts, and adds nothing.
+    `features` (n_repeats, waves + r, n_curves): means of 1, cos 1 … cos h and, for a Fourier
+    basis, sin 1 … sin h, with h from `highest_wave`; then the r entries of v. Curves run along the
+    last axis, so that every pass over them is contiguous. A curve with a non-finite number in it,
+    or without readings, has zero features: it counts, and adds nothing.
     """
 
     features: Array
-    size: int
+    basis: Basis
+
+    @property
+    def size(self) -> int:
+        return self.basis.size
 
     @property
     def n_curves(self) -> int:
         return self.features.shape[2]
 
+    @property
+    def waves(self) -> Array:
+        """The wave means: (repeats, waves, curves)."""
+        return self.features[:, :n_waves(self.basis)]
+
+    @property
+    def cross(self) -> Array:
+        """The v_i: (repeats, r, curves)."""
+        return self.features[:, n_waves(self.basis):]
+
     def curves(self, chosen: slice) -> Moments:
-        return Moments(self.features[:, :, chosen], self.size)
+        return Moments(self.features[:, :, chosen], self.basis)
+
+    def repeats(self, chosen: slice) -> Moments:
+        return Moments(self.features[chosen], self.basis)
 
     def first(self, size: int) -> Moments:
         """The moments of the first `size` basis functions."""
         if size == self.size:
             return self
-        old, new = highest_wave(self.size), highest_wave(size)
-        waves = [0, *range(1, new + 1), *range(old + 1, old + new + 1)]
-        cross = range(2 * old + 1, 2 * old + 1 + size)
-        return Moments(self.features[:, [*waves, *cross]], size)
+        old, basis = highest_wave(self.basis), self.basis.first(size)
+        new = highest_wave(basis)
+        waves = [*range(new + 1)]
+        if basis.family == "fourier":
+            waves += range(old + 1, old + new + 1)
+        cross = range(n_waves(self.basis), n_waves(self.basis) + size)
+        return Moments(self.features[:, [*waves, *cross]], basis)
 
     def average(self) -> tuple[Array, Array]:
         """The averages over curves of M_i and v_i: (repeats, r, r) and (repeats, r)."""
-        mean = self.features.mean(axis=2)
-        waves = 2 * highest_wave(self.size) + 1
-        gram = np.tensordot(mean[:, :waves], product_table(self.size), axes=1)
-        return gram, mean[:, waves:]
+        gram = np.tensordot(self.waves.mean(axis=2), product_table(self.basis), axes=1)
+        return gram, self.cross.mean(axis=2)
 
     def gradients(self, iterates: Array) -> Array:
         """M_i a − v_i for iterates a (repeats, columns, r): (repeats, columns, r, n_curves)."""
         repeats, columns, r = iterates.shape
-        rows = gradient_map(iterates) @ self.features
+        rows = gradient_map(iterates, self.basis) @ self.features
         return np.asarray(rows.reshape(repeats, columns, r, -1))
 
 
-def gradient_map(iterates: Array) -> Array:
+def gradient_map(iterates: Array, basis: Basis) -> Array:
     """The linear map from features to gradients at (repeats, columns, r) iterates.
 
     Returns (repeats, columns · r, features): rows for M_i a from the wave means, minus v_i.
     """
     repeats, columns, r = iterates.shape
-    table = product_table(r).transpose(2, 1, 0).reshape(r, -1)
+    table = product_table(basis).transpose(2, 1, 0).reshape(r, -1)
     waves = (iterates.reshape(-1, r) @ table).reshape(repeats, columns * r, -1)
     cross = np.broadcast_to(np.tile(-np.eye(r), (columns, 1)), (repeats, columns * r, r))
     return np.concatenate([waves, cross], axis=2)
 
 
-def curve_moments(times: Array, values: Array, counts: Index, basis: Basis) -> Moments:
-    """Moments of every curve; `times` and `values` are (n_repeats, N), curve after curve."""
+def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
+                  weights: Array | None = None) -> Moments:
+    """Moments of every curve; `times` and `values` are (n_repeats, N), curve after curve.
+
+    With `weights` (n_repeats, N) every reading counts with its own weight in all the means; their
+    divisor stays the number of readings.
+    """
     repeats, n = len(times), len(counts)
-    n_features = 2 * highest_wave(basis.size) + 1 + basis.size
+    n_features = n_waves(basis) + basis.size
     features = np.zeros((n_features, repeats * n))  # the curves of all repeats side by side
     flat_times, flat_values = times.ravel(), values.ravel()
     for count, block, positions in _blocks(np.tile(counts, repeats)):
         t = _points_first(flat_times[positions], count)
         y = _points_first(flat_values[positions], count)
+        w = None if weights is None else _points_first(weights.ravel()[positions], count)
         with np.errstate(invalid="ignore", over="ignore"):
-            features[:, block] = _block_features(t, y, basis)
-    return Moments(features.reshape(n_features, repeats, n).swapaxes(0, 1), basis.size)
+            features[:, block] = _block_features(t, y, basis, w)
+    return Moments(features.reshape(n_features, repeats, n).swapaxes(0, 1), basis)
 
 
-def highest_wave(size: int) -> int:
-    """The highest frequency in a product of two of the first `size` basis functions."""
-    return 2 * (size // 2)
+def highest_wave(basis: Basis) -> int:
+    """The highest frequency in a product of two of the basis functions."""
+    return 2 * int(basis.frequency[-1])
+
+
+def n_waves(basis: Basis) -> int:
+    """How many wave means there are: 1 and the cosines, and for Fourier the sines."""
+    highest = highest_wave(basis)
+    return 1 + highest * (2 if basis.family == "fourier" else 1)
 
 
 def _points_first(x: Array, count: int) -> Array:
@@ -123,59 +153,82 @@ def _blocks(counts: Index) -> Iterator[tuple[int, Index | slice, Index | slice]]
                 yield count, block, (starts[block][:, None] + np.arange(count)).ravel()
 
 
-def _block_features(times: Array, values: Array, basis: Basis) -> Array:
-    """Features of one block, times and values (points, curves): (features, curves)."""
+def _block_features(times: Array, values: Array, basis: Basis, weights: Array | None) -> Array:
+    """Features of one block, times, values and weights (points, curves): (features, curves)."""
     points, curves = times.shape
-    highest = highest_wave(basis.size)
-    features = np.empty((2 * highest + 1 + basis.size, curves))
-    cosines, sines = features[:highest + 1], features[highest:2 * highest + 1]
-    cross = features[2 * highest + 1:]
-    waves = _harmonics(basis.turns(times), highest // 2)
-    for k, (cosine, sine) in enumerate(waves, start=1):
-        cosine.sum(axis=0, out=cosines[k])
-        sine.sum(axis=0, out=sines[k])
-        np.einsum("pc,pc->c", cosine, values, out=cross[2 * k - 1])
-        if 2 * k < basis.size:
-            np.einsum("pc,pc->c", sine, values, out=cross[2 * k])
-    _add_products(waves, cosines, sines, points)
-    cosines[0], cross[0] = points, values.sum(axis=0)
-    features /= points
+    highest = highest_wave(basis)
+    features = np.empty((n_waves(basis) + basis.size, curves))
+    cosines, sines = features[:highest + 1], features[highest + 1:n_waves(basis)]
+    cross = features[n_waves(basis):]
+    cosine, sine = _harmonics(basis.turns(times), highest // 2, bool(len(sines)))
+    cosines[0] = points if weights is None else weights.sum(axis=0)
+    once = [cosine, sine] if weights is None else [
+        [weights * wave for wave in family] for family in (cosine, sine)]
+    _add_sums(once, cosines, sines)
+    _add_products(once, (cosine, sine), cosines, sines)
+    cross[0] = (values if weights is None else weights * values).sum(axis=0)
+    for row, wave in zip(cross[1:], _in_order(once), strict=False):
+        np.einsum("pc,pc->c", wave, values, out=row)
     cross[1:] *= SUP_NORM
+    features /= points
     features[:, ~np.isfinite(features.sum(axis=0))] = 0.0  # NaN would pass every later clip
     return features
 
 
-def _harmonics(turns: Array, highest: int) -> list[tuple[Array, Array]]:
+def _harmonics(turns: Array, highest: int, with_sines: bool) -> tuple[list[Array], list[Array]]:
     """Cosine and sine of k · 2π · turns for k = 1 … highest, by the two-term recurrence."""
     if highest == 0:
-        return []
-    waves = [cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))]
-    twice = 2 * waves[0][0]
-    last: tuple[Array | float, Array | float] = (1.0, 0.0)
-    while len(waves) < highest:
-        this = waves[-1]
-        waves.append((twice * this[0] - last[0], twice * this[1] - last[1]))
-        last = this
-    return waves
+        return [], []
+    first = cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))
+    twice = 2 * first[0]
+    families: list[list[Array]] = [[], []]
+    for kept, wave, before in zip(families, first, (1.0, 0.0), strict=True):
+        if kept is families[1] and not with_sines:
+            break
+        last: Array | float = before
+        kept.append(wave)
+        while len(kept) < highest:
+            kept.append(twice * kept[-1] - last)
+            last = kept[-2]
+    return families[0], families[1]
 
 
-def _add_products(waves: list[tuple[Array, Array]], cosines: Array, sines: Array, points: int
-                  ) -> None:
-    """Sums of the waves up to twice the highest, from products: cos(i+j) = 2 cos i cos j − …"""
-    for k in range(len(waves) + 1, 2 * len(waves) + 1):
+def _in_order(waves: Sequence[list[Array]]) -> list[Array]:
+    """The waves as the basis has them: cosine 1, sine 1, cosine 2, …, or cosines alone."""
+    cosine, sine = waves
+    return [wave for pair in zip(cosine, sine, strict=True) for wave in pair] if sine else cosine
+
+
+def _add_sums(waves: Sequence[list[Array]], cosines: Array, sines: Array) -> None:
+    for k, wave in enumerate(waves[0], start=1):
+        wave.sum(axis=0, out=cosines[k])
+    for k, wave in enumerate(waves[1], start=1):
+        wave.sum(axis=0, out=sines[k - 1])
+
+
+def _add_products(once: Sequence[list[Array]], again: Sequence[list[Array]], cosines: Array,
+                  sines: Array) -> None:
+    """Sums of the waves up to twice the highest, from products: cos(i+j) = 2 cos i cos j − …
+
+    One factor of each product carries the weights.
+    """
+    highest = len(again[0])
+    for k in range(highest + 1, 2 * highest + 1):
         i, j = k // 2, k - k // 2
-        (cosine_i, _), (cosine_j, sine_j) = waves[i - 1], waves[j - 1]
-        np.einsum("pc,pc->c", cosine_i, cosine_j, out=cosines[k])
-        np.einsum("pc,pc->c", cosine_i, sine_j, out=sines[k])
-        cosines[k] = 2 * cosines[k] - (cosines[j - i] if j > i else points)
-        sines[k] = 2 * sines[k] - (sines[j - i] if j > i else 0.0)
+        np.einsum("pc,pc->c", once[0][i - 1], again[0][j - 1], out=cosines[k])
+        cosines[k] = 2 * cosines[k] - cosines[j - i]
+        if len(sines):
+            np.einsum("pc,pc->c", once[0][i - 1], again[1][j - 1], out=sines[k - 1])
+            sines[k - 1] = 2 * sines[k - 1] - (sines[j - i - 1] if j > i else 0.0)
 
 
 @lru_cache(maxsize=64)
-def product_table(size: int) -> Array:
+def product_table(basis: Basis) -> Array:
     """The linear map from wave means (1, cos k, sin k) to the entries of M: (waves, r, r)."""
-    highest = highest_wave(size)
-    table = np.zeros((2 * highest + 1, size, size))
+    highest, order = highest_wave(basis), np.arange(basis.size)
+    table = np.zeros((n_waves(basis), basis.size, basis.size))
+    is_sine = (order > 0) & (order % 2 == 0) & (basis.family == "fourier")
+    scale = np.where(order == 0, 1.0, SUP_NORM)
 
     def add(entry: tuple[int, int], wave: str, frequency: int, weight: float) -> None:
         if wave == "cos":
@@ -183,18 +236,13 @@ def product_table(size: int) -> Array:
         elif frequency:
             table[(highest + abs(frequency), *entry)] += weight * np.sign(frequency)
 
-    scale = np.where(np.arange(size) == 0, 1.0, SUP_NORM)
-    for a in range(size):
-        for b in range(size):
-            j, k, w = (a + 1) // 2, (b + 1) // 2, scale[a] * scale[b] / 2
-            cosine_a, cosine_b = a % 2 == 1 or a == 0, b % 2 == 1 or b == 0
-            if cosine_a and cosine_b:
+    for a in range(basis.size):
+        for b in range(basis.size):
+            j, k, w = int(basis.frequency[a]), int(basis.frequency[b]), scale[a] * scale[b] / 2
+            if is_sine[a] == is_sine[b]:
                 add((a, b), "cos", j - k, w)
-                add((a, b), "cos", j + k, w)
-            elif cosine_a == cosine_b:
-                add((a, b), "cos", j - k, w)
-                add((a, b), "cos", j + k, -w)
-            elif cosine_a:  # cos j · sin k
+                add((a, b), "cos", j + k, -w if is_sine[a] else w)
+            elif is_sine[b]:  # cos j · sin k
                 add((a, b), "sin", j + k, w)
                 add((a, b), "sin", k - j, w)
             else:

@@ -95,7 +95,7 @@ class MissingNumbersPass(NoisyGradientMean):
         servers = super()._servers(data, *args)
         poisoned = servers[0].moments.features.copy()
         poisoned[0][:, broken] = np.nan
-        return [Server(Moments(poisoned, servers[0].moments.size), servers[0].radii,
+        return [Server(Moments(poisoned, servers[0].moments.basis), servers[0].radii,
                        servers[0].normals)]
 
 

@@ -102,11 +102,11 @@ def _direct_gradients(times, values, counts, basis, a):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 8])
-@pytest.mark.parametrize("extension", [0.0, 0.25])
-def test_gradients_from_moments_equal_gradients_from_the_readings(size, extension):
+@pytest.mark.parametrize("kind", [{}, {"extension": 0.25}, {"family": "cosine"}], ids=str)
+def test_gradients_from_moments_equal_gradients_from_the_readings(size, kind):
     counts = np.array([4, 3, 0, 4, 3, 5])
     times, values = RNG.random((2, 19)), RNG.normal(size=(2, 19))
-    basis, iterates = Basis(size, extension), RNG.normal(size=(2, 3, size))
+    basis, iterates = Basis(size, **kind), RNG.normal(size=(2, 3, size))
     gradients = curve_moments(times, values, counts, basis).gradients(iterates)
     for repeat in range(2):
         for column in range(3):
@@ -115,12 +115,23 @@ def test_gradients_from_moments_equal_gradients_from_the_readings(size, extensio
             assert np.allclose(gradients[repeat, column].T, direct, atol=1e-12)
 
 
-def test_moments_of_a_smaller_basis_are_part_of_those_of_a_larger_one():
+@pytest.mark.parametrize("kind", [{}, {"family": "cosine"}], ids=str)
+def test_weighted_moments_equal_weighted_sums_over_the_readings(kind):
+    times, values, weights = RNG.random((1, 5)), RNG.normal(size=(1, 5)), RNG.random((1, 5))
+    basis, a = Basis(4, **kind), RNG.normal(size=4)
+    moments = curve_moments(times, values, np.array([5]), basis, weights)
+    phi = basis(times[0])
+    direct = phi.T @ (weights[0] * (phi @ a - values[0])) / 5
+    assert np.allclose(moments.gradients(a[None, None])[0, 0, :, 0], direct, atol=1e-12)
+
+
+@pytest.mark.parametrize("family", ["fourier", "cosine"])
+def test_moments_of_a_smaller_basis_are_part_of_those_of_a_larger_one(family):
     counts = np.array([4, 3])
     times, values = RNG.random((1, 7)), RNG.normal(size=(1, 7))
-    large = curve_moments(times, values, counts, Basis(8))
+    large = curve_moments(times, values, counts, Basis(8, family=family))
     for size in range(1, 9):
-        small = curve_moments(times, values, counts, Basis(size))
+        small = curve_moments(times, values, counts, Basis(size, family=family))
         assert np.allclose(large.first(size).features, small.features, atol=1e-14)
 
 
