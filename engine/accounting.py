@@ -15,6 +15,7 @@ from engine.errors import InputError
 from engine.types import Budget, Spend
 
 _ROUND_UP = 1 + 1e-10  # noise is made larger by this factor, far above the root finder's tolerance
+_ROUNDING = 1e-12  # of a sum of shares that make up the whole
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
 
 
@@ -71,7 +72,7 @@ def per_round_mu(total: float, rounds: int) -> float:
 
 
 def total_mu(spends: Iterable[Spend]) -> float:
-    """The μ of all spends about one server's people together.
+    """The μ of all spends about one server's people together; NaN if some noise is not Gaussian.
 
     Lines add in squares. Within a line, `count` releases about the same people add in squares
     too; parallel ones, each about different people, cost as much as one.
@@ -80,21 +81,33 @@ def total_mu(spends: Iterable[Spend]) -> float:
 
 
 def _line_mu(spend: Spend) -> float:
+    if spend.mu is None:
+        return math.nan
     return spend.mu * math.sqrt(spend.count if spend.composition == "sequential" else 1)
+
+
+def total_epsilon(spends: Iterable[Spend]) -> float | None:
+    """The sum of the ε of spends that all hold with δ = 0; None if one does not."""
+    total = 0.0
+    for spend in spends:
+        if spend.epsilon is None:
+            return None
+        total += spend.epsilon * (spend.count if spend.composition == "sequential" else 1)
+    return total
 
 
 def guarantee(spends: Sequence[Spend], server: int) -> Budget:
     """The (ε, δ) proved for one server's people by the noise that was really added.
 
-    δ is the one asked for; ε is exact. It may exceed what was asked when printed constants do not
-    keep their promise, and falls below it when they are loose.
+    δ is the one asked for, or 0 where no release needs it; ε is exact. It may exceed what was
+    asked when printed constants do not keep their promise, and falls below it when they are loose.
     """
     own = [spend for spend in spends if spend.server == server]
-    asked = own[0].asked
-    epsilon = exact_epsilon(total_mu(own), asked.delta)
-    if epsilon <= asked.epsilon <= epsilon * (1 + _SAME):
+    asked, pure = own[0].asked, total_epsilon(own)
+    epsilon = exact_epsilon(total_mu(own), asked.delta) if pure is None else pure
+    if epsilon <= asked.epsilon * (1 + _ROUNDING) and asked.epsilon <= epsilon * (1 + _SAME):
         return asked
-    return Budget(max(epsilon, 1e-12), asked.delta)
+    return Budget(max(epsilon, 1e-12), asked.delta if pure is None else 0.0)
 
 
 def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.types import Array, Estimate, Truth
+from engine.types import Array, Estimate, Truth, drawing_grid
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,38 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
     privacy = basis.squared_distance(released - unprotected)
     if truth is None:
         return Errors(privacy, None, None)
-    best, tail = basis.project(truth)
+    best, tail = estimate.project(truth)
     estimation = basis.squared_distance(unprotected - best) + tail
     return Errors(privacy, np.broadcast_to(estimation, privacy.shape),
                   basis.squared_distance(released - best) + tail)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often a band holds what it should, each (budgets, repeats, draws).
+
+    For pointwise bands the share of the time range, for simultaneous ones 1 where the whole curve
+    lies inside and 0 elsewhere. `of_kept` is about the best curve with the waves that are kept,
+    which is what a band promises; `of_curve` about the truth with all its details.
+    """
+
+    of_kept: Array
+    of_curve: Array
+
+
+def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
+    """Coverage of the band on the drawing grid; None without a band or a known truth."""
+    limits = estimate.limits
+    if limits is None or truth is None or estimate.band is None:
+        return None
+    best, grid = estimate.project(truth)[0], drawing_grid()
+    kept = np.array(estimate.kept or [estimate.basis.size] * len(estimate.coefficients))
+    reduced = np.where(np.arange(estimate.basis.size) < kept[:, None], best, 0.0)
+    inside = [(limits[0] <= target) & (target <= limits[1]) for target in (
+        estimate.on_grid(reduced, grid)[:, None, None], truth.grid_values)]
+    whole = estimate.band.kind == "simultaneous"
+    shares = [hit.all(axis=-1).astype(float) if whole else hit.mean(axis=-1) for hit in inside]
+    return Coverage(*shares)
 
 
 def typical_distance(squared_errors: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +64,8 @@ class PublicFacts:
 
     `kind` is "simulated", "public" or "upload". Values outside the bounds are moved to the nearest
     bound. `unit_scale` says that values are of size one as they stand, so that the papers'
-    constants apply unchanged; `periodic` that a curve ends where it began.
+    constants apply unchanged; `periodic` that a curve ends where it began. `common_times`, on
+    [0, 1], is the public grid at which every curve is read, where there is one.
     """
 
     name: str = "Curves"
@@ -82,6 +83,7 @@ class PublicFacts:
     value_high: float = 1.0
     unit_scale: bool = False
     periodic: bool = False
+    common_times: tuple[float, ...] = ()
     origin: str = ""
 
     def __post_init__(self) -> None:
@@ -129,6 +131,11 @@ class Truth:
     @classmethod
     def of(cls, function: Callable[[Array], Array]) -> Truth:
         return cls(_read_only(function(drawing_grid())), _read_only(function(quadrature()[0])))
+
+    def less(self, curve: Callable[[Array], Array]) -> Truth:
+        """What is left of the truth when a known curve is taken off."""
+        return Truth(_read_only(self.grid_values - curve(drawing_grid())),
+                     _read_only(self.node_values - curve(quadrature()[0])))
 
     @property
     def energy(self) -> float:
@@ -251,28 +258,49 @@ class Spend:
 
     `mu` is the Gaussian-DP parameter of one such release (∞ without noise), `count` how many
     there are, and `composition` "sequential" when the same people take part in each (μ's add in
-    squares) or "parallel" when every person takes part in one.
+    squares) or "parallel" when every person takes part in one. A release whose noise is not
+    Gaussian has no `mu`; its `epsilon` holds with δ = 0, and those add. `sensitivity` and
+    `noise_scale` are in units of what is released, in its own words.
     """
 
     what: str
     server: int
-    mu: float
+    mu: float | None
     sensitivity: tuple[float, ...]
     noise_scale: tuple[float, ...]
     count: int
     composition: str
     asked: Budget
     why: str
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True)
+class Band:
+    """Limits around released curves, as a centre and a covariance of its coefficients.
+
+    `centre` (…, r) and `covariance` (…, r, r) are in response units. `kind` is "pointwise" (each
+    time on its own, 95 in 100) or "simultaneous" (the whole curve). NaN where nothing is known.
+    """
+
+    centre: Array
+    covariance: Array
+    kind: str = "simultaneous"
+
+    def of(self, *where: Any) -> Band:
+        """The band of some of the budgets, repeats or draws, as numpy indexes them."""
+        return Band(self.centre[where], self.covariance[where], self.kind)
 
 
 @dataclass(frozen=True)
 class Estimate:
     """What a mechanism released, for every budget, repeat and draw, as basis coefficients.
 
-    `coefficients` (budgets, repeats, draws, r) are in response units. `spends` holds one ledger
-    for each budget. `unprotected` (budgets, repeats, r) never leaves a server: it is the estimate
-    without noise that the private one is compared with. `lower` and `upper` are bands on the
-    drawing grid (budgets, repeats, draws, GRID_SIZE) where a mechanism gives them.
+    `coefficients` (budgets, repeats, draws, r) are in response units; `kept` says how many of them
+    each budget uses, the rest are zero. `offset` is a public curve that is added to all. `spends`
+    holds one ledger for each budget. `unprotected` (budgets, repeats, r) never leaves a server: it
+    is the estimate without noise that the private one is compared with. `band` is given by
+    mechanisms that know how far off they may be.
     """
 
     task: str
@@ -280,13 +308,38 @@ class Estimate:
     coefficients: Array
     spends: tuple[tuple[Spend, ...], ...]
     unprotected: Array
-    lower: Array | None = None
-    upper: Array | None = None
+    band: Band | None = None
     tuning: tuple[dict[str, Any], ...] = ()
+    offset: Callable[[Array], Array] | None = None
+    kept: tuple[int, ...] = ()
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid of [0, 1]: (budgets, repeats, draws, len(grid))."""
-        return np.asarray(self.coefficients @ self.basis(grid).T)
+        return self.on_grid(self.coefficients, grid)
+
+    def on_grid(self, coefficients: Array, grid: Array) -> Array:
+        """Curves with these coefficients (…, r) on a grid of [0, 1]: (…, len(grid))."""
+        values = np.asarray(coefficients @ self.basis(grid).T)
+        return values if self.offset is None else values + self.offset(grid)
+
+    def project(self, truth: Truth) -> tuple[Array, float]:
+        """Coefficients that come nearest to the truth, and the energy they leave out."""
+        return self.basis.project(truth if self.offset is None else truth.less(self.offset))
+
+    @cached_property
+    def limits(self) -> tuple[Array, Array] | None:
+        """Lower and upper band on the drawing grid: (budgets, repeats, draws, GRID_SIZE) each."""
+        from engine.bands import limits
+
+        return None if self.band is None else limits(self, self.band)
+
+    @property
+    def lower(self) -> Array | None:
+        return None if self.limits is None else self.limits[0]
+
+    @property
+    def upper(self) -> Array | None:
+        return None if self.limits is None else self.limits[1]
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from engine import accounting
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
+from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient, project_on_ellipsoid
 from engine.numerics.moments import Moments, curve_moments
@@ -21,13 +22,13 @@ from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
 from engine.types import (
     Array,
+    Band,
     Budget,
     CurveData,
     Estimate,
     PublicFacts,
     Sizes,
     Spend,
-    drawing_grid,
 )
 
 _USUAL_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
@@ -202,24 +203,24 @@ class NoisyGradientMean(Mechanism):
             coefficients=_to_response_units(released, data.facts, scale),
             unprotected=_to_response_units(unprotected, data.facts, scale),
             spends=tuple(plan.spends for plan in plans),
+            kept=tuple(plan.size for plan in plans),
             tuning=tuple(self._tuning(plan) for plan in plans))
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Least squares on all curves, with the basis size of an unlimited budget.
 
-        `lower` and `upper` enclose the middle 95 % of where chance in who took part moves it.
+        Its band encloses, at each time, the middle 95 % of where chance in who took part moves it.
         """
         budget = one_per_server((Budget(math.inf),), data.sizes.n_servers)
         basis = self.basis(self._size(data.sizes, budget), data.facts)
         moments, scale = self._moments(data, basis), self._value_scale(data.facts)
-        fit = _least_squares(moments)
+        fit = least_squares.fit(moments)
         unit = data.facts.value_half_width if scale == "bounds" else 1.0
-        half_width = 1.96 * unit * _standard_errors(moments, fit, basis)
+        covariance = unit**2 * least_squares.covariance(moments, fit)
         fit = _to_response_units(fit[None], data.facts, scale)
-        middle = fit @ basis(drawing_grid()).T
         return Estimate(task=MEAN_FUNCTION.key, basis=basis, coefficients=fit[:, :, None],
-                        unprotected=fit, spends=((),), lower=(middle - half_width)[:, :, None],
-                        upper=(middle + half_width)[:, :, None])
+                        unprotected=fit, spends=((),), kept=(basis.size,),
+                        band=Band(fit[:, :, None], covariance[None, :, None], "pointwise"))
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
@@ -412,30 +413,12 @@ class NoisyGradientMean(Mechanism):
         pooled = Moments(np.concatenate([s.moments.features for s in servers], axis=2),
                          servers[0].moments.basis)
         if self.baseline == "least_squares":
-            return _least_squares(pooled)
+            return least_squares.fit(pooled)
         gram, cross = pooled.average()
         fit = np.zeros_like(cross[..., None])
         for _ in range(rounds):
             fit = fit - self.step_size * (gram @ fit - cross[..., None])
         return np.asarray(fit[..., 0])
-
-
-def _least_squares(moments: Moments) -> Array:
-    """Pooled least squares with every curve of weight one: (repeats, r)."""
-    gram, cross = moments.average()
-    ridge = 1e-10 * np.eye(moments.size)  # keeps a design with too few points solvable
-    return np.asarray(np.linalg.solve(gram + ridge, cross[..., None])[..., 0])
-
-
-def _standard_errors(moments: Moments, fit: Array, basis: Basis) -> Array:
-    """Standard error of the fitted curve on the drawing grid: (repeats, GRID_SIZE).
-
-    Curves are independent, readings within one are not: the sandwich formula over curves.
-    """
-    gram = moments.average()[0] + 1e-10 * np.eye(basis.size)
-    scores = moments.gradients(fit[:, None])[:, 0]
-    influence = np.linalg.solve(gram, scores) / moments.n_curves
-    return np.asarray(np.sqrt(((basis(drawing_grid()) @ influence) ** 2).sum(axis=2)))
 
 
 def _rate_weights(n: Array, m: float, budgets: tuple[Budget, ...], size: int) -> Array:

@@ -49,7 +49,24 @@ def growth(t: Array) -> Array:
     return np.asarray(_GROWTH(t))
 
 
-_MEANS: dict[str, Callable[[Array], Array]] = {"mu1": mu1, "mu2": mu2, "growth": growth}
+def logistic(t: Array) -> Array:
+    """1.2/(1 + exp(−9(t − 0.55))) + 0.3t: a rise in the middle, with slopes at both ends."""
+    return 1.2 / (1 + np.exp(-9 * (t - 0.55))) + 0.3 * t
+
+
+def wiggly(t: Array) -> Array:
+    """0.4 + 0.6 sin 4πt + 0.4 cos 7πt: many waves, and no period."""
+    return 0.4 + 0.6 * np.sin(4 * np.pi * t) + 0.4 * np.cos(7 * np.pi * t)
+
+
+def line(t: Array) -> Array:
+    """6t − 3."""
+    return 6 * t - 3
+
+
+_MEANS: dict[str, Callable[[Array], Array]] = {
+    "mu1": mu1, "mu2": mu2, "growth": growth, "logistic": logistic, "wiggly": wiggly, "line": line,
+    "flat": np.zeros_like}
 
 _FACTS = {
     "mu1": PublicFacts(name="Smooth wave, simulated", unit_scale=True, periodic=True),
@@ -58,7 +75,12 @@ _FACTS = {
         name="Growth, simulated", person="child", people="children", curve="growth",
         value_name="Height", value_unit="cm", time_name="Age", time_unit="years",
         time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
+    "logistic": PublicFacts(name="Rise in the middle, simulated", unit_scale=True),
+    "wiggly": PublicFacts(name="Many waves, simulated", unit_scale=True),
+    "line": PublicFacts(name="Steep line, simulated", unit_scale=True),
+    "flat": PublicFacts(name="Flat line, simulated", unit_scale=True),
 }
+_TAIL_DEGREES = 4  # of the t law of heavy-tailed deviations
 
 
 @sources.register
@@ -77,7 +99,7 @@ class SparseCurves(Source):
     tasks = frozenset({MEAN_FUNCTION.key})
 
     mean: str = param("mu1", "Mean curve", "The known average the curves scatter around.",
-                      choices=("mu1", "mu2", "growth"))
+                      choices=tuple(_MEANS))
     n_curves: int = param(250, "People", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     n_observations_per_curve: int = param(
@@ -91,6 +113,12 @@ class SparseCurves(Source):
     deviation_sd: float = param(
         0.5, "Spread of people", "Standard deviation of a person's curve around the mean.",
         low=0.0, high=100.0, when={"mean=growth": 6.0})
+    deviation_tails: str = param(
+        "normal", "Tails of deviations",
+        "Heavy: each person's deviation is stretched by a t law with 4 degrees of freedom of the "
+        "same variance, so that a few people are far out.", choices=("normal", "heavy"))
+    level: float = param(0.0, "Level", "Added to the mean curve, in response units.",
+                         low=-1e6, high=1e6)
     deviation_length: float = param(
         0.8, "Length scale of deviations", "Larger: a person's curve stays above or below longer.",
         low=0.3, high=5.0)
@@ -98,9 +126,13 @@ class SparseCurves(Source):
         4.0, "Smoothness of deviations", "Order ν of the Matérn covariance.", low=3.0, high=10.0,
         symbol="ν")
     value_low: float = param(-2.0, "Lowest possible value", "Public lower bound of a reading.",
-                             low=-1e6, high=1e6, when={"mean=mu2": -3.0, "mean=growth": 60.0})
+                             low=-1e6, high=1e6, when={
+                                 "mean=mu2": -3.0, "mean=growth": 60.0, "mean=wiggly": -3.0,
+                                 "mean=line": -5.0, "mean=flat": -3.0})
     value_high: float = param(4.0, "Highest possible value", "Public upper bound of a reading.",
-                              low=-1e6, high=1e6, when={"mean=mu2": 3.0, "mean=growth": 200.0})
+                              low=-1e6, high=1e6, when={
+                                  "mean=mu2": 3.0, "mean=growth": 200.0, "mean=line": 5.0,
+                                  "mean=flat": 3.0})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,7 +146,8 @@ class SparseCurves(Source):
         return (("Growth, simulated", {"mean": "growth", "n_curves": 200,
                                        "n_observations_per_curve": 30}),
                 ("Smooth wave, simulated", {"mean": "mu1"}),
-                ("Rising bend, simulated", {"mean": "mu2"}))
+                ("Rising bend, simulated", {"mean": "mu2"}),
+                ("Many waves, simulated", {"mean": "wiggly", "n_curves": 1000}))
 
     @property
     def facts(self) -> PublicFacts:
@@ -130,7 +163,7 @@ class SparseCurves(Source):
 
     @property
     def truth(self) -> Truth:
-        return _truth(self.mean)
+        return _truth(self.mean, self.level)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets; times, deviations and errors each come from one block of draws."""
@@ -139,12 +172,16 @@ class SparseCurves(Source):
         deviations = path_polynomials(
             self.deviation_smoothness, self.deviation_length, 1.0) * self.deviation_sd
         weights = rng.standard_normal((n_repeats * n, deviations.shape[1]))
+        if self.deviation_tails == "heavy":
+            weights *= _stretch(n_repeats * n, rng)
+        mean = _mean_polynomial(self.mean).copy()
+        mean[0] += self.level
         values = rng.standard_normal((n_repeats * n, m))
         values *= np.sqrt(self.noise_variance)
         step = max(1, _BLOCK // m)
         for first in range(0, n_repeats * n, step):
             block = slice(first, first + step)
-            curves = _curve_polynomials(_mean_polynomial(self.mean), deviations, weights[block])
+            curves = _curve_polynomials(mean, deviations, weights[block])
             z = times[block].T.copy()  # curves along the fast axis
             z *= 2.0
             z -= 1.0
@@ -163,14 +200,20 @@ def _curve_polynomials(mean: Array, deviations: Array, weights: Array) -> Array:
     return curves
 
 
+def _stretch(curves: int, rng: np.random.Generator) -> Array:
+    """Factors that turn normal deviations into t ones of the same variance: (curves, 1)."""
+    chance = rng.chisquare(_TAIL_DEGREES, (curves, 1))
+    return np.sqrt((_TAIL_DEGREES - 2) / chance)
+
+
 @lru_cache
 def _mean_polynomial(name: str) -> Array:
     """The mean curve in powers of z, to 1e-9 of its size."""
-    series = np.polynomial.Chebyshev.interpolate(lambda z: _MEANS[name]((z + 1) / 2), 18)
-    trimmed = series.trim(1e-9 * np.abs(series.coef).max())
+    series = np.polynomial.Chebyshev.interpolate(lambda z: _MEANS[name]((z + 1) / 2), 40)
+    trimmed = series.trim(1e-9 * max(np.abs(series.coef).max(), 1e-300))
     return np.asarray(np.polynomial.chebyshev.cheb2poly(trimmed.coef), dtype=float)
 
 
 @lru_cache
-def _truth(name: str) -> Truth:
-    return Truth.of(_MEANS[name])
+def _truth(name: str, level: float) -> Truth:
+    return Truth.of(lambda t: _MEANS[name](t) + level)

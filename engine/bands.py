@@ -1,0 +1,63 @@
+"""Bands around curves: pointwise and simultaneous, from a covariance of coefficients."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import ndtri
+
+from engine.types import Array, Band, Estimate, drawing_grid
+
+LEVEL = 0.95
+_WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than the simulation behind them
+_SAMPLE, _SEED = 1000, 20_241_206
+_POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
+_BLOCK = 40  # bands simulated at once, to stay in cache
+
+
+def limits(estimate: Estimate, band: Band) -> tuple[Array, Array]:
+    """Lower and upper limits on the drawing grid, (…, GRID_SIZE) each; NaN where unknown.
+
+    "pointwise": the middle ± 1.96 standard errors, for every time on its own. "simultaneous": the
+    95 % quantile of the largest |deviation|/standard error over the whole curve, simulated from
+    the covariance, times 1.1; the factor makes up for deviations that are not quite normal.
+    """
+    grid = drawing_grid()
+    middle = estimate.on_grid(band.centre, grid)
+    errors = standard_errors(band.covariance, estimate.basis(grid))
+    if band.kind == "pointwise":
+        errors *= ndtri((1 + LEVEL) / 2)
+    else:
+        errors *= simultaneous_factor(band.covariance, estimate.basis(grid[_POINTS]))[..., None]
+    return middle - errors, middle + errors
+
+
+def standard_errors(covariance: Array, waves: Array) -> Array:
+    """√(φ(t)'Cφ(t)) for covariances (…, r, r) at waves (points, r): (…, points)."""
+    squared = ((waves @ covariance) * waves).sum(axis=-1)
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
+
+
+def simultaneous_factor(covariance: Array, waves: Array) -> Array:
+    """How many standard errors hold the whole curve in 95 of 100 cases, widened: (…,)."""
+    flat = covariance.reshape(-1, *covariance.shape[-2:])
+    factors = [_factor(flat[k:k + _BLOCK], waves) for k in range(0, len(flat), _BLOCK)]
+    return _WIDER * np.concatenate(factors).reshape(covariance.shape[:-2])
+
+
+def _factor(covariance: Array, waves: Array) -> Array:
+    known = np.isfinite(covariance).all(axis=(-1, -2))
+    values, vectors = np.linalg.eigh(np.where(known[:, None, None], covariance, 0.0))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
+    spread = waves @ root  # (bands, points, r)
+    spread /= np.maximum(np.sqrt((spread**2).sum(axis=-1, keepdims=True)), 1e-300)
+    largest = np.abs(spread @ _normals(waves.shape[1])).max(axis=1)
+    place = int(np.ceil(LEVEL * _SAMPLE)) - 1
+    return np.where(known, np.partition(largest, place, axis=-1)[:, place], np.nan)
+
+
+@lru_cache(maxsize=64)
+def _normals(size: int) -> Array:
+    """A fixed public sample: the same band for the same release, always."""
+    return np.random.default_rng(_SEED).standard_normal((size, _SAMPLE))

@@ -1,0 +1,570 @@
+"""Private mean function in six small releases, with a confidence band: our own estimator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from engine import accounting
+from engine.errors import InputError
+from engine.feasibility import NOT_FEASIBLE, Feasibility
+from engine.location import STEPS, Located, Site, locate
+from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.numerics import least_squares
+from engine.numerics.bases import Basis
+from engine.numerics.densities import (
+    N_COSINES,
+    Reweighted,
+    density_features,
+    larger_basis,
+    private_density,
+)
+from engine.numerics.deviations import Deviations, Design, weighted_within_curves
+from engine.numerics.moments import Moments, curve_moments
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.reference_law import heavy_tailed
+from engine.registry import param
+from engine.tasks import MEAN_FUNCTION
+from engine.types import (
+    Array,
+    Band,
+    Budget,
+    CurveData,
+    Estimate,
+    PublicFacts,
+    Sizes,
+    Spend,
+    drawing_grid,
+)
+
+_SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
+_SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
+_SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
+_DENSITY_SHARE, _DENSITY_FROM = 0.1, 150.0  # of an undeclared design
+_MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
+_SHRINK_FROM = 100.0
+_QUIET = 1e12  # a μ without noise
+_TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
+_BLOCK = 150_000  # entries of T of the repeats worked on together
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is fixed before any reading is looked at: public sizes and one budget per site."""
+
+    size: int
+    budgets: tuple[Budget, ...]
+    effective_size: float  # N = √Σ (n_s μ_s)²
+    shares: tuple[float, ...]
+    with_density: bool
+    shrinks: bool
+    spends: tuple[Spend, ...]
+
+    @property
+    def feasible(self) -> bool:
+        return self.effective_size >= NOT_FEASIBLE
+
+    @property
+    def pure(self) -> tuple[bool, ...]:
+        """For each site, whether its guarantee is to hold with δ = 0."""
+        return tuple(budget.is_private and budget.is_pure for budget in self.budgets)
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Plans of one kind are fitted together, as columns of the same arrays."""
+        return (self.size, self.pure, self.shares, self.with_density)
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The standard noise of one site, shared by all budgets: it only ever sees its own."""
+
+    normals: Array  # (5, repeats, draws, p)
+    gaps: Array  # (5, repeats, draws, p): standard exponentials, for δ = 0
+    symmetric: Array  # (repeats, draws, p, p)
+    density: Array  # (repeats, draws, N_COSINES)
+    density_gaps: Array
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool
+             ) -> Streams:
+        shape = (5, repeats, draws, size)
+        normals, square = rng.standard_normal(shape), rng.standard_normal((*shape[1:], size))
+        density = rng.standard_normal((repeats, draws, N_COSINES))
+        gaps = [rng.standard_exponential(z.shape) if pure else np.empty(0)
+                for z in (normals, density)]
+        return cls(normals, gaps[0], (square + square.swapaxes(-1, -2)) / 2, density, gaps[1])
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped."""
+
+    middle: PublicCurve
+    half: float
+
+    def __call__(self, times: Array, values: Array) -> Array:
+        middle = self.middle.heights[0] if self.is_flat else self.middle(times)
+        return np.clip((values - middle) / self.half, -1.0, 1.0)
+
+    @cached_property
+    def is_flat(self) -> bool:
+        return len(set(self.middle.heights)) == 1
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveMean(Mechanism):
+    """Find the neighbourhood, learn the size of the deviations there, tighten, and measure.
+
+    Five small releases of clipped averages over all curves, and a sixth of their second moments
+    for the band; see `engine.location` for each and for its proof. Below N = 12 (`effective_size`,
+    the number of curves times μ) nothing useful can be released: nothing is, and the estimate is
+    the public prior curve.
+
+    Notes
+    -----
+    *Privacy.* Every release clips whole curves, h_i = T_i a − t_i with T_i and t_i functions of
+    curve i alone, into an ellipsoid fixed by earlier releases; `engine.location` proves each
+    sensitivity, for any curve whatever. The k-th release has μ_k = √w_k μ with shares w that sum
+    to one; all use the same curves, so squares add to μ². A curve with a number that is not finite
+    has T_i = 0 and t_i = 0 and stays in the count. Everything after the releases, and the band, is
+    computed from them.
+
+    *Undeclared times.* From N = 150 a tenth of μ² is spent on the law of the times: the mean over
+    curves of (mean_j √2 cos(πk t_ij)), k = 1 … 6, each curve clipped to norm 1, so replacing one
+    moves it by at most 2/n in norm.
+
+    *δ = 0.* K-norm noise instead of Gaussian, ε adds, no sixth release.
+
+    Units: coefficients are found on the scale where the stated bounds are ±1, and mapped back.
+
+    References
+    ----------
+    Derived in this project; filter and clipping after Huber (1964) and Kalman (1960), composition
+    after Dong, Roth and Su (2022).
+    """
+
+    key = "adaptive_mean"
+    label = "Adaptive mean"
+    order = 10
+    tasks = frozenset({MEAN_FUNCTION.key})
+    guarantee = "either"
+    family = "gradient"
+    reference = "derived in this project: six releases with adaptive clipping, exact composition"
+
+    basis: str = param(
+        "cosine", "Basis functions",
+        "Cosine: for curves of any kind. Fourier: only for curves that end where they began.",
+        choices=("cosine", "fourier"))
+    truncation: int | None = param(
+        None, "Basis functions kept",
+        "How much detail is kept. More: finer curve, more noise. Usual: from the public sizes.",
+        low=1, high=33, symbol="r")
+    band: str = param(
+        "simultaneous", "Confidence band",
+        "Simultaneous: 95 in 100 bands hold the whole curve. Pointwise: 95 in 100 at each time. "
+        "None: its share of the budget goes to the curve.",
+        choices=("simultaneous", "pointwise", "none"))
+    shrink: str | None = param(
+        None, "Shrink small waves",
+        "Pull waves that noise could have made towards zero. Usual: where the sizes say it helps.",
+        choices=("always", "never"))
+    design: str = param(
+        "declared", "Law of the times",
+        "Declared: times are spread evenly, or as stated below. Undeclared: if the budget is "
+        "large enough, a tenth of it is spent to learn how they are spread.",
+        choices=("declared", "undeclared"))
+    density: str | None = param(
+        None, "How times are spread",
+        "Relative heights at equally spaced times, such as 1, 2, 1. Empty: evenly.")
+    prior: str | None = param(
+        None, "Known curve",
+        "A public curve to start from, as values at equally spaced times. Only the difference "
+        "from it is estimated. Empty: the middle of the bounds.")
+    prior_room: float | None = param(
+        None, "Largest distance from it",
+        "How far a reading can lie from the known curve, in response units. Empty: as far as the "
+        "bounds allow.", low=1e-9, high=1e12)
+    split: str | None = param(
+        None, "Split of the budget",
+        "Shares of the releases, in order, that sum to 1: six of μ² with a band, five without "
+        "one or where δ = 0 (of ε there). Empty: the usual ones.")
+    guessed_spread: float | None = param(
+        None, "Guessed spread of readings",
+        "For the planned error only: a guess, not from the data, of the standard deviation of "
+        "readings about the average curve.", low=1e-9, high=1e12)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._stated_density  # noqa: B018  (checks the text)
+        if self.prior is not None:
+            PublicCurve.stated(self.prior, "prior")
+        if self.split is not None:
+            self._stated_shares()
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def release_many(
+        self,
+        data: CurveData,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If the split does not fit the releases, the number of budgets not the servers, or an
+            undeclared design comes with a Fourier basis.
+        """
+        sizes = data.sizes
+        plans = [self.plan(data, one_per_server(given, sizes.n_servers)) for given in budgets]
+        size = max(plan.size for plan in plans)
+        pure = any(any(plan.pure) for plan in plans)
+        streams = [Streams.draw(own, data.n_repeats, draws, size, pure)
+                   for own in rng.spawn(sizes.n_servers)]
+        fit = _Fit(self, data, plans, draws, streams)
+        fit.run()
+        return self._estimate(data.facts, plans, fit)
+
+    def without_protection(self, data: CurveData) -> Estimate:
+        """Least squares on all curves with the basis size of an unlimited budget, and its band."""
+        basis = self.functions(self.size(data.sizes, math.inf, data.facts))
+        scale = self.scale(data.facts)
+        moments = curve_moments(data.times, scale(data.times, data.values), data.counts, basis)
+        fit = least_squares.fit(moments)
+        covariance = scale.half**2 * least_squares.covariance(moments, fit)
+        fit = _to_response_units(fit[None], scale)
+        kind = "pointwise" if self.band == "none" else self.band
+        return Estimate(task=MEAN_FUNCTION.key, basis=basis, coefficients=fit[:, :, None],
+                        unprotected=fit, spends=((),), kept=(basis.size,),
+                        offset=None if scale.is_flat else scale.middle,
+                        band=Band(fit[:, :, None], covariance[None, :, None], kind))
+
+    def _estimate(self, facts: PublicFacts, plans: list[Plan], fit: _Fit) -> Estimate:
+        scale = self.scale(facts)
+        shrunk = np.stack([_shrunk(centre, covariance) if plan.shrinks else centre for
+                           plan, centre, covariance in zip(plans, fit.centre, fit.covariance,
+                                                           strict=True)])
+        quiet = np.stack([_shrunk(centre, covariance) if plan.shrinks else centre for
+                          plan, centre, covariance in zip(plans, fit.quiet, fit.quiet_covariance,
+                                                          strict=True)])
+        band = None if self.band == "none" else Band(
+            _to_response_units(fit.centre, scale), scale.half**2 * fit.covariance, self.band)
+        return Estimate(
+            task=MEAN_FUNCTION.key, basis=fit.basis, band=band,
+            coefficients=_to_response_units(shrunk, scale),
+            unprotected=_to_response_units(quiet, scale),
+            spends=tuple(plan.spends for plan in plans), kept=tuple(plan.size for plan in plans),
+            offset=None if scale.is_flat else scale.middle,
+            tuning=tuple({"truncation": plan.size, "effective_size": plan.effective_size,
+                          "shrunk": plan.shrinks} for plan in plans))
+
+    # -- fixed before any reading is looked at ---------------------------------------------
+
+    def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
+        """Basis size, shares and ledger from public facts alone."""
+        sizes = data.sizes
+        effective = effective_size(sizes, budgets)
+        density = self.design == "undeclared" and effective >= _DENSITY_FROM
+        if self.design == "undeclared" and self.basis != "cosine":
+            raise InputError("An undeclared law of the times needs the cosine basis.",
+                             field="design", hint="Choose cosine, or declare how times are spread.")
+        pure = any(budget.is_private and budget.is_pure for budget in budgets)
+        shares = self.shares(pure)
+        used = tuple(share * (1 - _DENSITY_SHARE * density) for share in shares)
+        by_rule = effective >= _SHRINK_FROM or effective < NOT_FEASIBLE
+        return Plan(self.size(sizes, effective, data.facts, pure), budgets, effective, used,
+                    density, by_rule if self.shrink is None else self.shrink == "always",
+                    self._ledger(sizes, budgets, effective, used, density))
+
+    def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
+        """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports."""
+        if self.truncation is not None:
+            return self.truncation
+        n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
+        most = _MOST_FUNCTIONS_PURE if pure else _MOST_FUNCTIONS
+        if facts.common_times:
+            most = min(most, len(facts.common_times))  # more would not be told apart
+        by_noise = .55 * math.sqrt(min(effective, 1e6) * math.sqrt(m))
+        size = max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
+        return size | 1 if self.basis == "fourier" else size
+
+    def functions(self, size: int) -> Basis:
+        return Basis(size, family=self.basis)
+
+    def shares(self, pure: bool) -> tuple[float, ...]:
+        """Shares of μ², or of ε where δ = 0, of the releases in order."""
+        if self.split is not None:
+            return self._stated_shares(pure)
+        if pure:
+            return _SHARES_PURE
+        return _SHARES_NO_BAND if self.band == "none" else _SHARES
+
+    def scale(self, facts: PublicFacts) -> Scale:
+        """Where [−1, 1] lies in response units: the bounds, or room around the known curve."""
+        if self.prior is None:
+            return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+        curve = PublicCurve.stated(self.prior, "prior")
+        room = max(facts.value_high - min(curve.heights), max(curve.heights) - facts.value_low)
+        return Scale(curve, room if self.prior_room is None else self.prior_room)
+
+    def law_of_times(self, facts: PublicFacts) -> Design:
+        return Design(self._stated_density, facts.common_times)
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
+        """Whether these public sizes and budgets can give anything useful."""
+        return Feasibility(effective_size(sizes, one_per_server(budgets, sizes.n_servers)))
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float:
+        """Planned integrated squared error that privacy adds, in squared response units.
+
+        half-range² · 4κb²(Σu_l)²/(.6 N²), from public facts alone: the noise of the final release
+        at the radius that typical deviations give it. NaN where nothing is released.
+        """
+        budgets = one_per_server(budgets, sizes.n_servers)
+        effective = effective_size(sizes, budgets)
+        if effective < NOT_FEASIBLE:
+            return math.nan
+        pure = any(budget.is_private and budget.is_pure for budget in budgets)
+        half, shares = self.scale(facts).half, self.shares(pure)
+        radius = (_TYPICAL_RADIUS if self.guessed_spread is None
+                  else 0.7 * self.guessed_spread / half)
+        scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
+        return float(half**2 * 4 * 1.5 * (radius * scales.sum() / effective)**2 / shares[4])
+
+    @property
+    def _stated_density(self) -> PublicCurve | None:
+        if self.density is None:
+            return None
+        return PublicCurve.stated(self.density, "density").as_density("density")
+
+    def _stated_shares(self, pure: bool = False) -> tuple[float, ...]:
+        """The shares in `split`; they must be positive, sum to one, and be as many as needed."""
+        shares = PublicCurve.stated(self.split or "", "split").heights
+        if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
+            raise InputError("“split” must be positive shares that sum to 1.", field="split",
+                             hint="For example " + ", ".join(f"{w:g}" for w in _SHARES) + ".")
+        wanted = len(_SHARES) if self.band != "none" else len(_SHARES_NO_BAND)
+        if len(shares) != wanted:
+            raise InputError(f"“split” must have {wanted} shares here; got {len(shares)}.",
+                             field="split", hint="Six with a band, five without one.")
+        if pure and wanted == len(_SHARES):  # no sixth release: its share goes to the others
+            return tuple(share / sum(shares[:5]) for share in shares[:5])
+        return shares
+
+    def _ledger(self, sizes: Sizes, budgets: tuple[Budget, ...], effective: float,
+                shares: tuple[float, ...], density: bool) -> tuple[Spend, ...]:
+        """Six spends for each site, seven with an undeclared design, or none at all."""
+        if effective < NOT_FEASIBLE:
+            return tuple(_nothing(s, budget) for s, budget in enumerate(budgets))
+        named = list(zip(STEPS, shares, strict=False))
+        if density:
+            named = [("law of the times", _DENSITY_SHARE), *named]
+        return tuple(_spend(what, share, s, budget, n) for s, (budget, n) in enumerate(
+            zip(budgets, sizes.n_curves_per_server, strict=True)) for what, share in named)
+
+
+# -- public rules ---------------------------------------------------------------------------
+
+
+def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
+    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0."""
+    return math.sqrt(sum((n * _mu(budget)) ** 2 for n, budget in
+                         zip(sizes.n_curves_per_server, budgets, strict=True)))
+
+
+def public_scale(size: int, sizes: Sizes) -> Array:
+    """u_l = √(1/m + l⁻³): (size,), how far curves deviate in each coefficient, in unit scale."""
+    order = np.arange(1.0, size + 1)
+    return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
+
+
+def _mu(budget: Budget) -> float:
+    if budget.is_private and budget.is_pure:
+        return budget.epsilon / 4
+    return accounting.exact_mu(budget.epsilon, budget.delta)
+
+
+def _nothing(server: int, asked: Budget) -> Spend:
+    return Spend(what="nothing", server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
+                 count=1, composition="sequential", asked=asked,
+                 why="Too few curves for this budget: nothing is released and nothing is spent.")
+
+
+def _spend(what: str, share: float, server: int, asked: Budget, n: int) -> Spend:
+    """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
+
+    For a location they are 2/n and 2/(n μ_k), for a scale and second moments √2/n and √2/(n μ_k).
+    """
+    most = (2.0 if what in ("law of the times", *STEPS[0:5:2]) else math.sqrt(2)) / n
+    why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
+           "releases were.")
+    if asked.is_private and asked.is_pure:
+        epsilon = share * asked.epsilon
+        return Spend(what=what, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
+                     noise_scale=(most / epsilon,), count=1, composition="sequential",
+                     asked=asked, why=why.replace("squares of μ", "the ε"))
+    mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
+    return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
+                 count=1, composition="sequential", asked=asked, why=why)
+
+
+# -- fitting ----------------------------------------------------------------------------------
+
+
+class _Fit:
+    """The fits of all plans: `centre` (plans, repeats, draws, r), `covariance` (…, r, r), and the
+    same without noise in `quiet` and `quiet_covariance` (plans, repeats, …), in unit scale."""
+
+    def __init__(self, mechanism: AdaptiveMean, data: CurveData, plans: list[Plan], draws: int,
+                 streams: list[Streams]) -> None:
+        self.mechanism, self.data, self.plans = mechanism, data, plans
+        self.draws, self.streams = draws, streams
+        self.basis = mechanism.functions(max(plan.size for plan in plans))
+        self.design = mechanism.law_of_times(data.facts)
+        scale = mechanism.scale(data.facts)
+        self.values = scale(data.times, data.values)
+        shape = (len(plans), data.n_repeats, draws, self.basis.size)
+        self.centre, self.quiet = np.zeros(shape), np.zeros((*shape[:2], shape[3]))
+        self.covariance = np.zeros((*shape, shape[3]))
+        self.quiet_covariance = np.zeros((*self.quiet.shape, shape[3]))
+        ends = np.cumsum([0, *data.sizes.n_curves_per_server])
+        self.servers = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+
+    def run(self) -> None:
+        declared = [k for k, plan in enumerate(self.plans) if not plan.with_density]
+        if declared:
+            self._weighted_within_curves(declared)
+        for kind in {plan.kind for plan in self.plans if plan.with_density}:
+            self._with_private_density([k for k, p in enumerate(self.plans) if p.kind == kind])
+        for k, plan in enumerate(self.plans):
+            if not plan.feasible:
+                self.covariance[k] = np.nan
+
+    def _weighted_within_curves(self, chosen: list[int]) -> None:
+        """All plans whose law of the times is declared, in blocks of repeats that stay in cache."""
+        data, kinds = self.data, sorted({self.plans[k].kind for k in chosen})
+        basis = self.basis.first(max(kind[0] for kind in kinds))
+        moments = curve_moments(data.times, self.values, data.counts, basis,
+                                self.design.weights(data.times))
+        tall = max(1, _BLOCK // (basis.size**2 * data.n_curves))
+        for first in range(0, data.n_repeats, tall):
+            repeats = slice(first, first + tall)
+            for size, deviations in weighted_within_curves(
+                    moments.repeats(repeats), data.counts, {kind[0] for kind in kinds},
+                    self.design):
+                for kind in (kind for kind in kinds if kind[0] == size):
+                    members = [k for k in chosen if self.plans[k].kind == kind]
+                    self._fit(members, repeats, [deviations.curves(own) for own in self.servers])
+
+    def _fit(self, members: list[int], repeats: slice, deviations: Sequence[Deviations]) -> None:
+        """Fit plans of one kind; the last column has no noise."""
+        feasible = [k for k in members if self.plans[k].feasible]
+        size, draws = self.plans[members[0]].size, self.draws
+        sites = [self._site(s, own, feasible, self.plans[members[0]], repeats)
+                 for s, own in enumerate(deviations)]
+        found = locate(sites, public_scale(size, self.data.sizes), heavy_tailed(size))
+        for row, k in enumerate(feasible):
+            self._keep(k, repeats, slice(row * draws, (row + 1) * draws), found)
+        for k in members:
+            self.quiet[k, repeats, :size] = found.centre[:, -1]
+            self.quiet_covariance[k, repeats, :size, :size] = found.covariance[:, -1]
+
+    def _keep(self, k: int, repeats: slice, columns: slice, found: Located) -> None:
+        size = found.centre.shape[-1]
+        self.centre[k, repeats, :, :size] = found.centre[:, columns]
+        self.covariance[k, repeats, :, :size, :size] = found.covariance[:, columns]
+
+    def _site(self, s: int, deviations: Deviations, feasible: list[int], plan: Plan,
+              repeats: slice) -> Site:
+        """One site's curves with the noise of the feasible plans, and one column without."""
+        size, streams, pure = plan.size, self.streams[s], plan.pure[s]
+        budgets = [self.plans[k].budgets[s] for k in feasible]
+        cost = np.repeat([b.epsilon if pure else min(_mu(b), _QUIET) for b in budgets], self.draws)
+        shares = np.array(plan.shares)[:, None]
+        per_step = shares * cost if pure else np.sqrt(shares) * cost
+        growth = math.sqrt(size + 1) if pure else 1.0
+        unit = np.concatenate([growth / (deviations.n_curves * per_step),
+                               np.full((len(shares), 1), 1 / (deviations.n_curves * _QUIET))], 1)
+        noise = streams.normals[:, repeats, :, :size]
+        if pure:
+            noise = _spherical(noise, streams.gaps[:, repeats, :, :size])
+        has_sixth = len(plan.shares) == len(STEPS) and not pure
+        return Site(deviations, unit, _columns(noise, len(feasible), 2),
+                    _columns(streams.symmetric[repeats, :, :size, :size], len(feasible), 1)
+                    if has_sixth else None)
+
+    def _with_private_density(self, members: list[int]) -> None:
+        """Plans of one kind that first spend a tenth of their budgets on the law of the times."""
+        data, size = self.data, self.plans[members[0]].size
+        moments = curve_moments(data.times, self.values, data.counts, larger_basis(size))
+        own = [moments.curves(curves) for curves in self.servers]
+        weights = self._one_over_density(own, members)
+        self._fit(members, slice(None), [Reweighted(one, size, weights) for one in own])
+
+    def _one_over_density(self, own: list[Moments], members: list[int]) -> Array:
+        """Weights of the readings, (repeats, columns, terms), from one release of each site.
+
+        Sites count with (n_s μ_s)², the inverse of their noise variance.
+        """
+        total, mass = 0.0, 0.0
+        for s, moments in enumerate(own):
+            noise, scale = self._density_noise(s, moments.n_curves, members)
+            mean = density_features(moments).mean(axis=2)
+            total = total + (mean[:, None] + scale[:, None] * noise) / scale[:, None] ** 2
+            mass = mass + 1 / scale**2
+        measured = np.asarray(total) / np.asarray(mass)[:, None]
+        return private_density(measured, np.broadcast_to(1 / np.asarray(mass), measured.shape[:2]))
+
+    def _density_noise(self, s: int, n_curves: int, members: list[int]) -> tuple[Array, Array]:
+        """Unit noise (repeats, columns, 6) and its scale (columns,); none in the last column."""
+        plan, streams = self.plans[members[0]], self.streams[s]
+        budgets = [self.plans[k].budgets[s] for k in members]
+        noise = streams.density
+        if plan.pure[s]:
+            noise = _spherical(noise, streams.density_gaps)
+            cost = [_DENSITY_SHARE * b.epsilon / math.sqrt(N_COSINES + 1) for b in budgets]
+        else:
+            cost = [math.sqrt(_DENSITY_SHARE) * min(_mu(b), _QUIET) for b in budgets]
+        scale = 2 / (n_curves * np.array([*np.repeat(cost, self.draws), _QUIET]))
+        return _columns(noise, len(members), 1), scale
+
+
+def _columns(noise: Array, plans: int, axis: int) -> Array:
+    """The same draws for every plan, and zeros for the column without noise."""
+    shape = list(noise.shape)
+    shape[axis] = 1
+    return np.concatenate([noise] * plans + [np.zeros(shape)], axis=axis)
+
+
+def _spherical(normals: Array, gaps: Array) -> Array:
+    """R·U/√(p + 1): R ~ Gamma(p), U uniform on the sphere; unit variance in every entry."""
+    radius = gaps.sum(axis=-1, keepdims=True)
+    norm = np.sqrt((normals**2).sum(axis=-1, keepdims=True))
+    return np.asarray(normals / norm * radius / math.sqrt(normals.shape[-1] + 1))
+
+
+def _shrunk(centre: Array, covariance: Array) -> Array:
+    """a_l · max(0, 1 − 2C_ll/a_l²): waves that noise could have made go to zero."""
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    squared = np.maximum(centre**2, 1e-300)
+    return np.asarray(centre * np.maximum(0.0, 1 - 2 * np.nan_to_num(variance) / squared))
+
+
+def _to_response_units(coefficients: Array, scale: Scale) -> Array:
+    """Undo the map to [−1, 1]; a flat middle goes into the constant basis function."""
+    out = coefficients * scale.half
+    if scale.is_flat:
+        out[..., 0] += scale.middle.heights[0]
+    return np.asarray(out)

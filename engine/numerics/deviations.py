@@ -1,0 +1,175 @@
+"""How far each curve says the mean is from a centre: h_i(a) = T_i a − t_i, with E T_i ≈ I.
+
+Curves weight their own readings as a mixed model would (within-curve weighting): with S_i and s_i
+the moments of a curve of m readings, T_i = A⁻¹(S_i + Λ)⁻¹S_i and t_i = A⁻¹(S_i + Λ)⁻¹s_i for
+Λ = diag(l³)/m. Readings of one curve depend on each other; this takes out the part of the variance
+that comes from where a curve happened to be read. A = E (S + Λ)⁻¹S over the public law of the
+times makes T_i the identity on average. On a common grid it changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.numerics.bases import Basis
+from engine.numerics.moments import Moments, curve_moments, product_table
+from engine.numerics.public_curves import PublicCurve
+from engine.types import Array
+
+Index = NDArray[np.int64]
+_DESIGNS = 4000  # simulated curves behind A
+_DESIGN_READINGS = 400_000  # long curves need fewer: their moments vary less
+_DESIGN_SEED = 20_241_206
+_USUAL_MOST = 21  # functions: all smaller bases come from one pass over the designs
+FLOOR = 0.3  # a density of times is never taken to be lower: weights stay below 1/FLOOR
+
+
+class Deviations(Protocol):
+    """What the engine needs of the curves of one site."""
+
+    @property
+    def n_curves(self) -> int: ...
+
+    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
+        """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves).
+
+        `repeats` and `columns` say which part of all centres these are.
+        """
+
+
+@dataclass(frozen=True)
+class AffineDeviations:
+    """The T_i and t_i of all curves, the same for every column.
+
+    `slopes` (repeats, p, p, curves): entry [·, j, l, i] is (T_i)_lj. `targets` (repeats, p,
+    curves). A curve that says nothing has T_i = 0 and t_i = 0: it deviates by 0 from any centre.
+    """
+
+    slopes: Array
+    targets: Array
+
+    @property
+    def size(self) -> int:
+        return self.targets.shape[1]
+
+    @property
+    def n_curves(self) -> int:
+        return self.targets.shape[2]
+
+    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
+        slopes = self.slopes[repeats]
+        flat = slopes.reshape(len(slopes), self.size, -1)
+        moved = (centres @ flat).reshape(*centres.shape[:2], self.size, self.n_curves)
+        moved -= self.targets[repeats, None]
+        return np.asarray(moved)
+
+    def curves(self, chosen: slice) -> AffineDeviations:
+        return AffineDeviations(self.slopes[..., chosen], self.targets[..., chosen])
+
+
+@dataclass(frozen=True)
+class Design:
+    """The public law of the times: uniform, a declared density, or a common grid.
+
+    `density` weights each reading by one over its height; `grid` holds the times at which every
+    full curve is read.
+    """
+
+    density: PublicCurve | None = None
+    grid: tuple[float, ...] = ()
+
+    def weights(self, times: Array) -> Array | None:
+        return None if self.density is None else 1 / np.maximum(self.density(times), FLOOR)
+
+    def draw(self, designs: int, readings: int, rng: np.random.Generator) -> Array:
+        """Times of simulated curves: (designs, readings)."""
+        if len(self.grid) >= readings:
+            ranks = rng.random((designs, len(self.grid))).argsort(axis=1)[:, :readings]
+            return np.asarray(np.array(self.grid)[ranks])
+        uniform = rng.random((designs, readings))
+        return uniform if self.density is None else self.density.quantile(uniform)
+
+
+def weighted_within_curves(moments: Moments, counts: Index, sizes: Sequence[int], design: Design
+                           ) -> Iterator[tuple[int, AffineDeviations]]:
+    """Deviations for every size of the basis that is wanted, smallest first.
+
+    `moments` hold the largest basis, with readings weighted as `design` says; `counts` (curves,)
+    are the public numbers of readings.
+    """
+    ridge = _ridge(moments.size, counts)
+    for size, inverse in _inverses(moments, ridge):
+        if size not in sizes:
+            continue
+        slopes = -inverse * ridge[:size, None]
+        slopes[:, range(size), range(size)] += 1.0
+        targets = (inverse * moments.cross[:, None, :size]).sum(axis=2)
+        _divide_by_mean_slopes(slopes, targets, moments.basis.first(size), counts, design)
+        yield size, AffineDeviations(slopes, targets)
+
+
+def plain(moments: Moments) -> AffineDeviations:
+    """T_i = S_i and t_i = s_i: every reading counts the same."""
+    table = product_table(moments.basis)
+    slopes = np.tensordot(moments.waves, table, axes=(1, 0)).transpose(0, 2, 3, 1)
+    return AffineDeviations(np.ascontiguousarray(slopes), moments.cross)
+
+
+def _ridge(size: int, counts: Index) -> Array:
+    """Λ of every curve: (size, curves), l³/m; one column if all have the same length."""
+    counts = counts[:1] if len(counts) and (counts == counts[0]).all() else counts
+    return np.asarray(np.arange(1.0, size + 1)[:, None] ** 3 / np.maximum(counts, 1))
+
+
+def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
+    """(S_i + Λ)⁻¹ for bases of 1, 2, … functions, each from the one before by bordering.
+
+    Yields (size, (repeats, size, size, curves)); the array changes with the next size.
+    """
+    repeats, _, n = moments.waves.shape
+    whole = np.zeros((repeats, moments.size, moments.size, n))
+    table = product_table(moments.basis)
+    for r in range(moments.size):
+        row = np.tensordot(table[:, r, :r + 1], moments.waves, axes=(0, 1)).swapaxes(0, 1)
+        border, corner = row[:, :r], row[:, r] + ridge[r]
+        inverse = whole[:, :r, :r]
+        solved = (inverse * border[:, None]).sum(axis=2)
+        scale = 1 / (corner - (border * solved).sum(axis=1))
+        scaled = solved * scale[:, None]
+        inverse += solved[:, :, None] * scaled[:, None]
+        whole[:, r, :r] = whole[:, :r, r] = -scaled
+        whole[:, r, r] = scale
+        yield r + 1, whole[:, :r + 1, :r + 1]
+
+
+def _divide_by_mean_slopes(slopes: Array, targets: Array, basis: Basis, counts: Index,
+                           design: Design) -> None:
+    """Multiply by A⁻¹, which depends on a curve's length, in place."""
+    for count in np.unique(counts[counts > 0]).tolist():
+        inverse = mean_slopes_inverse(basis, count, design)
+        own = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
+        slopes[..., own] = inverse @ slopes[..., own]
+        targets[..., own] = inverse @ targets[..., own]
+
+
+@lru_cache(maxsize=512)
+def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
+    """A⁻¹ of one length: from simulated designs with a fixed seed, public like the sizes."""
+    return _mean_slopes_inverses(basis.first(max(basis.size, _USUAL_MOST)), readings, design)[basis.size]
+
+
+@lru_cache(maxsize=64)
+def _mean_slopes_inverses(basis: Basis, readings: int, design: Design) -> dict[int, Array]:
+    designs = max(min(_DESIGNS, _DESIGN_READINGS // readings), 100)
+    times = design.draw(designs, readings, np.random.default_rng(_DESIGN_SEED)).reshape(1, -1)
+    counts = np.full(designs, readings)
+    moments = curve_moments(times, np.zeros_like(times), counts, basis, design.weights(times))
+    ridge = _ridge(basis.size, counts)
+    return {size: np.linalg.inv(np.eye(size) - inverse[0].mean(axis=2) * ridge[:size, 0])
+            for size, inverse in _inverses(moments, ridge)}

@@ -1,0 +1,65 @@
+"""Curves that a person states: piecewise straight lines through equally spaced heights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.types import Array
+
+_MOST_HEIGHTS = 400
+_FINE = 4001  # points on which a stated density is inverted
+
+
+@dataclass(frozen=True)
+class PublicCurve:
+    """The broken line through `heights` at equally spaced points of [0, 1], ends included."""
+
+    heights: tuple[float, ...]
+
+    def __call__(self, times: Array) -> Array:
+        """Heights at times on [0, 1]; constant beyond the ends."""
+        return np.interp(times, np.linspace(0, 1, len(self.heights)), self.heights)
+
+    @classmethod
+    def stated(cls, text: str, field: str) -> PublicCurve:
+        """Read "1, 2.5, 2": the only height stands for a constant.
+
+        Raises
+        ------
+        InputError
+            If a part is no finite number or there are too many.
+        """
+        try:
+            heights = tuple(float(part) for part in text.split(","))
+        except ValueError:
+            heights = (math.nan,)
+        if not all(map(math.isfinite, heights)) or len(heights) > _MOST_HEIGHTS:
+            raise InputError(f"“{field}” must be at most {_MOST_HEIGHTS} numbers with commas "
+                             "between them.", field=field, hint="For example 1, 2.5, 2.")
+        return cls(heights * 2 if len(heights) == 1 else heights)
+
+    def as_density(self, field: str) -> PublicCurve:
+        """The same shape with integral one.
+
+        Raises
+        ------
+        InputError
+            If a height is negative, or all are zero.
+        """
+        heights = np.array(self.heights)
+        if (heights < 0).any() or not heights.any():
+            raise InputError(f"“{field}” must not go below zero and must be above it somewhere.",
+                             field=field, hint="For example 1, 2.5, 2.")
+        area = (heights[:-1] + heights[1:]).mean() / 2
+        return PublicCurve(tuple((heights / area).tolist()))
+
+    def quantile(self, shares: Array) -> Array:
+        """Where the shares of a density's mass lie: its quantile function at `shares`."""
+        points = np.linspace(0, 1, _FINE)
+        heights = self(points)
+        mass = np.concatenate([[0.0], np.cumsum((heights[:-1] + heights[1:]) / 2)])
+        return np.interp(shares, mass / mass[-1], points)
