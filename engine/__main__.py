@@ -125,11 +125,13 @@ def _row(outcome: Outcome) -> dict[str, Any]:
 
 def _print_table(outcomes: list[Outcome], seconds: float) -> None:
     axes = list(outcomes[0].cell.at)
-    rows = [[*axes, *(kind.replace("_", " ") for kind in KINDS), "guarantee"]]
+    kinds = [kind for kind in KINDS if kind.endswith("error")
+             or any(outcome.summary(kind) for outcome in outcomes)]
+    rows = [[*axes, *(kind.replace("_", " ") for kind in kinds), "guarantee"]]
     for outcome in outcomes:
         at = [f"{outcome.cell.at[name]}" for name in axes]
         rows.append(at + ([outcome.failure] if outcome.failure else
-                          [*(_figure(outcome.summary(kind)) for kind in KINDS),
+                          [*(_figure(outcome.summary(kind)) for kind in kinds),
                            _guarantee_text(outcome)]))
     widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
     for row in rows:

@@ -19,13 +19,13 @@ import numpy as np
 from engine import accounting
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
-from engine.metrics import integrated_squared_errors
+from engine.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.types import Array, Budget, Spend
 
 READINGS_PER_BLOCK = 400_000  # part of the definition of a run: changing it changes the draws
 DATA_STREAM, NOISE_STREAM = 0, 1
-KINDS = ("total_error", "privacy_error", "estimation_error")
+KINDS = ("total_error", "privacy_error", "estimation_error", "coverage", "coverage_of_curve")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Part:
-    """What one block gave: for each cell its errors (repeats, draws) by kind, or a message."""
+    """What one block gave: for each cell its measures (repeats, draws) by kind, or a message."""
 
     index: int
     errors: dict[int, dict[str, Array | None]]
@@ -71,7 +71,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A cell with its errors: arrays (repeats, draws) by kind, and the ledger."""
+    """A cell with its measures: arrays (repeats, draws) by kind, and the ledger.
+
+    Kinds are the three errors and, where the mechanism gives a band and the truth is known, how
+    often the band holds the best curve with the kept waves, and how often the curve itself.
+    """
 
     cell: Cell
     errors: dict[str, Array | None]
@@ -150,8 +154,9 @@ def _run_together(block: Block) -> Part:
     data = block.source.draw(run.repeats, generator(run.seed, DATA_STREAM, block.index))
     estimate = block.mechanism.release_many(
         data, block.budgets, run.draws, generator(run.seed, NOISE_STREAM, block.index))
-    errors = integrated_squared_errors(estimate, data.truth)
-    by_kind = (errors.total, errors.privacy, errors.estimation)
+    errors, held = integrated_squared_errors(estimate, data.truth), coverage(estimate, data.truth)
+    by_kind = (errors.total, errors.privacy, errors.estimation,
+               *((None, None) if held is None else (held.of_kept, held.of_curve)))
     return Part(
         block.index,
         {cell: {kind: None if e is None else e[k] for kind, e in zip(KINDS, by_kind, strict=True)}

@@ -47,7 +47,6 @@ from engine.types import Array
 LOCATION, SCALE = 2.0, np.sqrt(2.0)  # the largest ‖δ/d‖ in units of c/n
 STEPS = ("first centre", "first spread", "second centre", "second spread", "final centre",
          "second moments")
-_PASSES = 3  # of the fixed point that undoes the clipping of a scale
 _NO_ZERO = 1e-300
 
 
@@ -61,7 +60,6 @@ class Constants:
     final_width: float = 1.5  # κ of the final location
     middle_width: float = 1.0  # κ of the second location
     prior: float = 0.4
-    least_spread: float = 0.01
     least_kept: float = 0.5
     least_slope: float = 0.3
 
@@ -124,7 +122,7 @@ def locate(sites: Sequence[Site], public_scale: Array, law: ReferenceLaw,
         if phase == 2:
             slope = _slope(state, law, constants)
         state, _ = _move(sites, state, step, slope)
-        state = _tighten(sites, state, step + 1, phase, public_scale, law, constants)
+        state = _tighten(sites, state, step + 1, phase, law, constants)
     slope = _slope(state, law, constants)
     state, weights = _move(sites, state, 4, slope)
     return Located(state.centre, _covariance(sites, state, slope, weights))
@@ -133,9 +131,9 @@ def locate(sites: Sequence[Site], public_scale: Array, law: ReferenceLaw,
 def _start(site: Site, public_scale: Array, constants: Constants) -> State:
     """The prior: centre 0, with spread and radius from public facts."""
     shape = (*site.noise.shape[1:3], len(public_scale))
-    spread = np.broadcast_to(public_scale, shape)
-    return State(np.zeros(shape), (constants.prior * spread) ** 2, np.sqrt(spread),
-                 constants.first_radius * np.sqrt(spread.sum(axis=-1)), 0.3 * spread)
+    scale = np.broadcast_to(public_scale, shape)
+    return State(np.zeros(shape), (constants.prior * scale) ** 2, np.sqrt(scale),
+                 constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
 
 
 def _slope(state: State, law: ReferenceLaw, constants: Constants) -> Array:
@@ -157,9 +155,13 @@ def _move(sites: Sequence[Site], state: State, step: int, slope: Array) -> tuple
     return replace(state, centre=state.centre - gain * measured, variance=left), weights
 
 
-def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, public_scale: Array,
-             law: ReferenceLaw, constants: Constants) -> State:
-    """A scale release; the spread, shape and radius that follow from it."""
+def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: ReferenceLaw,
+             constants: Constants) -> State:
+    """A scale release; the spread, shape and radius that follow from it.
+
+    Deviations of smooth curves shrink with frequency, so the sizes are made non-increasing. The
+    spread is the size before clipping: what the reference law loses there is put back.
+    """
     factor = constants.first_scale if phase == 1 else np.sqrt(
         constants.scale_width / constants.middle_width)
     at = replace(state, radius=factor * state.radius)
@@ -168,21 +170,11 @@ def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, public_
             + scale * site.noise[step] for site, scale in zip(sites, scales, strict=True)]
     size, noise = _combined(sent, scales, _weights([scale**2 for scale in scales]))
     size, noise = size / law.mean_absolute, np.sqrt(noise) / law.mean_absolute
-    seen = non_increasing_fit(size, 1 / np.maximum(noise**2, _NO_ZERO))
-    seen = np.maximum.reduce([seen, np.broadcast_to(constants.least_spread * public_scale,
-                                                    seen.shape), noise])
+    seen = np.maximum(non_increasing_fit(size), noise)  # no smaller than noise could have hidden
+    kept = np.maximum(law.kept(seen, at.shape, at.radius), constants.least_kept)
     width = constants.middle_width if phase == 1 else constants.final_width
-    return replace(state, spread=_unclipped(seen, at, law, constants), shape=np.sqrt(seen),
+    return replace(state, spread=seen / kept, shape=np.sqrt(seen),
                    radius=np.sqrt(width * seen.sum(axis=-1)))
-
-
-def _unclipped(seen: Array, at: State, law: ReferenceLaw, constants: Constants) -> Array:
-    """The spread that deviations had before they were clipped to the size that was seen."""
-    spread = seen
-    for _ in range(_PASSES):
-        kept = law.kept(spread, at.shape, at.radius)
-        spread = seen / np.maximum(kept, constants.least_kept)
-    return spread
 
 
 def _noise_scale(site: Site, step: int, most: float, state: State) -> Array:
