@@ -10,7 +10,7 @@ from scipy.special import ndtri
 from engine.types import Array, Band, Estimate, drawing_grid
 
 LEVEL = 0.95
-_WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than the simulation behind them
+_WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
 _SAMPLE, _SEED = 1000, 20_241_206
 _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
 _BLOCK = 40  # bands simulated at once, to stay in cache
@@ -47,7 +47,7 @@ def simultaneous_factor(covariance: Array, waves: Array) -> Array:
 
 
 def _factor(covariance: Array, waves: Array) -> Array:
-    known = np.isfinite(covariance).all(axis=(-1, -2))
+    known = np.asarray(np.isfinite(covariance).all(axis=(-1, -2)))
     values, vectors = np.linalg.eigh(np.where(known[:, None, None], covariance, 0.0))
     root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
     spread = waves @ root  # (bands, points, r)

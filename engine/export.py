@@ -49,8 +49,11 @@ def _columns(shown: Preview, budget: int, time: str) -> dict[str, Any]:
                "sampling range half-width": shown.sampling}
     if shown.truth is not None:
         columns["true average"] = shown.truth
-    for k, release in enumerate(shown.releases[budget], start=1):
-        columns[f"possible release {k}"] = release
+    for k, release in enumerate(shown.releases[budget]):
+        columns[f"possible release {k + 1}"] = release
+        if shown.band is not None:
+            columns[f"plausible from {k + 1}"] = shown.band.low[budget, k]
+            columns[f"plausible to {k + 1}"] = shown.band.high[budget, k]
     return columns
 
 

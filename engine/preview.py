@@ -6,15 +6,20 @@ that the slider moves smoothly, and shows the curator's own curves: never a rele
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.accounting import total_mu
+from engine.bands import limits
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.mechanisms import Mechanism
+from engine.feasibility import Feasibility
+from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import integrated_squared_errors, typical_distance
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate, Spend, drawing_grid
@@ -24,7 +29,8 @@ EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.
 SHOWN_DRAWS = 20
 _DRAWS = 100  # releases of the shown curves behind the noise range
 _REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
-_REPEATS_DOUBLED = 60
+_REPEATS_QUICK = 60  # behind comparisons
+_EVERY = 3  # of the budgets, where doubling is simulated
 _MOST_READINGS = 2_000_000  # of one data set on screen
 _STUDY_READINGS = 1_000_000  # of all data sets of a study
 _FEWEST_RELEASES = 20
@@ -55,6 +61,22 @@ class Study:
 
 
 @dataclass(frozen=True)
+class PlausibleBand:
+    """Limits that come with every release, `low` and `high` (budgets, SHOWN_DRAWS, GRID_SIZE).
+
+    `without` (GRID_SIZE,) is the half-width of the same band around the average without protection;
+    `kind` is "pointwise" or "simultaneous", `waves` (budgets,) how many functions are kept. NaN
+    where nothing is published.
+    """
+
+    low: Array
+    high: Array
+    without: Array
+    kind: str
+    waves: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Preview:
     """One data set with its possible releases at every budget.
 
@@ -62,7 +84,10 @@ class Preview:
     GRID_SIZE): the middle 95 of 100 simulated releases; `without` and `sampling` (GRID_SIZE,): the
     average without protection and the half-width of its sampling range; all in response units on
     `times` (GRID_SIZE,) in their own unit. `mus` (budgets,) is the total Gaussian-DP parameter of
-    the least protected server.
+    the least protected server, NaN where noise is not Gaussian.
+
+    `band` is where each release itself says that the true curve plausibly lies; `planned`
+    (budgets,) the error that privacy was expected to add, a distance, NaN where there is no rule.
     """
 
     data: CurveData
@@ -78,6 +103,19 @@ class Preview:
     mus: Array
     tuning: tuple[dict[str, object], ...]
     study: Study
+    feasibility: tuple[Feasibility | None, ...]
+    planned: Array
+    band: PlausibleBand | None = None
+
+    def is_refused(self, budget: int) -> bool:
+        """Whether nothing would be published at this budget, because nothing useful could be."""
+        verdict = self.feasibility[budget]
+        return verdict is not None and not verdict.is_feasible
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """The budgets at which something would be published: (budgets,)."""
+        return np.array([not self.is_refused(k) for k in range(len(self.budgets))])
 
 
 def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
@@ -101,16 +139,39 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
     without = mechanism.without_protection(data)
     grid = drawing_grid()
     curves = estimate.values(grid)[:, 0]
-    middle = without.values(grid)[0, 0, 0]
-    upper = middle if without.upper is None else without.upper[0, 0, 0]
     return Preview(
         data=data, budgets=budgets, times=data.facts.from_unit_time(grid),
-        releases=curves[:, :SHOWN_DRAWS], without=middle, sampling=upper - middle,
+        releases=curves[:, :SHOWN_DRAWS], without=without.values(grid)[0, 0, 0],
+        sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without),
         noise_low=np.quantile(curves, 0.025, axis=1), noise_high=np.quantile(curves, 0.975, axis=1),
         truth=None if data.truth is None else data.truth.grid_values, spends=estimate.spends,
         mus=np.array([weakest_mu(spends) for spends in estimate.spends]), tuning=estimate.tuning,
+        feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
+        planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
                else _study_of_real_curves(estimate, without)))
+
+
+def _half_width(without: Estimate, kind: str) -> Array:
+    """Of a band around the average without protection: (GRID_SIZE,)."""
+    assert without.band is not None
+    low, high = limits(without, replace(without.band, kind=kind))
+    return np.asarray((high - low)[0, 0, 0] / 2)
+
+
+def _plausible(estimate: Estimate, without: Estimate) -> PlausibleBand | None:
+    """The bands of the releases that are shown."""
+    if estimate.band is None:
+        return None
+    low, high = limits(estimate, estimate.band.of(slice(None), 0, slice(SHOWN_DRAWS)))
+    kind = estimate.band.kind
+    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.kept)
+
+
+def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
+    """The distance from the true curve that privacy is expected to add."""
+    squared = mechanism.expected_error(data.sizes, (budget,), data.facts)
+    return math.nan if squared is None else math.sqrt(squared)
 
 
 def weakest_mu(spends: Sequence[Spend]) -> float:
@@ -139,7 +200,7 @@ def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budg
     draws = -(-_FEWEST_RELEASES // repeats)
     estimate = mechanism.release_many(data, [(b,) for b in budgets], draws,
                                       generator(seed, NOISE_STREAM, _STUDY))
-    best, tail = estimate.basis.project(data.truth)
+    best, tail = estimate.project(data.truth)
     shares = _shares(estimate, best, tail)
     without = mechanism.without_protection(data)
     floor = integrated_squared_errors(without, data.truth).total
@@ -163,36 +224,80 @@ def _shares(estimate: Estimate, best: Array, tail: float) -> Array:
 
 def _study_of_real_curves(estimate: Estimate, without: Estimate) -> Study:
     """Errors from the average without protection, over releases of the same curves."""
-    grid = drawing_grid()
-    target = without.values(grid)[0, 0, 0]
-    squared = ((estimate.values(grid)[:, 0] - target) ** 2).mean(axis=-1)
-    quiet = estimate.unprotected[:, 0] @ estimate.basis(grid).T
+    target = without.values(drawing_grid())[0, 0, 0]
+    quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
     bias = ((quiet - target) ** 2).mean(axis=-1)
     privacy = estimate.basis.squared_distance(
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
-    return Study(typical_distance(squared), None, parts / parts.sum(axis=1, keepdims=True))
+    return Study(_distances(estimate, target), None, parts / parts.sum(axis=1, keepdims=True))
+
+
+def _distances(estimate: Estimate, target: Array) -> Array:
+    """From a curve (GRID_SIZE,), for every budget and draw of the first data set."""
+    squared = ((estimate.values(drawing_grid())[:, 0] - target) ** 2).mean(axis=-1)
+    return typical_distance(squared)
+
+
+def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequence[Budget],
+                  seed: int) -> dict[str, tuple[Mechanism, Array]]:
+    """The typical error of every other method of the same task at the same budgets, by its label.
+
+    Errors (budgets,) are those of `Study.typical`, on the same curves; NaN where a method publishes
+    nothing. Methods that refuse these sizes or this δ are left out.
+    """
+    own, found = mechanism.nearest_preset(), {}
+    for cls in mechanisms.for_task(task):
+        for label, chosen in cls.presets():
+            other = cls(**chosen).comparable(source.facts)
+            if type(mechanism) is cls and own == (label, chosen):
+                continue
+            with contextlib.suppress(InputError):
+                found[label] = (other, _typical(source, other, mechanism, budgets, seed))
+    return found
+
+
+def _typical(source: Source, other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
+             seed: int) -> Array:
+    """Typical errors of another method, where it publishes anything."""
+    if source.is_random:
+        typical = simulated_study(source, other, budgets, seed, _REPEATS_QUICK).typical
+    else:
+        data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+        target = asked.without_protection(data).values(drawing_grid())[0, 0, 0]
+        estimate = other.release_many(data, [(b,) for b in budgets], _FEWEST_RELEASES,
+                                      generator(seed, NOISE_STREAM, _SHOWN))
+        typical = np.median(_distances(estimate, target), axis=1)
+    verdicts = [other.feasibility(source.sizes, (budget,)) for budget in budgets]
+    return np.where([v is None or v.is_feasible for v in verdicts], typical, np.nan)
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> dict[str, Array]:
     """Relative change of the typical error at every budget if people, readings or ε were doubled.
 
-    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common.
+    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. It is
+    simulated at every third budget and read off between them.
     """
+    some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
+
     def typical(changed: Source, at: Sequence[Budget]) -> Array:
-        return simulated_study(changed, mechanism, at, seed, _REPEATS_DOUBLED).typical
+        return simulated_study(changed, mechanism, at, seed, _REPEATS_QUICK).typical
 
     def with_twice(name: str) -> Source:
         sizes = source.values()
         return type(source)(**{**sizes, name: 2 * sizes[name]})
 
-    now = typical(source, budgets)
-    twice = [Budget(2 * budget.epsilon, budget.delta) for budget in budgets]
-    changes = {"epsilon": typical(source, twice) / now - 1}
+    now, twice = np.split(typical(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
+                                                    for b in some)]), 2)
+    changes = {"epsilon": twice / now - 1}
     for what, name in (("people", "n_curves"), ("readings", "n_observations_per_curve")):
-        try:
-            changes[what] = typical(with_twice(name), budgets) / now - 1
-        except InputError:  # beyond what can be simulated: nothing to say about it
-            continue
-    return changes
+        with contextlib.suppress(InputError):  # beyond what can be simulated
+            changes[what] = typical(with_twice(name), some) / now - 1
+    return {what: _between(budgets, some, relative) for what, relative in changes.items()}
+
+
+def _between(budgets: Sequence[Budget], some: Sequence[Budget], values: Array) -> Array:
+    """Values known at some budgets, on straight lines between them over log ε."""
+    return np.interp([math.log(b.epsilon) for b in budgets], [math.log(b.epsilon) for b in some],
+                     values)

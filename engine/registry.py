@@ -148,6 +148,12 @@ class Parameterised:
         """Choices to offer by name: (label, parameters that differ from the usual ones)."""
         return ((cls.label, {}),)
 
+    def nearest_preset(self) -> tuple[str, dict[str, Any]]:
+        """The preset this came from: the one that shares most of its values."""
+        values = self.values()
+        return max(self.presets(), key=lambda preset: sum(
+            1 if values[name] == value else -1 for name, value in preset[1].items()))
+
     def values(self) -> dict[str, Any]:
         """Every parameter with its value, in declared order."""
         return {p.name: getattr(self, p.name) for p in self.parameters()}

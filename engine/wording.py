@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from engine.feasibility import Feasibility
 from engine.risk import Odds
 from engine.types import Budget, PublicFacts
 
@@ -202,6 +203,70 @@ def accuracy(facts: PublicFacts, typical: float, within: float, floor: float | N
     return f"{text} Without protection: {rest[0]}." if rest else text
 
 
+def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int
+            ) -> tuple[str, str]:
+    """Instead of a picture: that nothing useful can be published, and what would change it."""
+    return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
+            f"The noise would be larger than the curve, so no budget is spent. "
+            f"{_capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
+            "possible.")
+
+
+def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+    """Beside a picture that shows little more than a level and a trend."""
+    return ("Coarse: at this ε only the level and the trend can be trusted. "
+            f"{_capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
+
+
+def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+    """With so many people, or from so large an ε on."""
+    needed = _two_digits_up(verdict.curves_needed(n_curves))
+    epsilon = _two_digits_up(verdict.epsilon_needed(budget))
+    return f"with {_signs(f'{needed:,.0f}')} {facts.people}, or from ε = {epsilon:g} on,"
+
+
+def _two_digits_up(value: float) -> float:
+    """Rounded up to two digits: what is said to be enough is enough."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{math.ceil(value / step - 1e-9) * step:.10g}")
+
+
+def planned(facts: PublicFacts, distance: float) -> str:
+    """The error that privacy was expected to add; empty where there is no such rule."""
+    if not math.isfinite(distance):
+        return ""
+    return (f"Planned from the sizes and bounds alone, before any reading: privacy adds about "
+            f"{with_unit(number(distance, 2), escape(facts.value_unit))}.")
+
+
+def plausible(facts: PublicFacts, kind: str, waves: int) -> str:
+    """What the band of one release says, and what it does not."""
+    holds = {"simultaneous": "95 in 100 such bands hold all of it but the dashed ends",
+             "pointwise": f"at any one {_point(facts)} but the dashed ends, 95 in 100 such bands "
+                          "hold it"}[kind]
+    return (f"Band: where the true average plausibly lies; {holds}. Counted are privacy noise and "
+            f"chance in who took part; not counted are details finer than {waves} waves, such as a "
+            "steep start or end (dashed: the last 3 in 100 on each side).")
+
+
+def _point(facts: PublicFacts) -> str:
+    name = facts.time_name.lower()
+    return name if " " not in name else "time"
+
+
+def compared(here: float, others: Mapping[str, float]) -> str:
+    """How far other methods err at the same budget."""
+    known = [f"{_uncapital(label)}{',' * (',' in label)} errs **{_ratio(error / here)}**"
+             for label, error in others.items() if math.isfinite(error / here)]
+    return f"Beside this method, at the same ε: {'; '.join(known)}." if known else ""
+
+
+def _ratio(ratio: float) -> str:
+    if 1 / 1.1 < ratio < 1.1:
+        return "about as far"
+    return f"{times(ratio)} as far" if ratio > 1 else f"only {_percent(ratio)} as far"
+
+
 def useless(facts: PublicFacts, typical: float, budget: Budget, n_curves: int) -> str:
     """For budgets where the noise drowns the curve; empty elsewhere."""
     if typical < facts.value_half_width:
@@ -238,6 +303,39 @@ def enough(epsilon: float | None, largest_part: str) -> str:
         return ""
     return (f"From about **ε = {epsilon:g}** on, more budget buys almost nothing: what is left is "
             f"{largest_part}.")
+
+
+# -- what was spent -------------------------------------------------------------------------
+
+_TUNED = {"truncation": "basis functions kept", "n_iterations": "rounds",
+          "batch_size": "curves in a round", "effective_size": "curves times μ (N)",
+          "shrunk": "small waves shrunk"}
+
+
+def total(proved: Budget, mu: float) -> str:
+    """What all lines of one site's ledger give together."""
+    if proved.epsilon <= 1e-9:
+        return "Nothing is released, so nothing is spent."
+    delta = f" at δ = {small(proved.delta)}" if proved.delta else " with δ = 0"
+    by = f"μ = {number(mu)}, which is " if math.isfinite(mu) else ""
+    return f"Together: {by}**ε = {number(proved.epsilon)}**{delta}."
+
+
+def more_noise_than_needed(asked: Budget, given: float) -> str:
+    return (f"This adds more noise than ε = {asked.epsilon:g} needs: what it really gives is "
+            f"**ε = {number(given)}**.")
+
+
+def tuning(chosen: Mapping[str, object]) -> str:
+    """The values that rules gave from public facts."""
+    def shown(value: object) -> str:
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        return number(value) if isinstance(value, float) else str(value)
+
+    named = (f"{_TUNED.get(name, name.replace('_', ' '))}: {shown(value)}"
+             for name, value in chosen.items())
+    return _capital(" · ".join(named))
 
 
 # -- what limits accuracy -------------------------------------------------------------------
@@ -277,3 +375,7 @@ def _percent(share: float) -> str:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _uncapital(text: str) -> str:
+    return text[:1].lower() + text[1:]

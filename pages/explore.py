@@ -24,6 +24,7 @@ if shown is not None:
     scene.follow_picture()
     cards.strip(scene)
     cards.promise(scene)
+    cards.caution(scene)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         cards.picture(scene)
@@ -40,8 +41,11 @@ upload_panel.clamped()
 if shown is not None:
     with right, layout.user_errors():
         cards.odds(scene)
-        cards.accuracy(scene)
-        cards.limits(scene)
+        if scene.is_refused:
+            cards.refused(scene)
+        else:
+            cards.accuracy(scene)
+            cards.limits(scene)
     with layout.user_errors():
         cards.budgets(scene)
     cards.take_away(scene)

@@ -2,18 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_ticks, translucent
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_ticks,
+    method_style,
+    translucent,
+)
 from engine.types import Array
 from engine.wording import number, with_unit
 
 
+@dataclass(frozen=True)
+class Method:
+    """A line of the chart: typical errors (budgets,) of one method, NaN where it gives nothing."""
+
+    label: str
+    key: str
+    family: str
+    errors: Array
+    variant: int = 0
+
+
 def against_budget(
     epsilons: Sequence[float],
-    median: Array,
+    method: Method,
     low: Array,
     high: Array,
     floor: float | None,
@@ -22,57 +46,86 @@ def against_budget(
     theme: Theme,
     *,
     theory: Array | None = None,
-    method: str = "This method",
+    others: Sequence[Method] = (),
+    most: float = math.inf,
 ) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
-    `median`, `low`, `high` and `theory` (budgets,) and `floor` are in response units.
+    `low`, `high` and `theory` (budgets,), `floor` and `most` are in response units. `others` are
+    drawn for comparison; the axis ends at `most`, from where on an error says nothing.
     """
-    x, private = list(epsilons), colour("gradient", theme)
-    data = [_band(x, low, high, private), _line(x, median, method, private, unit)]
+    x, median = list(epsilons), method.errors
+    private = method_style(method.key, method.family, theme)[0]
+    data = [_band(x, low, high, median, private)]
+    data += [_line(x, one, unit, theme) for one in (method, *others)]
     if floor is not None:
         data.append({"type": "scatter", "mode": "lines", "x": [x[0], x[-1]], "y": [floor, floor],
                      "name": "No protection",
                      "line": {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"},
                      "hovertemplate": f"%{{y:.3g}} {unit}"})
     if theory is not None:
-        data.append({"type": "scatter", "mode": "lines", "x": x, "y": theory.tolist(),
+        data.append({"type": "scatter", "mode": "lines", "x": x, "y": _plain(theory),
                      "name": "Theory (slope)", "hoverinfo": "skip",
                      "line": {"color": colour("raw", theme), "width": 1.6, "dash": "dot"}})
-    data.append({"type": "scatter", "mode": "markers", "x": [x[here]], "y": [float(median[here])],
-                 "name": "You are here", "hoverinfo": "skip", "showlegend": False,
-                 "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
-                            "line": {"color": colour("text", theme), "width": 2.4}}})
-    alt = (f"At ε = {x[here]:g} the typical error is "
-           f"{with_unit(number(float(median[here])), unit)}; it falls from "
-           f"{with_unit(number(float(median[0])), unit)} at ε = {x[0]:g} to "
-           f"{with_unit(number(float(median[-1])), unit)} at ε = {x[-1]:g}.")
-    return Chart({"data": data, "layout": _layout(x, median, low, high, floor, unit, theme)}, alt,
-                 _table(x, median, low, high))
+    if np.isfinite(median[here]):
+        data.append(_diamond(x[here], float(median[here]), theme))
+    return Chart({"data": data, "layout": _layout(x, low, high, floor, unit, theme, others, most)},
+                 _alt(x, median, here, unit), _table(x, median, low, high, others))
 
 
-def _band(x: list[float], low: Array, high: Array, private: str) -> Spec:
-    return {"type": "scatter", "x": x + x[::-1], "y": [*high.tolist(), *low[::-1].tolist()],
+def _diamond(x: float, y: float, theme: Theme) -> Spec:
+    return {"type": "scatter", "mode": "markers", "x": [x], "y": [y], "name": "You are here",
+            "hoverinfo": "skip", "showlegend": False,
+            "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
+                       "line": {"color": colour("text", theme), "width": 2.4}}}
+
+
+def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
+    known = np.flatnonzero(np.isfinite(median))
+    if not len(known):
+        return f"At no ε from {x[0]:g} to {x[-1]:g} would anything be published."
+
+    def at(k: int) -> str:
+        return f"{with_unit(number(float(median[k])), unit)} at ε = {x[k]:g}"
+
+    now = (f"At ε = {x[here]:g} the typical error is "
+           f"{with_unit(number(float(median[here])), unit)}" if here in known
+           else f"At ε = {x[here]:g} nothing would be published")
+    return f"{now}; it falls from {at(int(known[0]))} to {at(int(known[-1]))}."
+
+
+def _band(x: list[float], low: Array, high: Array, median: Array, private: str) -> Spec:
+    known = np.isfinite(median)
+    there = [e for e, is_known in zip(x, known, strict=True) if is_known]
+    return {"type": "scatter", "x": there + there[::-1],
+            "y": [*high[known].tolist(), *low[known][::-1].tolist()],
             "fill": "toself", "fillcolor": translucent(private, 0.2), "mode": "lines",
             "line": {"width": 0}, "name": "8 in 10 releases",
             "hoverinfo": "skip", "showlegend": False}
 
 
-def _line(x: list[float], median: Array, method: str, private: str, unit: str) -> Spec:
-    return {"type": "scatter", "mode": "lines+markers", "x": x, "y": median.tolist(),
-            "name": method, "line": {"color": private, "width": 2}, "marker": {"size": 6},
+def _line(x: list[float], method: Method, unit: str, theme: Theme) -> Spec:
+    shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
+    return {"type": "scatter", "mode": "lines+markers", "x": x, "y": _plain(method.errors),
+            "name": method.label, "line": {"color": shade, "width": 2, "dash": dash},
+            "marker": {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
             "hovertemplate": f"%{{y:.3g}} {unit}"}
 
 
-def _layout(x: list[float], median: Array, low: Array, high: Array, floor: float | None, unit: str,
-            theme: Theme) -> Spec:
-    bottom = min(float(low.min()), floor or np.inf) * 0.85
-    top = float(high.max()) * 1.15
+def _plain(values: Array) -> list[float | None]:
+    return [float(v) if np.isfinite(v) else None for v in values]
+
+
+def _layout(x: list[float], low: Array, high: Array, floor: float | None, unit: str, theme: Theme,
+            others: Sequence[Method], most: float) -> Spec:
+    heights = np.concatenate([low, high, *(one.errors for one in others), [floor or np.nan]])
+    heights = heights[np.isfinite(heights) & (heights > 0)]
+    bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
     return layout(
         theme, legend=True,
         xaxis=_log_axis(theme, "Protection ε (log scale)", x[0] * 0.93, x[-1] * 1.07),
-        yaxis=_log_axis(theme, quantity, bottom, top, grid=True))
+        yaxis=_log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True))
 
 
 def _log_axis(theme: Theme, title: str, low: float, high: float, grid: bool = False) -> Spec:
@@ -81,6 +134,8 @@ def _log_axis(theme: Theme, title: str, low: float, high: float, grid: bool = Fa
                 tickvals=ticks, ticktext=[f"{t:g}" for t in ticks])
 
 
-def _table(x: list[float], median: Array, low: Array, high: Array) -> dict[str, list[float]]:
-    return {"ε": x, "typical error": median.round(4).tolist(),
-            "1 in 10 below": low.round(4).tolist(), "1 in 10 above": high.round(4).tolist()}
+def _table(x: list[float], median: Array, low: Array, high: Array, others: Sequence[Method]
+           ) -> dict[str, list[Any]]:
+    columns = {"typical error": median, "1 in 10 below": low, "1 in 10 above": high,
+               **{one.label: one.errors for one in others}}
+    return {"ε": x, **{name: _plain(values.round(4)) for name, values in columns.items()}}

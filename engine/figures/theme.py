@@ -32,6 +32,7 @@ _MEMBERS: dict[str, tuple[str, str, str]] = {
     "sparse_regression": ("sparse", "solid", "cross"),
     "sparse_inference": ("sparse", "4px,2px", "x"),
 }
+_VARIANTS = (("2px,4px", "x-thin-open"), ("6px,2px,2px,2px", "hash-open"))
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,14 @@ def colour(role: str, theme: Theme) -> str:
     return _ROLES[theme][role]
 
 
-def method_style(key: str, family: str, theme: Theme) -> tuple[str, str, str]:
-    """Colour, dash and marker of a mechanism; a new one takes its family's colour."""
+def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple[str, str, str]:
+    """Colour, dash and marker of a mechanism; a new one takes its family's colour.
+
+    `variant` counts the named settings of one mechanism, which share all but dash and marker.
+    """
     own_family, dash, marker = _MEMBERS.get(key, (family, "solid", "circle"))
+    if variant:
+        dash, marker = _VARIANTS[(variant - 1) % len(_VARIANTS)]
     return colour(own_family, theme), dash, marker
 
 

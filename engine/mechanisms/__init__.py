@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from engine.errors import InputError
+from engine.feasibility import Feasibility
 from engine.registry import Parameterised, Registry
-from engine.types import Budget, CurveData, Estimate
+from engine.types import Budget, CurveData, Estimate, PublicFacts, Sizes
 
 mechanisms = Registry("engine.mechanisms", "mechanism")
 
@@ -20,7 +21,8 @@ class Mechanism(Parameterised):
     """A randomised algorithm; its fields are its tuning parameters.
 
     Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
-    δ > 0), `family` (decides its colour), `paper` and `reference`.
+    δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
+    computes, as LaTeX).
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings.
@@ -30,6 +32,7 @@ class Mechanism(Parameterised):
     guarantee: ClassVar[str]
     family: ClassVar[str]
     reference: ClassVar[str]
+    formula: ClassVar[str] = ""
 
     def release_many(
         self,
@@ -55,6 +58,28 @@ class Mechanism(Parameterised):
     def without_protection(self, data: CurveData) -> Estimate:
         """What would be published without any privacy: never leaves the curator's screen."""
         raise NotImplementedError
+
+    # -- from public facts alone, before any reading is looked at ---------------------------
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
+        """Whether these sizes and budgets can give anything useful; None if there is no rule."""
+        return None
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float | None:
+        """Planned integrated squared error that privacy adds, in squared response units.
+
+        None if there is no rule, NaN if nothing would be released.
+        """
+        return None
+
+    def caution(self, facts: PublicFacts) -> str:
+        """What does not suit these curves, in words; empty if nothing is known against it."""
+        return ""
+
+    def comparable(self, facts: PublicFacts) -> Mechanism:
+        """The same method as it should meet others on these curves: with a basis that suits."""
+        return self
 
 
 def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:

@@ -25,7 +25,7 @@ from engine.numerics.densities import (
     larger_basis,
     private_density,
 )
-from engine.numerics.deviations import Deviations, Design, weighted_within_curves
+from engine.numerics.deviations import Design, Deviations, weighted_within_curves
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import heavy_tailed
@@ -40,7 +40,6 @@ from engine.types import (
     PublicFacts,
     Sizes,
     Spend,
-    drawing_grid,
 )
 
 _SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
@@ -51,7 +50,7 @@ _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
 _SHRINK_FROM = 100.0
 _QUIET = 1e12  # a μ without noise
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
-_BLOCK = 150_000  # entries of T of the repeats worked on together
+_BLOCK = 300_000  # entries of T of the repeats worked on together
 
 
 @dataclass(frozen=True)
@@ -158,6 +157,9 @@ class AdaptiveMean(Mechanism):
     guarantee = "either"
     family = "gradient"
     reference = "derived in this project: six releases with adaptive clipping, exact composition"
+    formula = (r"x_k = \tfrac1n\sum_i \psi\big(T_i a_k - t_i\big) + g_k Z_k,\qquad "
+               r"\psi(h) = h\,\min\Big(1, \frac{c}{\lVert h/d\rVert}\Big),\qquad "
+               r"g_{kl} = \frac{2\,c\,d_l}{n\,\mu_k},\qquad a_{k+1} = a_k - G_k x_k")
 
     basis: str = param(
         "cosine", "Basis functions",
@@ -343,6 +345,13 @@ class AdaptiveMean(Mechanism):
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
         return float(half**2 * 4 * 1.5 * (radius * scales.sum() / effective)**2 / shares[4])
 
+    def caution(self, facts: PublicFacts) -> str:
+        if self.basis == "cosine" or facts.periodic:
+            return ""
+        return ("**Fourier waves end where they began; these curves are not stated to.** Near both "
+                "ends the published curve would be wrong, and its band would miss the truth there "
+                "in about 8 of 10 releases. Choose cosine.")
+
     @property
     def _stated_density(self) -> PublicCurve | None:
         if self.density is None:
@@ -425,7 +434,8 @@ def _spend(what: str, share: float, server: int, asked: Budget, n: int) -> Spend
 
 class _Fit:
     """The fits of all plans: `centre` (plans, repeats, draws, r), `covariance` (…, r, r), and the
-    same without noise in `quiet` and `quiet_covariance` (plans, repeats, …), in unit scale."""
+    same without noise in `quiet` and `quiet_covariance` (plans, repeats, …), in unit scale.
+    """
 
     def __init__(self, mechanism: AdaptiveMean, data: CurveData, plans: list[Plan], draws: int,
                  streams: list[Streams]) -> None:
@@ -493,10 +503,9 @@ class _Fit:
         budgets = [self.plans[k].budgets[s] for k in feasible]
         cost = np.repeat([b.epsilon if pure else min(_mu(b), _QUIET) for b in budgets], self.draws)
         shares = np.array(plan.shares)[:, None]
-        per_step = shares * cost if pure else np.sqrt(shares) * cost
+        per_step = (shares if pure else np.sqrt(shares)) * np.append(cost, _QUIET)
         growth = math.sqrt(size + 1) if pure else 1.0
-        unit = np.concatenate([growth / (deviations.n_curves * per_step),
-                               np.full((len(shares), 1), 1 / (deviations.n_curves * _QUIET))], 1)
+        unit = growth / (deviations.n_curves * per_step)
         noise = streams.normals[:, repeats, :, :size]
         if pure:
             noise = _spherical(noise, streams.gaps[:, repeats, :, :size])
@@ -518,7 +527,7 @@ class _Fit:
 
         Sites count with (n_s μ_s)², the inverse of their noise variance.
         """
-        total, mass = 0.0, 0.0
+        total, mass = np.zeros(()), np.zeros(())
         for s, moments in enumerate(own):
             noise, scale = self._density_noise(s, moments.n_curves, members)
             mean = density_features(moments).mean(axis=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -100,6 +100,8 @@ class NoisyGradientMean(Mechanism):
     guarantee = "approximate"
     family = "gradient"
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 1 and 2"
+    formula = (r"a_{t+1} = a_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R(M_i a_t - v_i) + w_t\Big),"
+               r"\qquad w_t \sim N\big(0, \mathrm{diag}(\sigma_l^2)\big)")
 
     scheme: str = param(
         "full_batch", "Who takes part in a round",
@@ -224,6 +226,10 @@ class NoisyGradientMean(Mechanism):
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
+    def comparable(self, facts: PublicFacts) -> NoisyGradientMean:
+        """With cosines where curves need not end where they began, as other methods have."""
+        return self if facts.periodic else replace(self, functions="cosine")
+
     def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, rounds, noise scales, weights and ledger from public facts alone."""
         sizes = data.sizes
@@ -246,8 +252,7 @@ class NoisyGradientMean(Mechanism):
             return Basis(size, family="cosine")
         if self.extension is not None:
             return Basis(size, self.extension)
-        periodic = facts.periodic or (facts.kind == "simulated" and facts.unit_scale)
-        return Basis(size, 0.0 if periodic else _USUAL_EXTENSION)
+        return Basis(size, 0.0 if _is_periodic(facts) else _USUAL_EXTENSION)
 
     def _value_scale(self, facts: PublicFacts) -> str:
         """Uploads are always mapped by their stated bounds."""
@@ -419,6 +424,11 @@ class NoisyGradientMean(Mechanism):
         for _ in range(rounds):
             fit = fit - self.step_size * (gram @ fit - cross[..., None])
         return np.asarray(fit[..., 0])
+
+
+def _is_periodic(facts: PublicFacts) -> bool:
+    """Declared so, or a design of the paper, which takes its curves for periodic."""
+    return facts.periodic or (facts.kind == "simulated" and facts.unit_scale)
 
 
 def _rate_weights(n: Array, m: float, budgets: tuple[Budget, ...], size: int) -> Array:

@@ -42,7 +42,7 @@ class Basis:
     def frequency(self) -> Array:
         """Whole turns each function makes over the period: (size,)."""
         order = np.arange(self.size)
-        return (order + 1) // 2 if self.family == "fourier" else order
+        return np.asarray((order + 1) // 2 if self.family == "fourier" else order, dtype=float)
 
     def turns(self, times: Array) -> Array:
         """The position of a time within the period, in [0, 1]; cosines use half of theirs."""

@@ -9,7 +9,7 @@ times makes T_i the identity on average. On a common grid it changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -96,7 +96,7 @@ class Design:
         return uniform if self.density is None else self.density.quantile(uniform)
 
 
-def weighted_within_curves(moments: Moments, counts: Index, sizes: Sequence[int], design: Design
+def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[int], design: Design
                            ) -> Iterator[tuple[int, AffineDeviations]]:
     """Deviations for every size of the basis that is wanted, smallest first.
 
@@ -161,7 +161,8 @@ def _divide_by_mean_slopes(slopes: Array, targets: Array, basis: Basis, counts: 
 @lru_cache(maxsize=512)
 def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
     """A⁻¹ of one length: from simulated designs with a fixed seed, public like the sizes."""
-    return _mean_slopes_inverses(basis.first(max(basis.size, _USUAL_MOST)), readings, design)[basis.size]
+    largest = basis.first(max(basis.size, _USUAL_MOST))
+    return _mean_slopes_inverses(largest, readings, design)[basis.size]
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,8 @@ _RIDGE = 1e-10  # keeps a design with too few points solvable
 def fit(moments: Moments) -> Array:
     """Coefficients: (repeats, r)."""
     gram, cross = moments.average()
-    return np.asarray(np.linalg.solve(gram + _RIDGE * np.eye(moments.size), cross[..., None])[..., 0])
+    stable = gram + _RIDGE * np.eye(moments.size)
+    return np.asarray(np.linalg.solve(stable, cross[..., None])[..., 0])
 
 
 def covariance(moments: Moments, coefficients: Array) -> Array:

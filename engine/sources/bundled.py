@@ -7,7 +7,7 @@ shapes, gaps and outliers, not how anybody was protected.
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -58,7 +58,8 @@ class BundledCurves(Source):
 
     @property
     def facts(self) -> PublicFacts:
-        return self.stated
+        times = self.stated.to_unit_time(_read(self.file)[0])
+        return replace(self.stated, common_times=tuple(times.tolist()))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Return the curves as one data set; `rng` is not used.

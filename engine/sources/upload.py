@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -85,7 +85,8 @@ class CurveTable:
     `times` and `values` (N,) hold the readings, curve after curve and by time within each;
     `counts` and `server` (n_curves,) are as in `CurveData`; a curve without any reading has count
     0. `ids` (n_curves,) and `covariates` (n_curves, d) name and describe the curves; `n_people`
-    may be below the number of curves. `notes` say how the file was read and what to look at. They
+    may be below the number of curves. `header_times` are those in the names of the columns, where
+    they are. `notes` say how the file was read and what to look at. They
     hold counts of private data: for the holder of the file alone.
     """
 
@@ -99,6 +100,7 @@ class CurveTable:
     ids: tuple[str, ...] = ()
     server_names: tuple[str, ...] = ()
     n_people: int = 0
+    header_times: tuple[float, ...] = ()
 
     @property
     def n_curves(self) -> int:
@@ -126,7 +128,9 @@ class Upload(Source):
 
     @property
     def facts(self) -> PublicFacts:
-        return self.declared
+        """What was declared, with the times in the header of a table of one row per curve."""
+        times = np.unique(self.declared.to_unit_time(np.array(self.curves.header_times)))
+        return replace(self.declared, common_times=tuple(times.tolist()))
 
     @property
     def sizes(self) -> Sizes:
@@ -154,7 +158,7 @@ class Upload(Source):
         return CurveData(
             times=facts.to_unit_time(curves.times)[np.newaxis],
             values=np.clip(curves.values, facts.value_low, facts.value_high)[np.newaxis],
-            counts=curves.counts, server=curves.server, facts=facts)
+            counts=curves.counts, server=curves.server, facts=self.facts)
 
 
 def _outside(numbers: Array, low: float, high: float) -> int:
@@ -557,7 +561,8 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
     return CurveTable(
         times, values, counts, server, covariates, layout.covariates, notes,
         ids=tuple(found.ids[k] for k in order), n_people=found.n_people,
-        server_names=tuple(sorted(_named(table, layout.server)[1])) if layout.server else ())
+        server_names=tuple(sorted(_named(table, layout.server)[1])) if layout.server else (),
+        header_times=tuple(time for _, time in layout.times))
 
 
 def _public_order(server: Integers) -> Integers:

@@ -11,18 +11,21 @@ import streamlit as st
 
 from engine import accounting, export, risk, scenario, wording
 from engine.experiments import Run
+from engine.feasibility import Feasibility
 from engine.figures import cards as figures
 from engine.figures import error_curve
 from engine.figures.theme import Chart
+from engine.mechanisms import Mechanism
 from engine.preview import Preview
 from engine.rates import rates
 from engine.sources import Source
-from engine.types import Array, Budget
+from engine.types import Array, Budget, PublicFacts, Spend
 from pages.shared import components as pieces
 from pages.shared import layout, run, settings
 
 _PICTURE = "picture"
 _WEAK_FROM = 4.0
+_RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 _FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
 
@@ -54,13 +57,22 @@ class Scene:
         """Whether these are the visitor's own curves, which only they may see."""
         return self.facts.kind == "upload"
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing would be published at the chosen budget."""
+        return self.shown.is_refused(self.at)
+
     @cached_property
     def typical(self) -> Array:
-        return self.shown.study.typical
+        """The typical error at every budget; NaN where nothing is published."""
+        return self.where_published(self.shown.study.typical)
+
+    def where_published(self, values: Array) -> Array:
+        return np.where(self.shown.published, values, np.nan)
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
-        return [risk.odds(float(mu), budget)
+        return [_odds(mu, budget)
                 for mu, budget in zip(self.shown.mus, self.shown.budgets, strict=True)]
 
     @cached_property
@@ -69,7 +81,30 @@ class Scene:
         study, unit = self.shown.study, self.facts.value_unit
         within = study.quantile(0.95)
         return [wording.with_unit(wording.together([x, y, study.floor or 0.0])[0], unit)
-                for x, y in zip(self.typical, within, strict=True)]
+                if np.isfinite(x) else "" for x, y in zip(self.typical, within, strict=True)]
+
+    @cached_property
+    def verdicts(self) -> list[pieces.Verdict]:
+        """What is said about every budget before any data are read."""
+        n = self.shown.data.n_curves
+        return [_verdict(self.facts, found, budget, n) for found, budget in
+                zip(self.shown.feasibility, self.shown.budgets, strict=True)]
+
+
+def _odds(mu: float, budget: Budget, first_guess: float = 0.5) -> risk.Odds:
+    """From the noise, or from the budget alone where the noise is not of Gaussian type."""
+    return risk.odds(None if np.isnan(mu) else float(mu), budget, first_guess)
+
+
+def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_curves: int
+             ) -> pieces.Verdict:
+    if found is None:
+        return pieces.Verdict()
+    if not found.is_feasible:
+        return pieces.Verdict(refused=wording.refused(facts, found, budget, n_curves))
+    if found.verdict == "coarse":
+        return pieces.Verdict(note=wording.coarse(facts, found, budget, n_curves))
+    return pieces.Verdict()
 
 
 # -- above and in the picture ---------------------------------------------------------------
@@ -98,6 +133,13 @@ def promise(scene: Scene) -> None:
                  "*tight*.", icon=":material/error:")
 
 
+def caution(scene: Scene) -> None:
+    """Say what does not suit these curves."""
+    words = settings.current().mechanism.caution(scene.facts)
+    if words:
+        st.warning(words, icon=":material/warning:")
+
+
 def picture(scene: Scene) -> None:
     """The live picture; its slider is the only ε control of the page."""
     shown, now = scene.shown, settings.current()
@@ -105,7 +147,8 @@ def picture(scene: Scene) -> None:
         scene.facts, title=wording.title(scene.facts), epsilons=scene.epsilons, times=shown.times,
         releases=shown.releases, without=shown.without, noise_low=shown.noise_low,
         noise_high=shown.noise_high, sampling=shown.sampling, truth=shown.truth,
-        spoken=[f"typical error {e}" for e in scene.errors_in_words],
+        spoken=[f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words],
+        band=shown.band, verdicts=scene.verdicts,
         curves=shown.data.curves(70), n_curves=shown.data.n_curves, downloads=not scene.own)
     picked = pieces.picture(_PICTURE, payload, scene.at, now.view, now.shown, scene.rev,
                             new_noise=scene.facts.kind == "simulated")
@@ -137,10 +180,17 @@ def _careful_attacker(scene: Scene) -> None:
     st.markdown(wording.odds_why(scene.odds[scene.at]))
     guess = st.segmented_control("Attacker’s first guess", list(_FIRST_GUESSES), required=True,
                                  default="10 in 100", key="first_guess")
-    at = risk.odds(float(scene.shown.mus[scene.at]), scene.budget, _FIRST_GUESSES[guess])
+    at = _odds(scene.shown.mus[scene.at], scene.budget, _FIRST_GUESSES[guess])
     st.markdown(wording.odds_flagged(at, scene.facts.people))
     st.markdown(wording.not_covered(scene.facts))
     st.markdown(wording.delta_explained(scene.budget.delta))
+
+
+def refused(scene: Scene) -> None:
+    """Instead of the accuracy: that there is none, and what there is to do."""
+    with st.container(border=True):
+        st.subheader("Accuracy", anchor=False)
+        st.markdown("Nothing would be published at this ε, so there is no error to state.")
 
 
 def accuracy(scene: Scene) -> None:
@@ -155,6 +205,9 @@ def accuracy(scene: Scene) -> None:
                                   layout.theme()), "dots", 118)
         dashed = " Dashed: without protection." if study.floor is not None else ""
         st.markdown(f":small[Each dot: 1 of 20 equally likely releases.{dashed}]")
+        planned = wording.planned(facts, float(scene.shown.planned[scene.at]))
+        if planned:
+            st.markdown(f":small[{planned}]")
         drowned = wording.useless(facts, typical, scene.budget, scene.shown.data.n_curves)
         if drowned:
             st.warning(drowned, icon=":material/block:")
@@ -176,29 +229,51 @@ def limits(scene: Scene) -> None:
 
 
 def budgets(scene: Scene) -> None:
-    """The error at every budget of the slider, with the present one marked."""
+    """The error at every budget of the slider, beside that of other methods."""
     study, facts = scene.shown.study, scene.facts
+    own, others = _methods(scene)
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         _chart(error_curve.against_budget(
-            scene.epsilons, scene.typical, study.quantile(0.1), study.quantile(0.9), study.floor,
-            scene.at, facts.value_unit, layout.theme(), theory=_theory(scene),
-            method=settings.current().mechanism.label), "budgets", 320, 280)
+            scene.epsilons, own, scene.where_published(study.quantile(0.1)),
+            scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
+            layout.theme(), theory=_theory(scene), others=others,
+            most=2 * facts.value_half_width), "budgets", 340, 320)
         st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
-                    "says privacy noise falls.]")
+                    "says privacy noise falls. No line: nothing would be published, or the error "
+                    "is beyond the range of the values.]")
     with right:
-        here = scene.budget.epsilon
-        st.markdown(wording.budget_ratio(facts, here, float(scene.typical[scene.at]), study.floor,
-                                         _at(scene, here / 2), _at(scene, here * 2)))
+        if not scene.is_refused:
+            here, typical = scene.budget.epsilon, float(scene.typical[scene.at])
+            st.markdown(wording.compared(typical, {m.label: float(m.errors[scene.at])
+                                                   for m in others}))
+            st.markdown(wording.budget_ratio(facts, here, typical, study.floor,
+                                             _at(scene, here / 2), _at(scene, here * 2)))
         st.markdown(wording.enough(*_enough(scene)))
+
+
+def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
+    """The chosen method and the others of the same task, as lines of the chart."""
+    now = settings.current()
+    found = run.other_methods(scene.source, now.mechanism, scene.shown.budgets, now.seed)
+    others = [_method(other, label, errors) for label, (other, errors) in found.items()]
+    return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.typical), others
+
+
+def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
+    variant = [name for name, _ in mechanism.presets()].index(label)
+    return error_curve.Method(label, mechanism.key, mechanism.family, errors, variant)
 
 
 def _at(scene: Scene, epsilon: float) -> float | None:
     """The typical error at an ε on the slider's range, between its steps on log scales."""
-    if not scene.epsilons[0] <= epsilon <= scene.epsilons[-1]:
+    known = scene.shown.published
+    epsilons = np.array(scene.epsilons)[known]
+    if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
         return None
-    return float(np.exp(np.interp(np.log(epsilon), np.log(scene.epsilons), np.log(scene.typical))))
+    return float(np.exp(np.interp(np.log(epsilon), np.log(epsilons),
+                                  np.log(scene.typical[known]))))
 
 
 def _enough(scene: Scene) -> tuple[float | None, str]:
@@ -212,14 +287,18 @@ def _enough(scene: Scene) -> tuple[float | None, str]:
 
 
 def _theory(scene: Scene) -> Array | None:
-    """The privacy terms of the rate, as a distance, through the measured point at ε = 0.3."""
+    """The privacy terms of the rate, as a distance, through a measured point where they rule."""
+    known = np.flatnonzero(scene.shown.published)
     for rate in rates.for_task(settings.TASK):
+        if not len(known):
+            break
         sizes = scene.shown.data.sizes
-        terms = rate(smoothness=settings.current().mechanism.smoothness).evaluate(
+        smoothness = getattr(settings.current().mechanism, "smoothness", None)
+        terms = rate(**({} if smoothness is None else {"smoothness": smoothness})).evaluate(
             n=sizes.n_curves / sizes.n_servers, m=sizes.n_observations_per_curve,
             S=float(sizes.n_servers), epsilon=np.array(scene.epsilons))
         shape = np.sqrt(terms[[1, 3]].sum(axis=0))
-        anchor = int(np.argmin(np.abs(np.log(scene.epsilons) - np.log(0.3))))
+        anchor = int(known[np.argmin(np.abs(scene.shown.study.shares[known, 0] - _RULES))])
         return np.asarray(shape * scene.typical[anchor] / shape[anchor])
     return None
 
@@ -230,19 +309,22 @@ def _theory(scene: Scene) -> Array | None:
 def take_away(scene: Scene) -> None:
     """Downloads: the numbers and the scenario; the picture's own button saves the picture."""
     plain = None if scene.own else _plain(scene)
-    reason = "Your own curves are not private: nothing of them can be downloaded." if scene.own \
-        else None
+    reason = None
+    if scene.own:
+        reason = "Your own curves are not private: nothing of them can be downloaded."
+    elif scene.is_refused:
+        reason = "Nothing would be published at this ε."
     with st.container(horizontal=True):
         st.download_button(
             "Get the numbers",
-            b"" if scene.own else export.numbers_csv(scene.shown, scene.at, plain),
+            b"" if reason else export.numbers_csv(scene.shown, scene.at, plain),
             "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
-            disabled=scene.own, icon=":material/table:", key="get_numbers")
+            disabled=reason is not None, icon=":material/table:", key="get_numbers")
         st.download_button(
             "Get the scenario", export.scenario_json(plain or {}), "privacy-curves-scenario.json",
             "application/json", on_click="ignore", disabled=scene.own, key="get_scenario",
             icon=":material/data_object:",
-            help=reason or "A file for the command line: python -m engine run FILE")
+            help=reason if scene.own else "A file for the command line: python -m engine run FILE")
 
 
 def _plain(scene: Scene) -> dict[str, object]:
@@ -259,47 +341,60 @@ def numbers(scene: Scene) -> None:
     columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
                "noise range low": shown.noise_low[scene.at],
                "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
+    if shown.band is not None:
+        columns |= {"release 1": shown.releases[scene.at, 0],
+                    "plausible from": shown.band.low[scene.at, 0],
+                    "plausible to": shown.band.high[scene.at, 0]}
     if shown.truth is not None:
         columns["true average"] = shown.truth
     st.dataframe(pd.DataFrame(columns).round(3), height=220, hide_index=True)
     st.markdown(f"Errors at every budget, from {study.errors.shape[1]} simulated releases each")
     table = pd.DataFrame({
-        "ε": scene.epsilons, "typical error": scene.typical, "1 in 10 below": study.quantile(0.1),
-        "1 in 10 above": study.quantile(0.9),
+        "ε": scene.epsilons, "typical error": scene.typical,
+        "1 in 10 below": scene.where_published(study.quantile(0.1)),
+        "1 in 10 above": scene.where_published(study.quantile(0.9)),
         "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: study.shares[:, k] for k, name in enumerate(wording.parts(scene.facts))}})
+    for other in _methods(scene)[1]:
+        table[f"typical error of {other.label}"] = other.errors
     st.dataframe(table.round(3), height=220, hide_index=True)
 
 
 def ledger(scene: Scene) -> None:
-    """What one release would spend, round by round, and why the total is what it is."""
+    """What one release would spend, line by line, and why the total is what it is."""
     spends = scene.shown.spends[scene.at]
-    proved = accounting.guarantees(spends)
-    st.dataframe(pd.DataFrame([{
-        "site": spend.server + 1, "what leaves it": spend.what, "rounds": spend.count,
-        "μ of a round": round(spend.mu, 5), "adds up": spend.composition,
-        "total μ": round(accounting.total_mu([spend]), 5), "gives ε": round(budget.epsilon, 4),
-        "at δ": wording.small(budget.delta)}
-        for spend, budget in zip(spends, proved, strict=True)]), hide_index=True)
+    st.dataframe(pd.DataFrame([_line(spend) for spend in spends]), hide_index=True)
     st.markdown(spends[0].why)
+    proved = accounting.guarantees(spends)
+    if len(proved) == 1:
+        st.markdown(wording.total(proved[0], accounting.total_mu(spends)))
+    else:
+        st.dataframe(pd.DataFrame([
+            {"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
+             "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)]),
+            hide_index=True)
     promise(scene)
-    if accounting.keeps_promise(spends) and settings.current().mechanism.constants == "published":
-        given = max(budget.epsilon for budget in proved)
-        st.markdown(f"The published constants add more noise than ε = {scene.budget.epsilon:g} "
-                    f"needs: what they really give is **ε = {given:.3g}**.")
+    given = max(budget.epsilon for budget in proved)
+    if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * scene.budget.epsilon:
+        st.markdown(wording.more_noise_than_needed(scene.budget, given))
+
+
+def _line(spend: Spend) -> dict[str, object]:
+    """One line of the ledger; a pure one has an ε of its own instead of a μ."""
+    cost = {"μ of each": round(spend.mu, 5)} if spend.mu is not None else \
+        {"ε of each": round(spend.epsilon or 0.0, 5)}
+    return {"site": spend.server + 1, "what leaves it": spend.what, "how often": spend.count,
+            **cost, "adds up": spend.composition, "moved at most by": f"{spend.sensitivity[0]:.4g}",
+            "noise": f"{spend.noise_scale[0]:.4g}"}
 
 
 def formula(scene: Scene) -> None:
-    """The noise with this page's numbers put in, the source, and how to repeat it."""
-    mechanism, spend = settings.current().mechanism, scene.shown.spends[scene.at][0]
+    """What the method computes, its tuning on this page, the source, and how to repeat it."""
+    mechanism = settings.current().mechanism
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
-    st.latex(r"a_{t+1} = a_t - \rho\Big(\tfrac1b\sum_i \mathrm{clip}_R(M_i a_t - v_i) + w_t\Big),"
-             r"\qquad w_t \sim N\big(0, \mathrm{diag}(\sigma_l^2)\big)")
-    st.latex(rf"\Delta_1 = {spend.sensitivity[0]:.4g},\quad \sigma_1 = {spend.noise_scale[0]:.4g},"
-             rf"\quad \mu = {spend.mu:.4g}\ \text{{per round}},\quad T = {spend.count}")
-    tuned = scene.shown.tuning[scene.at]
-    st.markdown(f"Basis functions kept: {tuned['truncation']} · rounds: {tuned['n_iterations']} · "
-                f"curves in a round: {tuned['batch_size']}")
+    if mechanism.formula:
+        st.latex(mechanism.formula)
+    st.markdown(wording.tuning(scene.shown.tuning[scene.at]))
     if not scene.own:
         st.markdown("The same on the command line:")
         st.code("python -m engine run - <<'END'\n"

@@ -64,7 +64,7 @@ def source_choice() -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
     presets = _presets(sources.for_task(settings.TASK))
     labels = [label for label, _, _ in presets] + ([_OWN] if "upload" in st.session_state else [])
-    current = _OWN if settings.uploaded() else _current_label(presets, settings.current().source)
+    current = _OWN if settings.uploaded() else settings.current().source.nearest_preset()[0]
 
     def write(label: str) -> None:
         st.session_state.show_upload = label == _OWN
@@ -84,7 +84,7 @@ def mechanism_choice() -> None:
         cls, chosen = next((c, v) for name, c, v in presets if name == label)
         settings.change(mechanism=cls(**chosen))
 
-    bound(st.selectbox, "Method", _current_label(presets, settings.current().mechanism), write,
+    bound(st.selectbox, "Method", settings.current().mechanism.nearest_preset()[0], write,
           "mechanism", options=[label for label, _, _ in presets],
           help="How the noise is added. Under More options you can change its settings.")
 
@@ -93,19 +93,9 @@ def _presets(classes: Sequence[Any]) -> list[tuple[str, Any, dict[str, Any]]]:
     return [(label, cls, chosen) for cls in classes for label, chosen in cls.presets()]
 
 
-def _current_label(presets: list[tuple[str, Any, dict[str, Any]]], member: Any) -> str:
-    """The preset a member came from: the one of its class that shares most of its values."""
-    own = [(label, chosen) for label, cls, chosen in presets if cls is type(member)]
-    values = member.values()
-    return max(own, key=lambda preset: sum(values[k] == v for k, v in preset[1].items())
-               - sum(values[k] != v for k, v in preset[1].items()))[0]
-
-
 def preset_of(member: Any) -> Any:
     """The preset that a source or mechanism started from."""
-    presets = [(label, cls, chosen) for cls in (type(member),) for label, chosen in cls.presets()]
-    label = _current_label(presets, member)
-    return next(cls(**chosen) for name, cls, chosen in presets if name == label)
+    return type(member)(**member.nearest_preset()[1])
 
 
 # -- parameters -----------------------------------------------------------------------------
@@ -136,6 +126,9 @@ def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
               help=parameter.help, format_func=lambda choice: choice.replace("_", " "))
     elif parameter.kind is bool:
         bound(st.toggle, label, value, set_to, key, help=parameter.help)
+    elif parameter.kind is str:
+        bound(st.text_input, label, value or "", lambda text: set_to(text.strip() or None), key,
+              help=parameter.help, placeholder="usual", max_chars=settings.LONGEST_TEXT)
     else:
         whole = parameter.kind is int
         low = None if parameter.low is None else parameter.kind(parameter.low)
@@ -194,7 +187,7 @@ def more_options() -> None:
         bound(st.number_input, "Chance the limit fails (δ)", settings.delta(settings.source()),
               settings.set_delta, "delta", format="%.2g", step=None,
               help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could publish one "
-                   "whole curve and still pass.")
+                   "whole curve and still pass. 0: never, for methods that can.")
     with columns[2]:
         bound(st.number_input, "Seed", now.seed, settings.set_seed, "seed", step=1, format="%d",
               help="Same seed, same noise: a class sees the same picture. Never used for a "

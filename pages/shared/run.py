@@ -14,6 +14,7 @@ from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.types import Budget
+from pages.shared.settings import TASK, Settings, steps_of
 
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 4
@@ -67,14 +68,21 @@ def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...]
         key, lambda: preview.if_doubled(source, mechanism, budgets, seed))
 
 
+def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
+                  ) -> dict[str, tuple[Mechanism, Any]]:
+    """The typical errors of the other methods, at every budget."""
+    key = digest(("others", source, mechanism, budgets, seed))
+    return _store(source).get(
+        key, lambda: preview.other_methods(TASK, source, mechanism, budgets, seed))
+
+
 def warm_up() -> None:
     """Compute the front page once, so that the first visitor need not wait for it.
 
     Imports what calibration needs, too, which alone takes two seconds.
     """
-    from pages.shared.settings import Settings, steps_of
-
     front = Settings()
     delta = 1.0 / front.source.sizes.n_curves**2
     shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
     if_doubled(front.source, front.mechanism, shown.budgets, front.seed)
+    other_methods(front.source, front.mechanism, shown.budgets, front.seed)

@@ -24,7 +24,8 @@ TASK = MEAN_FUNCTION.key
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
-_LONGEST = 2000  # characters of an address that are read
+LONGEST_TEXT = 400  # characters of a parameter that is text
+_LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 
 
@@ -151,9 +152,12 @@ def set_epsilon(epsilon: float | None) -> None:
 def set_delta(delta: float | None) -> None:
     """Choose δ; nothing means the usual 1/n²."""
     n = source().sizes.n_curves
-    if delta is not None and not 0 < delta < 1 / n:
-        raise InputError(f"δ must lie above 0 and below 1/n = {1 / n:.3g}; got {delta:g}.",
-                         field="delta", hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
+    if delta is not None and not 0 <= delta < 1 / n:
+        raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
+                         f"{delta:g}.", field="delta", hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
+    if delta == 0 and current().mechanism.guarantee == "approximate":
+        raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
+                         hint="Choose another method, or a δ such as 1/n².")
     usual = delta is None or abs(delta * n**2 - 1) < 0.01
     change(delta=None if usual else delta)
 
@@ -174,7 +178,7 @@ def _word(value: Any) -> str:
 
 def _value(parameter: Parameter, text: str) -> Any:
     """A parameter's value from its word in the address."""
-    if text == "none":
+    if text == "none" and parameter.optional:
         return None
     return {"True": True, "False": False}[text] if parameter.kind is bool else parameter.kind(text)
 

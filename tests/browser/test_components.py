@@ -174,7 +174,7 @@ def test_each_view_draws_what_it_says(show):
     expect(page.locator(f"{clipped} .release")).to_have_count(0)
     expect(page.locator(f"{clipped} .noise")).to_have_count(1)
     expect(page.locator(f"{clipped} .sampling")).to_have_count(1)
-    expect(page.locator("#sentence")).to_contain_text("where 95 of 100 releases fall")
+    expect(page.locator("#sentence")).to_contain_text("where another release might fall")
     page.locator("#views").get_by_text("One release").click()
     expect(page.locator(f"{clipped} .single")).to_have_count(1)
     before = page.locator(f"{clipped} .single").get_attribute("d")
@@ -182,6 +182,37 @@ def test_each_view_draws_what_it_says(show):
     assert page.locator(f"{clipped} .single").get_attribute("d") != before
     expect(page.locator("#status")).to_have_text("Release 2 of 20")
     expect(server_says(page)).to_contain_text("view one")
+
+
+def test_one_release_comes_with_its_band_and_what_the_band_does_not_count(show):
+    page = show()
+    page.locator("#views").get_by_text("One release").click()
+    for panel in ("#main", "#difference"):
+        drawn = page.locator(f"{panel} g[clip-path]")
+        expect(drawn.locator(".band")).to_have_count(1)
+        expect(drawn.locator(".limit-end")).to_have_count(4)
+    expect(page.locator("#main .legend")).to_contain_text("Where the true average plausibly lies")
+    expect(page.locator("#sentence")).to_contain_text("not counted are details finer than 12 waves")
+    before = page.locator("#main g[clip-path] .band").get_attribute("d")
+    page.get_by_role("button", name="Draw again").click()
+    assert page.locator("#main g[clip-path] .band").get_attribute("d") != before
+
+
+def test_where_nothing_would_be_published_words_stand_in_place_of_the_picture(show):
+    page = show("refused")
+    slider = page.locator("input[type=range]").first
+    slider.fill("1")
+    expect(page.locator("#refused")).to_contain_text("Too few <b>children</b>. Ask more.")
+    expect(page.locator("#main")).not_to_be_visible()
+    expect(page.get_by_role("button", name="Download PNG")).not_to_be_visible()
+    slider.fill("4")
+    expect(page.locator("#refused")).not_to_be_visible()
+    expect(page.locator("#note")).to_have_text("Coarse.")
+    expect(page.locator("#difference g[clip-path] .release")).to_have_count(20)
+    assert float(page.locator("#difference .axis").first.get_attribute("y2")) > 100
+    slider.fill("8")
+    expect(page.locator("#note")).to_be_empty()
+    assert page.problems == []
 
 
 def test_lines_can_be_switched_on_and_off(show):

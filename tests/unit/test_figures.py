@@ -18,9 +18,14 @@ ERRORS = np.random.default_rng(1).gamma(9, 0.43, 400)
 THEMES = ("light", "dark")
 
 
-def budget_chart(name: str, floor: float | None = 0.82) -> theme.Chart:
-    return error_curve.against_budget(EPSILONS, MEDIAN, MEDIAN * 0.6, MEDIAN * 1.6, floor, 4, "cm",
-                                      name, theory=3 / np.array(EPSILONS))
+def method(errors: np.ndarray = MEDIAN, label: str = "Ours", variant: int = 0):
+    return error_curve.Method(label, "adaptive_mean", "gradient", errors, variant)
+
+
+def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MEDIAN, **rest
+                 ) -> theme.Chart:
+    return error_curve.against_budget(EPSILONS, method(errors), errors * 0.6, errors * 1.6, floor,
+                                      4, "cm", name, theory=3 / np.array(EPSILONS), **rest)
 
 
 def all_charts(name: str) -> dict[str, theme.Chart]:
@@ -95,6 +100,28 @@ def test_the_diamond_stands_on_the_curve_at_the_present_budget():
     diamond = budget_chart("light").spec["data"][-1]
     assert diamond["marker"]["symbol"] == "diamond"
     assert (diamond["x"], diamond["y"]) == ([1.0], [pytest.approx(3.8)])
+
+
+def test_other_methods_are_drawn_beside_it_and_told_apart_without_colour():
+    chart = budget_chart("light", others=[method(3 * MEDIAN, "Theirs", 1)])
+    ours, theirs = (trace for trace in chart.spec["data"] if trace["name"] in ("Ours", "Theirs"))
+    assert ours["line"]["dash"] != theirs["line"]["dash"]
+    assert ours["marker"]["symbol"] != theirs["marker"]["symbol"]
+    assert chart.table["Theirs"] == pytest.approx(3 * MEDIAN, abs=1e-4)
+
+
+def test_budgets_at_which_nothing_is_published_have_no_point_and_no_diamond():
+    refused = np.where(np.array(EPSILONS) < 1.5, np.nan, MEDIAN)
+    chart = budget_chart("light", errors=refused)
+    json.dumps(chart.spec["data"], allow_nan=False)
+    assert "nothing would be published; it falls from 2.30 cm at ε = 2" in chart.alt
+    assert chart.spec["data"][-1]["name"] != "You are here"
+    assert budget_chart("light", errors=refused * np.nan).alt.startswith("At no ε from 0.05 to 10")
+
+
+def test_errors_that_say_nothing_do_not_stretch_the_axis():
+    chart = budget_chart("light", others=[method(1e6 * MEDIAN, "Theirs")], most=100.0)
+    assert chart.spec["layout"]["yaxis"]["range"][1] == pytest.approx(2)
 
 
 def test_log_ticks_are_one_two_five_and_written_out():

@@ -352,7 +352,14 @@ def test_facts_must_be_stated_in_full(changes, words):
 def test_stated_facts_are_an_uploads_facts():
     facts = declare(**STATED, value_name="Height", value_unit="", person="child", people="children")
     assert (facts.kind, facts.origin, facts.person) == ("upload", "growth chart", "child")
-    assert Upload(curves=PLAIN, declared=facts).facts is facts
+    assert Upload(curves=PLAIN, declared=facts).facts == facts
+
+
+def test_times_in_the_header_of_a_wide_table_are_a_common_public_grid():
+    table = read_table(b"child,2,6,18\na,80,110,170\nb,82,,172\n")
+    upload = Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(**STATED))
+    assert upload.facts.common_times == (0.0, 0.25, 1.0)
+    assert upload.draw(1, generator(1, 0, 0)).facts == upload.facts
 
 
 def test_readings_outside_the_stated_ranges_are_moved_and_counted():

@@ -7,8 +7,15 @@ move by the server (a link, Back) it belongs to.
 """
 
 from pages.shared.components.chart import chart
-from pages.shared.components.picture import Look, Picked, picked, picture, picture_payload
+from pages.shared.components.picture import (
+    Look,
+    Picked,
+    Verdict,
+    picked,
+    picture,
+    picture_payload,
+)
 from pages.shared.components.strip import Budgeted, Chip, strip
 
-__all__ = ["Budgeted", "Chip", "Look", "Picked", "chart", "picked", "picture", "picture_payload",
-           "strip"]
+__all__ = ["Budgeted", "Chip", "Look", "Picked", "Verdict", "chart", "picked", "picture",
+           "picture_payload", "strip"]

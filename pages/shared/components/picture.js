@@ -26,7 +26,7 @@ function take(S, data) {
   S.tag = data.tag;
   S.data = data;
   S.curves = decode(data);
-  S.limits = {lines: limits(S.curves, false), ranges: limits(S.curves, true)};
+  S.limits = limits(S.curves, data.refused);
   S.draw = 0;
   const e = S.q('#e');
   e.max = data.epsilons.length - 1;
@@ -44,7 +44,14 @@ function decode(data) {
     sampling: upper && upper.map((u, k) => u - without[k]),
     low: budgets(data.noise_low), high: budgets(data.noise_high),
     releases: budgets(data.releases).map(all => split(all, data.points)),
+    ...(data.band && bands(data, value, without)),
   };
+}
+
+function bands(data, value, without) {    // where each release says that the true curve may lie
+  const side = texts => texts.map((text, i) => split(numbers(text, ...data.band.scales[i]), data.points));
+  return {bandLow: side(data.band.low), bandHigh: side(data.band.high),
+    quietBand: value(data.band.without).map((u, k) => u - without[k])};
 }
 
 function singles(data, values) {          // the faint curves, each with its own times
@@ -67,16 +74,24 @@ function split(all, length) {
   return Array.from({length: all.length / length}, (_, k) => all.subarray(k * length, (k + 1) * length));
 }
 
-// Half-heights of the difference panel, one per budget. They never grow with ε and come from a
-// ladder, so that the axis changes seldom while the slider moves.
-function limits(curves, ranges) {
+// Half-heights of the difference panel in each view, one per budget. They never grow with ε and come
+// from a ladder, so that the axis changes seldom while the slider moves.
+function limits(curves, refused) {
   const far = row => row.reduce((most, y, k) => Math.max(most, Math.abs(y - curves.without[k])), 0);
-  const always = Math.max(curves.truth ? far(curves.truth) : 0,
-    ranges && curves.sampling ? Math.max(...curves.sampling) : 0);
-  const needs = curves.releases.map((draws, i) => Math.max(always,
-    ...(ranges ? [curves.low[i], curves.high[i]] : draws).map(far)));
-  for (let i = needs.length - 2; i >= 0; i--) needs[i] = Math.max(needs[i], needs[i + 1]);
-  return needs.map(need => rung(Math.max(need, 1e-9)));
+  const truth = curves.truth ? far(curves.truth) : 0;
+  const seen = {
+    releases: i => curves.releases[i],
+    ranges: i => [curves.low[i], curves.high[i]],
+    one: i => curves.bandLow ? [...curves.bandLow[i], ...curves.bandHigh[i]] : curves.releases[i],
+  };
+  const widest = {releases: 0, ranges: Math.max(0, ...curves.sampling || []),
+    one: Math.max(0, ...curves.quietBand || [])};
+  const heights = view => {
+    const needs = refused.map((no, i) => Math.max(truth, widest[view], ...(no ? [] : seen[view](i).map(far))));
+    for (let i = needs.length - 2; i >= 0; i--) needs[i] = Math.max(needs[i], needs[i + 1]);
+    return needs.map(need => rung(Math.max(need, 1e-9)));
+  };
+  return {releases: heights('releases'), ranges: heights('ranges'), one: heights('one')};
 }
 
 function rung(need) {
@@ -237,7 +252,7 @@ function paint(S) {                       // everything: new data, size, theme, 
   S.cache = new Map();
   const {time, value} = S.data, {view, shown} = S.picked;
   const valueTicks = ticks(value.low, value.high, 8);
-  const table = S.limits[view === 'ranges' ? 'ranges' : 'lines'];
+  const table = S.limits[view];
   S.differences = table.map(limit => ticks(-limit, limit, 7));
   const words = [...valueTicks.map(t => t.text), ...S.differences.flat().map(t => signed(t))];
   const left = 30 + Math.max(...words.map(word => wide(S, word)));
@@ -274,7 +289,7 @@ function plot(S, id, left, top, low, high, timeTicks) {
   P.body = svg('g', {'clip-path': `url(#${clip})`});
   node.setAttribute('viewBox', `0 0 ${S.width} ${height}`);
   node.replaceChildren(P.title, svg('defs', {}, svg('clipPath', {id: clip}, svg('rect', {x: box.left,
-    y: box.top, width: box.right - box.left, height: box.bottom - box.top})), hatching(id)),
+    y: box.top, width: box.right - box.left, height: Math.max(0, box.bottom - box.top)})), hatching(id)),
     P.grid, P.body, columns(P, timeTicks, time.label));
   return P;
 }
@@ -311,7 +326,9 @@ function rows(P, marks, title) {          // the value axis with its grid
 
 // What does not depend on the budget is drawn once; `moving` holds what does.
 function layers(S, P, less, withCurves) {
-  const {view, shown} = S.picked, {curves, without, truth, sampling} = S.curves;
+  const {view, shown} = S.picked, {curves, without, truth, sampling, quietBand} = S.curves;
+  const around = (half, fill, edge) => range(P, without.map((w, k) => w - half[k]),
+    without.map((w, k) => w + half[k]), fill, edge);
   P.less = less;
   P.still = svg('g');
   P.moving = svg('g');
@@ -321,8 +338,10 @@ function layers(S, P, less, withCurves) {
     P.still.replaceChildren();
     P.front.replaceChildren();
     if (withCurves && shown.includes('curves')) P.still.append(...curves.map(curve => rawCurve(P, curve)));
-    if (view === 'ranges' && sampling) P.still.append(...range(P, without.map((w, k) => w - sampling[k]),
-      without.map((w, k) => w + sampling[k]), 'sampling', 'dots'));
+    if (view === 'ranges' && sampling) P.still.append(...around(sampling, 'sampling', 'dots'));
+    if (view === 'one' && quietBand && shown.includes('without')) {
+      P.still.append(...around(quietBand, 'sampling', 'dots'));
+    }
     if (truth && shown.includes('truth')) P.front.append(svg('path', {d: path(P, truth), class: 'truth'}));
     if (shown.includes('without')) P.front.append(svg('path', {d: path(P, without), class: 'without'}));
   };
@@ -335,11 +354,11 @@ function rawCurve(P, {times, values}) {
   return svg('path', {d, class: 'raw'});
 }
 
-function path(P, values) {
+function path(P, values, from = 0, to = P.xs.length) {
   const {xs, y, less} = P;
   let d = '';
-  for (let k = 0; k < xs.length; k++) {
-    d += (k ? 'L' : 'M') + xs[k] + ' ' + Math.round(y(values[k] - less(k)) * 10) / 10;
+  for (let k = from; k < to; k++) {
+    d += (k > from ? 'L' : 'M') + xs[k] + ' ' + Math.round(y(values[k] - less(k)) * 10) / 10;
   }
   return d;
 }
@@ -351,6 +370,14 @@ function range(P, low, high, fill, edge) {
     svg('path', {d: down, class: edge})];
 }
 
+function plausible(P, low, high) {        // a band whose last 3 in 100 at each end are less sure
+  const points = P.xs.length, end = Math.round((points - 1) * .03);
+  const [area] = range(P, low, high, 'band', 'limit');
+  const part = (side, from, to, kind) => svg('path', {d: path(P, side, from, to), class: kind});
+  return [area, ...[low, high].flatMap(side => [part(side, end, points - end, 'limit'),
+    part(side, 0, end + 1, 'limit-end'), part(side, points - end - 1, points, 'limit-end')])];
+}
+
 function moving(S, P, budget) {           // the nodes of one budget, made once per layout
   const key = `${P.svg.id} ${budget} ${S.draw}`;
   if (!S.cache.has(key)) S.cache.set(key, marks(S, P, budget));
@@ -360,8 +387,11 @@ function moving(S, P, budget) {           // the nodes of one budget, made once 
 function marks(S, P, budget) {
   const {view} = S.picked, {releases, low, high} = S.curves, dash = S.data.dash || 'none';
   if (view === 'ranges') return range(P, low[budget], high[budget], 'noise', 'edge');
-  if (view === 'one') return [svg('path', {d: path(P, releases[budget][S.draw]), class: 'single',
-    'stroke-dasharray': dash})];
+  if (view === 'one') {
+    const {bandLow, bandHigh} = S.curves, line = svg('path', {d: path(P, releases[budget][S.draw]),
+      class: 'single', 'stroke-dasharray': dash});
+    return bandLow ? [...plausible(P, bandLow[budget][S.draw], bandHigh[budget][S.draw]), line] : [line];
+  }
   return releases[budget].map(release => svg('path', {d: path(P, release), class: 'release',
     'stroke-dasharray': dash}));
 }
@@ -373,24 +403,45 @@ function show(S) {                        // one budget: called on every movemen
   e.style.setProperty('--filled', `calc(10px + ${budget / (epsilons.length - 1)} * (100% - 20px))`);
   e.setAttribute('aria-valuetext', `epsilon ${epsilon}, ${spoken[budget]}`);
   S.q('#value').textContent = `ε = ${epsilon}`;
-  const sentence = words.views[view][2] + leaving(S, budget);
+  S.host.dataset.budget = budget;
+  if (refuse(S, budget)) return;
+  const sentence = words.views[view][2] + leaving(S, budget) + covering(S, budget);
   S.q('#sentence').textContent = sentence;
+  S.q('#note').textContent = S.data.notes[budget];
   stretch(S, budget);
   for (const P of [S.main, S.difference]) P.moving.replaceChildren(...moving(S, P, budget));
   S.main.title.textContent = `${title}, at ε = ${epsilon}: ${spoken[budget]}. ${sentence}`;
   S.difference.title.textContent = `The same, minus the average without protection, at ε = ${epsilon}. `
     + `The axis reaches ${S.data.difference.replace('Difference', 'a difference')} of `
     + S.differences[budget].at(-1).text;
-  S.host.dataset.budget = budget;
+}
+
+// Where nothing would be published, words stand in place of the picture. Returns whether drawing
+// must stop: at a refused budget, or because the panels came back and had to be laid out anew.
+function refuse(S, budget) {
+  const words = S.data.refused[budget], was = S.refused;
+  S.refused = Boolean(words);
+  S.q('#picture').classList.toggle('refused', S.refused);
+  if (words) {
+    [S.q('#headline').textContent, S.q('#advice').textContent] = words;
+    S.q('#sentence').textContent = S.q('#note').textContent = '';
+  } else if (was) {
+    paint(S);
+  }
+  return S.refused || was;
 }
 
 function stretch(S, budget) {             // the axis of the difference panel, when it changes
-  const P = S.difference, limit = S.limits[S.picked.view === 'ranges' ? 'ranges' : 'lines'][budget];
+  const P = S.difference, limit = S.limits[S.picked.view][budget];
   if (P.limit === limit) return;
   P.limit = limit;
   P.range(-limit, limit);
   rows(P, S.differences[budget].map(t => [t.value, signed(t)]), S.data.difference);
   P.restill();
+}
+
+function covering(S, budget) {
+  return S.picked.view === 'one' && S.data.band ? ` ${S.data.band.sentences[budget]}` : '';
 }
 
 function leaving(S, budget) {
@@ -431,6 +482,7 @@ function legend(S, left) {                // in reading order: curves, private, 
   const {view, shown} = S.picked, all = S.data.words.legend, phone = S.phone;
   const names = [shown.includes('curves') && S.curves.curves.length && 'curves',
     ...(view === 'ranges' ? ['noise', S.curves.sampling && 'sampling'] : [view]),
+    ...(view === 'one' && S.curves.bandLow ? ['band', shown.includes('without') && 'quiet_band'] : []),
     shown.includes('without') && 'without', S.curves.truth && shown.includes('truth') && 'truth'];
   const group = svg('g', {class: 'legend'}), end = S.width - 2, from = phone ? 4 : left;
   let x = from, line = 0;
@@ -447,9 +499,11 @@ function legend(S, left) {                // in reading order: curves, private, 
 
 function key(S, name) {
   const line = (kind, y = 0) => svg('path', {d: `M0 ${y}H28`, class: kind});
-  if (name === 'noise' || name === 'sampling') {
-    const edge = name === 'noise' ? 'edge' : 'dots';
-    return [svg('rect', {y: -5, width: 28, height: 10, class: name}), line(edge, -5), line(edge, 5)];
+  const areas = {noise: ['noise', 'edge'], sampling: ['sampling', 'dots'], band: ['band', 'limit'],
+    quiet_band: ['sampling', 'dots']};
+  if (areas[name]) {
+    const [fill, edge] = areas[name];
+    return [svg('rect', {y: -5, width: 28, height: 10, class: fill}), line(edge, -5), line(edge, 5)];
   }
   const mark = line({curves: 'raw-key', releases: 'release', one: 'single'}[name] || name);
   if (S.data.dash && (name === 'releases' || name === 'one')) mark.setAttribute('stroke-dasharray', S.data.dash);

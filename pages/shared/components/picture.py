@@ -18,6 +18,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from engine import wording
+from engine.preview import PlausibleBand
 from engine.types import Array, PublicFacts
 
 VIEWS = ("releases", "ranges", "one")
@@ -56,6 +58,17 @@ class Picked:
     new_noise: bool = False
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What is said about one budget before any data are read.
+
+    `refused` replaces the picture by a headline and what would change it; `note` stands under it.
+    """
+
+    refused: tuple[str, str] | None = None
+    note: str = ""
+
+
 _COLOURS = {
     "light": {"quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033", "without": "#3F4654"},
     "dark": {"quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF", "without": "#D9DFEA"},
@@ -75,6 +88,8 @@ def picture_payload(
     spoken: Sequence[str],
     sampling: Array | None = None,
     truth: Array | None = None,
+    band: PlausibleBand | None = None,
+    verdicts: Sequence[Verdict] = (),
     curves: Sequence[tuple[Array, Array]] = (),
     n_curves: int = 0,
     look: Look | None = None,
@@ -90,6 +105,8 @@ def picture_payload(
     releases : (budgets, draws, points), in response units
     without, sampling, truth : (points,); sampling is the half-width around `without`
     noise_low, noise_high : (budgets, points)
+    band : where each release says that the true curve plausibly lies
+    verdicts : one per budget, or none at all
     spoken : one phrase per budget for screen readers, such as "typical error 3.9 cm"
     curves : times on [0, 1] and values of single curves, as `CurveData.curves` gives them
     n_curves : how many curves there are in all, for the legend
@@ -105,8 +122,9 @@ def picture_payload(
     _check(releases=(releases, (n_budgets, n_draws, n_points)), times=(times, (n_points,)),
            without=(without, (n_points,)), noise_low=(noise_low, (n_budgets, n_points)),
            noise_high=(noise_high, (n_budgets, n_points)))
-    if not len(epsilons) == len(spoken) == n_budgets:
-        raise ValueError("there must be one ε and one spoken phrase for each budget")
+    verdicts = verdicts or [Verdict()] * n_budgets
+    if not len(epsilons) == len(spoken) == len(verdicts) == n_budgets:
+        raise ValueError("there must be one ε, one spoken phrase and one verdict for each budget")
     if sampling is not None and not np.any(sampling):
         sampling = None
     low, high = facts.value_low, facts.value_high  # public, and the same at every budget
@@ -124,9 +142,12 @@ def picture_payload(
         "noise_low": _by_budget(noise_low, scales), "noise_high": _by_budget(noise_high, scales),
         "sampling": None if sampling is None else int16(without + sampling, *scale),
         "truth": None if truth is None else int16(truth, *scale),
+        "band": None if band is None else _band(facts, band, without, releases, scale),
+        "refused": [list(v.refused) if v.refused else None for v in verdicts],
+        "notes": [v.note for v in verdicts],
         **_single_curves(curves[:MOST_CURVES], scale),
         "words": _words(facts, look, n_draws, min(len(curves), MOST_CURVES), n_curves,
-                        sampling is not None),
+                        sampling is not None, band is not None),
         "dash": look.dash, "colours": _colours(look), "source": _source_words(facts),
         "downloads": downloads and facts.kind != "upload", "reason": reason,
     }
@@ -147,6 +168,18 @@ def _scales(low: float, high: float, *arrays: Array) -> list[tuple[float, float]
     most = np.maximum.reduce([a.max(axis=tuple(range(1, a.ndim))) for a in arrays])
     return [(min(max(float(a), low - room), low), max(min(float(b), high + room), high))
             for a, b in zip(least, most, strict=True)]
+
+
+def _band(facts: PublicFacts, band: PlausibleBand, without: Array, releases: Array,
+          scale: tuple[float, float]) -> dict[str, Any]:
+    """The band of every release, with its sentence; where there is none, the release itself."""
+    low = np.where(np.isfinite(band.low), band.low, releases)
+    high = np.where(np.isfinite(band.high), band.high, releases)
+    _check(band_low=(low, releases.shape), band_high=(high, releases.shape))
+    scales = _scales(facts.value_low, facts.value_high, low, high)
+    return {"scales": scales, "low": _by_budget(low, scales), "high": _by_budget(high, scales),
+            "without": int16(without + band.without, *scale),
+            "sentences": [wording.plausible(facts, band.kind, waves) for waves in band.waves]}
 
 
 def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
@@ -256,7 +289,7 @@ def _source_words(facts: PublicFacts) -> str:
 
 
 def _words(facts: PublicFacts, look: Look, n_draws: int, n_drawn: int, n_curves: int,
-           has_sampling: bool) -> dict[str, Any]:
+           has_sampling: bool, has_band: bool) -> dict[str, Any]:
     """Every label and sentence of the picture; the browser shows them as text only."""
     people = facts.people[:1].upper() + facts.people[1:]
     theirs = f"{people}’ curves" if people.endswith("s") else f"{people}’s curves"
@@ -269,10 +302,12 @@ def _words(facts: PublicFacts, look: Look, n_draws: int, n_drawn: int, n_curves:
             "one": ["One release", "One release"],
             "noise": ["Privacy noise range (95 in 100)", "Noise range"],
             "sampling": ["Sampling range (95 in 100)", "Sampling range"],
+            "band": ["Where the true average plausibly lies", "Plausible range"],
+            "quiet_band": ["The same, without protection", "Without protection"],
             "without": ["Without protection", "No protection"],
             "truth": ["True average", "True average"],
         },
-        "views": _view_words(facts, look, n_draws, has_sampling),
+        "views": _view_words(facts, look, n_draws, has_sampling, has_band),
         "lines": {
             "curves": [theirs, "The curves going in. For real data only you may see them."],
             "without": ["Without protection", "The same average with no noise. Never published."],
@@ -283,11 +318,11 @@ def _words(facts: PublicFacts, look: Look, n_draws: int, n_drawn: int, n_curves:
     }
 
 
-def _view_words(facts: PublicFacts, look: Look, n_draws: int, has_sampling: bool
-                ) -> dict[str, list[str]]:
+def _view_words(facts: PublicFacts, look: Look, n_draws: int, has_sampling: bool,
+                has_band: bool) -> dict[str, list[str]]:
     """Button, tooltip and sentence of each view."""
     colour = look.word
-    ranges = f"{colour.capitalize()}: where 95 of 100 releases fall."
+    ranges = f"{colour.capitalize()}: where another release might fall, 95 times in 100."
     if has_sampling:
         ranges += " Hatched: how far chance in who took part moves the average."
     return {
@@ -295,6 +330,7 @@ def _view_words(facts: PublicFacts, look: Look, n_draws: int, has_sampling: bool
                      f"Each {colour} line is one of {n_draws} equally likely releases. You would "
                      f"publish only one of them, and it is not a {facts.person}."],
         "ranges": ["Ranges", "Where they fall", ranges],
-        "one": ["One release", "The single line the public would see",
+        "one": ["One release", "The line the public would see, with the band it comes with"
+                if has_band else "The single line the public would see",
                 "One release: this is what the public would see."],
     }

@@ -1,7 +1,8 @@
 """Strip, picture and chart with made-up curves; the address says which case to show.
 
 `case=upload` forbids link and download, `case=evil` puts markup into every word a visitor can
-choose, `case=plain` has no truth and no sampling range.
+choose, `case=plain` has no truth, no sampling range and no band, `case=refused` refuses the lowest
+budgets.
 """
 
 import json
@@ -10,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from engine.preview import PlausibleBand
 from engine.types import PublicFacts
 from pages.shared import components as pieces
 
@@ -40,6 +42,19 @@ def made_up(seed=7):
     return t, without, releases, curves, scales
 
 
+def band(releases, scales):
+    """A band around each release, as wide as the noise."""
+    half = 3 * scales[:, None, None] * np.ones_like(releases)
+    return PlausibleBand(releases - half, releases + half, np.full(101, 2.0), "simultaneous",
+                         (12,) * len(scales))
+
+
+def verdicts():
+    """Nothing is published at the three lowest budgets, and little can be trusted at the next."""
+    return [pieces.Verdict(refused=("Too few <b>children</b>.", "Ask more."))] * 3 + [pieces.Verdict(note="Coarse.")] * 2 + [
+        pieces.Verdict()] * (len(EPSILONS) - 5)
+
+
 def payload(case):
     """What the picture draws in one case."""
     t, without, releases, curves, scales = made_up()
@@ -55,7 +70,8 @@ def payload(case):
         without=without, noise_low=np.quantile(releases, 0.025, axis=1),
         noise_high=np.quantile(releases, 0.975, axis=1),
         sampling=None if plain else 1.5 + 0.4 * np.cos(6 * t), truth=None if plain else growth(t),
-        curves=curves, n_curves=200,
+        curves=curves, n_curves=200, band=None if plain else band(releases[:, :20], scales),
+        verdicts=verdicts() if case == "refused" else (),
         spoken=[f"typical error {scale:.1f} cm" for scale in scales])
 
 
