@@ -82,6 +82,11 @@ class Site:
     def n_curves(self) -> int:
         return self.deviations.n_curves
 
+    def send(self, step: int, statistic: Array, scale: Array) -> Array:
+        """All that ever leaves a site: a statistic of its curves with noise of this scale."""
+        noise = self.noise[step] if self.symmetric is None or step < 5 else self.symmetric
+        return np.asarray(statistic + scale * noise)
+
 
 @dataclass(frozen=True)
 class State:
@@ -144,8 +149,9 @@ def _slope(state: State, law: ReferenceLaw, constants: Constants) -> Array:
 def _move(sites: Sequence[Site], state: State, step: int, slope: Array) -> tuple[State, Array]:
     """A location release and the Kalman update of the centre; also the weights of the sites."""
     scales = [_noise_scale(site, step, LOCATION, state) for site in sites]
-    sent = [clipping.average(site.deviations, state.centre, state.shape, state.radius)
-            + scale * site.noise[step] for site, scale in zip(sites, scales, strict=True)]
+    sent = [site.send(step, clipping.average(site.deviations, state.centre, state.shape,
+                                             state.radius), scale)
+            for site, scale in zip(sites, scales, strict=True)]
     weights = _weights([scale**2 + state.spread**2 / site.n_curves
                         for site, scale in zip(sites, scales, strict=True)])
     measured, noise = _combined(sent, scales, weights)
@@ -166,8 +172,8 @@ def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: Re
         constants.scale_width / constants.middle_width)
     at = replace(state, radius=factor * state.radius)
     scales = [_noise_scale(site, step, SCALE, at) for site in sites]
-    sent = [clipping.average_size(site.deviations, at.centre, at.shape, at.radius)
-            + scale * site.noise[step] for site, scale in zip(sites, scales, strict=True)]
+    sent = [site.send(step, clipping.average_size(site.deviations, at.centre, at.shape, at.radius),
+                      scale) for site, scale in zip(sites, scales, strict=True)]
     size, noise = _combined(sent, scales, _weights([scale**2 for scale in scales]))
     size, noise = size / law.mean_absolute, np.sqrt(noise) / law.mean_absolute
     seen = np.maximum(non_increasing_fit(size), noise)  # no smaller than noise could have hidden
@@ -215,7 +221,7 @@ def _second_moments(site: Site, state: State) -> Array:
     """The sixth release: second moments of the clipped deviations in units of the shape."""
     moments = clipping.average_products(site.deviations, state.centre, state.shape, state.radius)
     scale = SCALE * site.unit[5] * state.radius**2
-    return np.asarray(moments + scale[..., None, None] * site.symmetric)
+    return site.send(5, moments, scale[..., None, None])
 
 
 def _nearest_semidefinite(matrices: Array) -> Array:

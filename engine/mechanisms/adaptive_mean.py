@@ -110,7 +110,8 @@ class Scale:
 
     def __call__(self, times: Array, values: Array) -> Array:
         middle = self.middle.heights[0] if self.is_flat else self.middle(times)
-        return np.clip((values - middle) / self.half, -1.0, 1.0)
+        inside = np.clip(values, middle - self.half, middle + self.half)
+        return np.asarray((inside - middle) / self.half)
 
     @cached_property
     def is_flat(self) -> bool:
@@ -132,9 +133,9 @@ class AdaptiveMean(Mechanism):
     *Privacy.* Every release clips whole curves, h_i = T_i a − t_i with T_i and t_i functions of
     curve i alone, into an ellipsoid fixed by earlier releases; `engine.location` proves each
     sensitivity, for any curve whatever. The k-th release has μ_k = √w_k μ with shares w that sum
-    to one; all use the same curves, so squares add to μ². A curve with a number that is not finite
-    has T_i = 0 and t_i = 0 and stays in the count. Everything after the releases, and the band, is
-    computed from them.
+    to one; all use the same curves, so squares add to μ². A curve with a reading or time that is
+    no number has T_i = 0 and t_i = 0 and stays in the count. All that follows the releases, the
+    band too, is computed from them.
 
     *Undeclared times.* From N = 150 a tenth of μ² is spent on the law of the times: the mean over
     curves of (mean_j √2 cos(πk t_ij)), k = 1 … 6, each curve clipped to norm 1, so replacing one

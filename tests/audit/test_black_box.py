@@ -11,6 +11,7 @@ from scipy.stats import beta
 
 from engine import accounting
 from engine.experiments import generator
+from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.types import Budget
 from tests.audit.neighbours import data_set, replaced
@@ -30,17 +31,18 @@ def certified_mu(first, second):
     return ndtri(low) - ndtri(high)
 
 
-def scores(mechanism, data, runs, seed):
-    """Released first coefficients; one round makes them the best test statistic there is."""
-    estimate = mechanism.release_many(data, [(BUDGET,)], runs, generator(seed, 1, 0))
+def scores(mechanism, data, runs, seed, budget):
+    """Released first coefficients; where there is one round they are the best test there is."""
+    estimate = mechanism.release_many(data, [(budget,)], runs, generator(seed, 1, 0))
     return -estimate.coefficients[0, 0, :, 0]
 
 
-def found(mechanism, runs):
+def found(mechanism, runs, budget=BUDGET):
     data = data_set(1)
     low = replaced(data, 0, np.full(4, 0.3), np.full(4, 1e6))
     high = replaced(data, 0, np.full(4, 0.3), np.full(4, -1e6))
-    return certified_mu(scores(mechanism, low, runs, 1), scores(mechanism, high, runs, 2))
+    return certified_mu(scores(mechanism, low, runs, 1, budget),
+                        scores(mechanism, high, runs, 2, budget))
 
 
 @pytest.mark.parametrize("scheme", ["split", "full_batch"])
@@ -60,3 +62,22 @@ def test_noise_a_fifth_too_small_is_exposed():
 
     mu = found(TooQuiet(truncation=1, n_iterations=1), 200_000)
     assert mu > accounting.exact_mu(1.0, 1e-3)
+
+
+@pytest.mark.parametrize("chosen", [{"truncation": 1}, {"truncation": 3, "shrink": "always"}],
+                         ids=str)
+def test_the_attack_on_the_adaptive_mean_finds_no_more_than_the_claim(chosen):
+    """200 000 releases of each neighbour, at an ε that 24 curves can afford."""
+    budget = Budget(4.0, 1e-3)
+    mu = found(AdaptiveMean(**chosen), 200_000, budget)
+    assert 0.3 * accounting.exact_mu(4.0, 1e-3) <= mu <= accounting.exact_mu(4.0, 1e-3)
+
+
+def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
+    """200 000 releases of each neighbour; all noise is half of what it must be."""
+    class TooQuiet(AdaptiveMean):
+        def shares(self, pure):
+            return tuple(4 * share for share in super().shares(pure))
+
+    budget = Budget(4.0, 1e-3)
+    assert found(TooQuiet(truncation=1), 200_000, budget) > accounting.exact_mu(4.0, 1e-3)

@@ -1,0 +1,196 @@
+"""Each of the six releases attains its claimed μ and never exceeds it; broken variants are caught."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from engine import accounting, location
+from engine.experiments import generator
+from engine.mechanisms import adaptive_mean
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.numerics import clipping, deviations, moments
+from engine.numerics.bases import Basis
+from engine.numerics.densities import density_features
+from tests.audit.neighbours import data_set
+from tests.audit.transcripts import BUDGET, pairs, search
+
+SMALL = {"truncation": 3}
+ROUNDING = 1 + 1e-9
+
+
+@pytest.mark.parametrize("unequal", [False, True])
+@pytest.mark.parametrize("chosen", [{"truncation": 2}, SMALL, {"basis": "fourier", **SMALL}],
+                         ids=str)
+def test_every_release_attains_its_claim_within_a_twentieth_and_never_exceeds_it(chosen, unequal):
+    """4000 pairs; the noise of all six together is what the budget pays for."""
+    found = search(AdaptiveMean(**chosen), 4000, unequal)
+    print(found.each.round(4), round(found.total, 4))
+    assert (found.each <= ROUNDING).all()
+    assert found.total <= ROUNDING
+    assert (found.each > (0.92 if unequal else 0.95)).all()
+
+
+@pytest.mark.parametrize("chosen", [
+    {}, {"truncation": 1}, {"truncation": 9}, {"band": "none"}, {"density": "1, 3", **SMALL},
+    {"prior": "0, 1", **SMALL}, {"prior": "-0.2, 0.4", "prior_room": 0.3},
+    {"split": "0.1, 0.1, 0.2, 0.1, 0.4, 0.1", **SMALL}, {"shrink": "always"}], ids=str)
+def test_no_setting_releases_more_than_it_claims(chosen):
+    """600 pairs, also of unequal lengths."""
+    for unequal in (False, True):
+        found = search(AdaptiveMean(**chosen), 600, unequal)
+        assert (found.each <= ROUNDING).all()
+        assert 0.9 < found.total <= ROUNDING
+
+
+def test_replacing_a_curve_moves_the_law_of_the_times_by_at_most_two_over_n():
+    """600 pairs, among them all times at one end against all at the other."""
+    data = pairs(600)
+    own = moments.curve_moments(data.times, data.values, data.counts, Basis(4, family="cosine"))
+    mean = density_features(own).mean(axis=2)
+    moved = np.linalg.norm(mean[::2] - mean[1::2], axis=1) * data.n_curves / 2
+    assert 0.7 < moved.max() <= ROUNDING
+
+
+def test_noise_without_delta_has_the_law_of_the_k_norm_mechanism():
+    """50 000 vectors: the norm is Gamma(p), so that the density falls by e for each unit of it."""
+    rng, p = np.random.default_rng(3), 4
+    shape = (50_000, p)
+    noise = adaptive_mean._spherical(rng.standard_normal(shape), rng.standard_exponential(shape))
+    norm = np.linalg.norm(noise, axis=1) * np.sqrt(p + 1)
+    assert stats.kstest(norm, stats.gamma(p).cdf).pvalue > 1e-4
+    assert noise.std() == pytest.approx(1, abs=5 / np.sqrt(2 * noise.size) * 1.5)
+
+
+# -- broken variants ------------------------------------------------------------------------
+
+
+def scale_from_raw_data(patch):
+    """The noise follows the largest deviation instead of the clipping radius."""
+    def scale(site, step, most, state):
+        largest = np.abs(site.deviations.targets).max(axis=(1, 2))[:, None, None]
+        return most * site.unit[step][None, :, None] * largest * state.shape
+
+    patch.setattr(location, "_noise_scale", scale)
+
+
+def box_clip_with_ellipsoid_noise(patch):
+    """Every coefficient is held within ±c d_l on its own; the noise is for the ellipsoid."""
+    def average(own, centres, shape, radius):
+        h = own.at(centres, slice(None), slice(None))
+        most = (radius[..., None] * shape)[..., None]
+        return np.clip(h, -most, most).mean(axis=-1)
+
+    patch.setattr(clipping, "average", average)
+
+
+def floor_from_the_data(patch):
+    """No released size is taken to be below a tenth of the raw one."""
+    honest = location._tighten
+
+    def tighten(sites, state, *rest):
+        found = honest(sites, state, *rest)
+        raw = np.abs(sites[0].deviations.targets).mean(axis=2)[:, None]
+        return location.replace(found, shape=np.maximum(found.shape, 0.1 * raw))
+
+    patch.setattr(location, "_tighten", tighten)
+
+
+def divisor_counts_unclipped_curves(patch):
+    """The sum is divided by how many curves were not clipped."""
+    def averaged(own, centres, shape, radius, statistic):
+        h = own.at(centres, slice(None), slice(None))
+        factors = clipping._factors(h, shape, radius)
+        inside = np.maximum((factors == 1).sum(axis=-1), 1)
+        summed = statistic(h, factors, shape)
+        return summed / inside.reshape(*inside.shape, *[1] * (summed.ndim - 2))
+
+    patch.setattr(clipping, "_averaged", averaged)
+
+
+def mean_slopes_of_the_actual_design(patch):
+    """A is the average over the curves at hand, so that one curve moves what all others say."""
+    def divide(slopes, targets, basis, counts, design):
+        inverse = np.linalg.inv(slopes.mean(axis=3).swapaxes(1, 2))
+        slopes[:] = np.einsum("rlk,rjki->rjli", inverse, slopes)
+        targets[:] = inverse @ targets
+
+    patch.setattr(deviations, "_divide_by_mean_slopes", divide)
+
+
+def missing_numbers_pass(patch):
+    """A curve with a number that is not finite is averaged like any other."""
+    honest = deviations.AffineDeviations.at
+
+    def at(self, centres, repeats, columns):
+        h = honest(self, centres, repeats, columns)
+        empty = (self.slopes[repeats] == 0).all(axis=(1, 2))
+        return np.where(empty[:, None, None], np.nan, h)
+
+    patch.setattr(deviations.AffineDeviations, "at", at)
+
+
+def shares_sum_to_more_than_one(patch):
+    """Each release pays with a third more than its share."""
+    patch.setattr(AdaptiveMean, "shares", lambda self, pure: tuple(
+        4 / 3 * share for share in adaptive_mean._SHARES))
+
+
+def no_clipping(patch):
+    patch.setattr(clipping, "_factors", lambda h, shape, radius: np.ones(
+        (*h.shape[:2], h.shape[3])))
+
+
+def clip_a_tenth_too_wide(patch):
+    honest = clipping._factors
+    patch.setattr(clipping, "_factors", lambda h, shape, radius: honest(h, shape, 1.1 * radius))
+
+
+def one_sided_sensitivity(patch):
+    """A location is taken to move by c/n, as if a curve could only be left out."""
+    patch.setattr(location, "LOCATION", 1.0)
+
+
+def sizes_taken_for_one_sided(patch):
+    patch.setattr(location, "SCALE", 1.0)
+
+
+def every_release_spends_everything(patch):
+    patch.setattr(AdaptiveMean, "shares", lambda self, pure: (1.0,) * 6)
+
+
+def shape_forgotten(patch):
+    """Clipped in the ball, noised for the ellipsoid."""
+    honest = clipping._factors
+    patch.setattr(clipping, "_factors", lambda h, shape, radius: honest(
+        h, np.ones_like(shape), radius))
+
+
+BROKEN = [scale_from_raw_data, box_clip_with_ellipsoid_noise, floor_from_the_data,
+          divisor_counts_unclipped_curves, mean_slopes_of_the_actual_design, missing_numbers_pass,
+          shares_sum_to_more_than_one, no_clipping, clip_a_tenth_too_wide, one_sided_sensitivity,
+          sizes_taken_for_one_sided, every_release_spends_everything, shape_forgotten]
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda x: x.__name__)
+def test_a_broken_variant_is_caught(broken):
+    with pytest.MonkeyPatch.context() as patch:
+        broken(patch)
+        found = search(AdaptiveMean(**SMALL), 1000)
+    print(found.each.round(3), round(found.total, 3))
+    assert found.total > 1 + 1e-6
+
+
+def test_tuning_and_ledger_do_not_look_at_readings():
+    one, other = (AdaptiveMean().release(data_set(seed), (BUDGET,), generator(1, 1, 0))
+                  for seed in (1, 2))
+    assert one.tuning == other.tuning
+    assert one.spends == other.spends
+
+
+def test_the_ledger_of_every_split_adds_up_to_what_was_asked():
+    for chosen in ({}, {"band": "none"}, {"design": "undeclared"},
+                   {"split": "0.2, 0.1, 0.1, 0.1, 0.4, 0.1"}):
+        spends = AdaptiveMean(**chosen).release(data_set(1), (BUDGET,), generator(1, 1, 0)).spends[0]
+        asked = accounting.exact_mu(BUDGET.epsilon, BUDGET.delta)
+        assert accounting.total_mu(spends) == pytest.approx(asked, rel=1e-9)
+        assert accounting.guarantees(spends) == (BUDGET,)

@@ -1,0 +1,76 @@
+"""The adaptive mean reproduces an independent implementation, by the stated match rule."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import executors, scenario
+from engine.experiments import run_cells
+from engine.mechanisms.adaptive_mean import AdaptiveMean, effective_size
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+
+GOLDEN = json.loads((Path(__file__).parent / "adaptive_mean.json").read_text())
+REPEATS = {4000: 8, 1000: 24, 250: 60}  # as in the independent runs; 80 for fewer curves
+
+
+def differences(row):
+    """How many joint standard errors each mean is from its golden number."""
+    n = row["source"]["n_curves"]
+    chosen = scenario.from_plain({
+        "source": {"key": "sparse_curves", "parameters": row["source"]},
+        "mechanism": {"key": "adaptive_mean", "parameters": row["mechanism"]},
+        "budgets": [{"epsilon": 1.0, "delta": row["delta"]}],
+        "axes": {"budgets.epsilon": row["epsilon"]},
+        "repeats": REPEATS.get(n, 80), "draws": 3, "seed": 11})
+    with executors.make("serial") as executor:
+        outcomes = run_cells(chosen.cells(), chosen.run, executor)
+    found = [outcome.summary("total_error") for outcome in outcomes]
+    return [(got["mean"] - mean) / np.hypot(got["se"], se)
+            for got, mean, se in zip(found, row["mean"], row["se"], strict=True)]
+
+
+def check(rows):
+    """At least 95 % of cells within 3 joint standard errors, none beyond 5."""
+    z = np.concatenate([differences(row) for row in rows])
+    print(f"{len(z)} cells, largest {np.abs(z).max():.2f}, mean square {np.mean(z**2):.2f}")
+    assert np.mean(np.abs(z) <= 3) >= 0.95
+    assert np.abs(z).max() <= 5
+
+
+def of(*tables, most=4000):
+    return [row for row in GOLDEN
+            if row["table"] in tables and row["source"]["n_curves"] <= most]
+
+
+def test_errors_with_a_known_basis_match_the_independent_runs():
+    """30 cells: three sizes at five ε, raw and shrunk."""
+    check(of("13.3"))
+
+
+def test_errors_at_the_edge_and_without_delta_match_the_independent_runs():
+    """30 cells: bounds that are loose, tight or nearly reached, few curves, and δ = 0."""
+    check(of("13.6", "10"))
+
+
+def test_errors_with_the_usual_basis_match_the_independent_runs():
+    """The 100-curve half of the large table: 120 cells."""
+    check(of("13.2", most=100))
+
+
+@pytest.mark.slow
+def test_all_errors_match_the_independent_runs():
+    """480 cells: four curves, two bases, 100 to 4000 curves, five ε."""
+    check(of("13.2"))
+
+
+def test_the_rules_from_public_sizes_are_those_of_the_golden_runs():
+    for row in GOLDEN:
+        source = SparseCurves(**row["source"])
+        method = AdaptiveMean(**row["mechanism"])
+        for epsilon, size in zip(row["epsilon"], row["size"] or [], strict=False):
+            budgets = (Budget(epsilon, row["delta"]),)
+            effective = effective_size(source.sizes, budgets)
+            assert method.size(source.sizes, effective, source.facts, row["delta"] == 0) == size
