@@ -68,8 +68,8 @@ def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, lis
 
 def _factors(h: Array, shape: Array, radius: Array) -> Array:
     """min(1, c/‖h/d‖) for deviations (repeats, columns, p, curves): (repeats, columns, curves)."""
-    squared = ((1 / shape**2)[..., None, :] @ (h * h))[..., 0, :]
-    with np.errstate(divide="ignore"):  # a deviation of zero needs no clipping
+    with np.errstate(divide="ignore", over="ignore"):  # of 0: no clipping; of 1e300: clipped to 0
+        squared = ((1 / shape**2)[..., None, :] @ (h * h))[..., 0, :]
         return np.minimum(1.0, radius[..., None] / np.sqrt(squared))
 
 

@@ -1,0 +1,95 @@
+"""Errors and coverage of the adaptive mean over many data sets."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine import executors
+from engine.experiments import Cell, Run, generator, run_cells
+from engine.mechanisms.adaptive_mean import AdaptiveMean, effective_size
+from engine.metrics import coverage
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+
+EPSILONS = (0.5, 1.0, 3.0)
+KNOWN = AdaptiveMean(basis="fourier", truncation=3, shrink="never")
+
+
+def error(n, epsilon, method=KNOWN, repeats=200):
+    cell = Cell({}, SparseCurves(n_curves=n), method, (Budget(epsilon, 1e-3),))
+    with executors.make("serial") as executor:
+        outcome, = run_cells([cell], Run(repeats, 1, 5), executor)
+    return outcome.summary("total_error")
+
+
+@pytest.mark.parametrize(("n", "epsilon", "most"), [(250, 1.0, 0.0026), (1000, 0.5, 0.0006)])
+def test_six_releases_reach_the_stated_error_with_a_known_basis(n, epsilon, most):
+    """200 data sets of ten readings per curve at δ = 10⁻³."""
+    found = error(n, epsilon)
+    print(f"n = {n}, ε = {epsilon}: {found['mean']:.5f} ± {found['se']:.5f}")
+    assert found["mean"] <= most
+
+
+def held(mean, n, delta, repeats):
+    """For every ε: N, and how often the bands hold the best curve with the kept waves."""
+    source, budgets = SparseCurves(mean=mean, n_curves=n), [(Budget(e, delta),) for e in EPSILONS]
+    shares = []
+    for block in range(repeats // 100):
+        data = source.draw(100, generator(3, 0, block))
+        estimate = AdaptiveMean().release_many(data, budgets, 1, generator(3, 1, block))
+        pointwise = replace(estimate, band=replace(estimate.band, kind="pointwise"))
+        shares.append([coverage(each, data.truth).of_kept[..., 0] for each in (pointwise, estimate)])
+    found = np.concatenate(shares, axis=2)
+    return [effective_size(source.sizes, b) for b in budgets], found
+
+
+def check(mean, n, delta, repeats=400):
+    """Pointwise 92–98 %, simultaneous 90–99 %, each within five standard errors of the count."""
+    effective, found = held(mean, n, delta, repeats)
+    for k, size in enumerate(effective):
+        pointwise, whole = found[0, k], found[1, k]
+        error = 5 * math.sqrt(0.05 * 0.95 / repeats)
+        print(f"{mean} n = {n} ε = {EPSILONS[k]} N = {size:.0f}: {pointwise.mean():.3f}, "
+              f"{whole.mean():.3f}")
+        assert size >= 35
+        assert 0.92 <= pointwise.mean() <= 0.98
+        assert 0.90 <= whole.mean() <= 0.99 + 0.2 * error
+
+
+@pytest.mark.parametrize("mean", ["mu1", "wiggly"])
+def test_bands_hold_the_kept_waves_as_often_as_they_say(mean):
+    """400 data sets of 250 curves at three ε."""
+    check(mean, 250, 250**-2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delta", [None, 1e-3])
+@pytest.mark.parametrize("n", [250, 1000])
+@pytest.mark.parametrize("mean", ["mu1", "mu2", "logistic", "wiggly"])
+def test_bands_hold_the_kept_waves_over_curves_sizes_and_deltas(mean, n, delta):
+    """400 data sets at three ε."""
+    check(mean, n, delta or n**-2)
+
+
+def test_a_band_in_the_good_range_holds_pointwise():
+    """200 data sets of 1000 curves at ε = 3."""
+    source = SparseCurves(n_curves=1000)
+    data = source.draw(200, generator(4, 0, 0))
+    estimate = AdaptiveMean(band="pointwise").release(data, (Budget(3.0, 1e-6),),
+                                                      generator(4, 1, 0))
+    assert 0.92 <= coverage(estimate, data.truth).of_kept.mean() <= 0.98
+
+
+def test_heavy_tails_and_few_curves_do_not_break_the_band():
+    """200 data sets each; below N = 35 the band may be wider than it need be."""
+    for chosen, epsilon in (({"mean": "logistic", "deviation_tails": "heavy"}, 1.0),
+                            ({"mean": "logistic", "n_curves": 40}, 1.0)):
+        source = SparseCurves(**chosen)
+        data = source.draw(200, generator(5, 0, 0))
+        budget = (Budget(epsilon, source.n_curves**-2),)
+        estimate = AdaptiveMean(band="pointwise").release(data, budget, generator(5, 1, 0))
+        found = coverage(estimate, data.truth).of_kept.mean()
+        print(chosen, f"{found:.3f}")
+        assert 0.92 <= found <= 1

@@ -1,0 +1,333 @@
+"""The adaptive mean: rules from public facts, invariances, refusals, several sites, δ = 0."""
+
+import math
+
+import numpy as np
+import pytest
+
+from engine import accounting
+from engine.bands import limits, simultaneous_factor, standard_errors
+from engine.errors import InputError
+from engine.experiments import generator
+from engine.feasibility import Feasibility
+from engine.mechanisms.adaptive_mean import AdaptiveMean, effective_size, public_scale
+from engine.metrics import coverage, integrated_squared_errors
+from engine.numerics.bases import Basis
+from engine.sources.bundled import SeaTemperature
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import (
+    Band,
+    Budget,
+    CurveData,
+    Estimate,
+    PublicFacts,
+    Sizes,
+    Truth,
+    drawing_grid,
+)
+
+CURVES = SparseCurves(n_curves=250)
+BUDGET = (Budget(1.0, 1e-3),)
+
+
+def draw(source=CURVES, repeats=1, seed=1):
+    return source.draw(repeats, generator(seed, 0, 0))
+
+
+def release(data, budgets=BUDGET, seed=1, **chosen):
+    return AdaptiveMean(**chosen).release(data, budgets, generator(seed, 1, 0))
+
+
+# -- before any data are read ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("effective", "verdict"), [
+    (11.9, "not feasible"), (12, "coarse"), (34.9, "coarse"), (35, "usable"), (99, "usable"),
+    (100, "good"), (300, "nearly free")])
+def test_the_verdict_follows_the_effective_size(effective, verdict):
+    assert Feasibility(effective).verdict == verdict
+
+
+def test_what_would_change_a_verdict_is_just_enough():
+    sizes = Sizes((100,), 1000, 10)
+    found = AdaptiveMean().feasibility(sizes, (Budget(0.3, 1e-4),))
+    assert found.verdict == "not feasible"
+    more = found.curves_needed(100)
+    assert effective_size(Sizes((more,), 10 * more, 10), (Budget(0.3, 1e-4),)) >= 12
+    assert effective_size(Sizes((more - 1,), 10, 10), (Budget(0.3, 1e-4),)) < 12
+    budget = Budget(found.epsilon_needed(Budget(0.3, 1e-4)), 1e-4)
+    assert effective_size(sizes, (budget,)) == pytest.approx(12, rel=1e-6)
+
+
+def test_without_delta_the_verdict_uses_a_quarter_of_epsilon():
+    sizes = Sizes((100,), 1000, 10)
+    assert effective_size(sizes, (Budget(2.0),)) == pytest.approx(50)
+    assert AdaptiveMean().feasibility(sizes, (Budget(0.4),)).epsilon_needed(Budget(0.4)) == \
+        pytest.approx(0.48)
+
+
+def test_sites_add_up_in_squares():
+    sizes = Sizes((100, 200), 3000, 10)
+    budgets = (Budget(1.0, 1e-3), Budget(0.5, 1e-4))
+    mus = [accounting.exact_mu(b.epsilon, b.delta) for b in budgets]
+    assert effective_size(sizes, budgets) == pytest.approx(math.hypot(100 * mus[0], 200 * mus[1]))
+
+
+@pytest.mark.parametrize(("n", "m", "epsilon", "size"), [(100, 10, .25, 3), (250, 3, 3, 10),
+                                                         (4000, 30, 8, 21), (1000, 30, .5, 19)])
+def test_the_number_of_waves_follows_public_sizes(n, m, epsilon, size):
+    data = draw(SparseCurves(n_curves=n, n_observations_per_curve=m))
+    plan = AdaptiveMean().plan(data, (Budget(epsilon, 1e-3),))
+    assert plan.size == size
+
+
+def test_a_common_grid_limits_the_number_of_waves_to_its_points():
+    data = draw(SeaTemperature())
+    assert AdaptiveMean().plan(data, (Budget(100.0, 1e-3),)).size <= 12
+
+
+def test_the_public_scale_is_that_of_sampling_and_smoothness():
+    assert np.allclose(public_scale(3, Sizes((9,), 90, 10)), np.sqrt(0.1 + np.array([1, 1/8, 1/27])))
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(250, 1.0), (1000, 0.5), (1000, 1.0), (1000, 3.0)])
+def test_the_planned_error_is_near_what_privacy_really_adds(n, epsilon):
+    """Within a factor of two, on 60 data sets; the rule was made for such curves."""
+    source, method = SparseCurves(n_curves=n), AdaptiveMean(shrink="never")
+    data, budgets = draw(source, 60), (Budget(epsilon, 1e-3),)
+    estimate = method.release(data, budgets, generator(1, 1, 0))
+    added = integrated_squared_errors(estimate, data.truth).privacy.mean()
+    planned = method.expected_error(source.sizes, budgets, source.facts)
+    print(f"n = {n}, ε = {epsilon}: planned {planned:.5f}, added {added:.5f}")
+    assert 0.5 < planned / added < 2
+
+
+def test_a_guessed_spread_scales_the_planned_error():
+    facts, sizes = CURVES.facts, CURVES.sizes
+    usual = AdaptiveMean().expected_error(sizes, BUDGET, facts)
+    typical = 0.17 / 0.7 * facts.value_half_width
+    guessed = AdaptiveMean(guessed_spread=2 * typical).expected_error(sizes, BUDGET, facts)
+    assert guessed == pytest.approx(4 * usual)
+
+
+def test_fourier_waves_for_curves_that_do_not_close_are_warned_of_in_words():
+    assert "Fourier waves end where they began" in AdaptiveMean(basis="fourier").caution(
+        SparseCurves(mean="growth").facts)
+    assert AdaptiveMean(basis="fourier").caution(SparseCurves(mean="mu1").facts) == ""
+    assert AdaptiveMean().caution(SparseCurves(mean="growth").facts) == ""
+
+
+# -- invariances ----------------------------------------------------------------------------
+
+
+def test_a_constant_added_to_readings_and_bounds_is_added_to_the_estimate():
+    data = draw()
+    facts = PublicFacts(**{**data.facts.__dict__, "value_low": data.facts.value_low + 7,
+                           "value_high": data.facts.value_high + 7})
+    moved = CurveData(data.times, data.values + 7, data.counts, data.server, facts)
+    here, there = release(data), release(moved)
+    grid = drawing_grid()
+    assert np.allclose(there.values(grid), here.values(grid) + 7, atol=1e-9)
+    assert np.allclose(there.lower, here.lower + 7, atol=1e-9)
+
+
+def test_stretching_readings_and_bounds_stretches_the_estimate_and_its_band():
+    data = draw()
+    facts = PublicFacts(**{**data.facts.__dict__, "value_low": 10 * data.facts.value_low,
+                           "value_high": 10 * data.facts.value_high})
+    wide = CurveData(data.times, 10 * data.values, data.counts, data.server, facts)
+    assert np.allclose(release(wide).values(drawing_grid()),
+                       10 * release(data).values(drawing_grid()), atol=1e-9)
+    assert np.allclose(release(wide).upper, 10 * release(data).upper, atol=1e-9)
+
+
+def test_the_order_of_curves_does_not_matter():
+    data = draw()
+    order = np.random.default_rng(1).permutation(250)
+    times, values = (a.reshape(250, 10)[order].reshape(1, -1) for a in (data.times, data.values))
+    mixed = CurveData(times, values, data.counts, data.server, data.facts)
+    assert np.allclose(release(mixed).coefficients, release(data).coefficients, atol=1e-9)
+
+
+def test_a_public_curve_near_the_truth_helps_most_where_there_is_little_budget():
+    """20 data sets at N = 14, where a coarse curve is all that can be learned."""
+    grid = np.linspace(0, 1, 41)
+    data = draw(repeats=20)
+    truth = ", ".join(f"{v:.6f}" for v in 0.8 + 0.6 * np.cos(2 * np.pi * grid)
+                      + 2 / 3 * np.sin(2 * np.pi * grid))
+    error = {name: integrated_squared_errors(release(data, (Budget(0.1, 1e-3),), **chosen),
+                                             data.truth).total.mean()
+             for name, chosen in (("usual", {}), ("known", {"prior": truth, "prior_room": 1.5}))}
+    assert error["known"] < 0.4 * error["usual"]
+
+
+# -- refusals and what is not feasible ------------------------------------------------------
+
+
+def test_where_nothing_useful_can_be_released_the_prior_is_the_estimate_and_nothing_is_spent():
+    data = draw(SparseCurves(n_curves=20))
+    estimate = release(data, (Budget(0.5, 1e-3),))
+    assert np.allclose(estimate.values(drawing_grid()), data.facts.value_middle)
+    assert [spend.what for spend in estimate.spends[0]] == ["nothing"]
+    assert accounting.guarantee(estimate.spends[0], 0).epsilon < 1e-9
+    assert np.isnan(estimate.lower).all()
+    curve = release(data, (Budget(0.5, 1e-3),), prior="1, 2")
+    assert np.allclose(curve.values(drawing_grid())[0, 0, 0], 1 + drawing_grid())
+    planned = AdaptiveMean().expected_error(data.sizes, (Budget(0.5, 1e-3),), data.facts)
+    assert math.isnan(planned)
+
+
+@pytest.mark.parametrize(("chosen", "words"), [
+    ({"split": "1, 2"}, "positive shares that sum to 1"),
+    ({"split": "0.5, 0.5"}, "must have 6 shares"),
+    ({"split": "0.2, 0.2, 0.2, 0.1, 0.2, 0.1", "band": "none"}, "must have 5 shares"),
+    ({"split": "-0.2, 0.4, 0.2, 0.2, 0.2, 0.2"}, "positive shares"),
+    ({"density": "0, 0"}, "must not go below zero"),
+    ({"prior": "tall"}, "numbers with commas"),
+    ({"basis": "wavelet"}, "must be one of")])
+def test_a_setting_that_cannot_be_is_refused_at_once(chosen, words):
+    with pytest.raises(InputError, match=words):
+        AdaptiveMean(**chosen)
+
+
+def test_an_undeclared_design_needs_cosines():
+    with pytest.raises(InputError, match="needs the cosine basis"):
+        release(draw(), design="undeclared", basis="fourier")
+
+
+# -- the ledger -----------------------------------------------------------------------------
+
+
+def test_the_ledger_has_six_lines_that_add_up_in_squares():
+    spends = release(draw()).spends[0]
+    assert [spend.what for spend in spends] == [
+        "first centre", "first spread", "second centre", "second spread", "final centre",
+        "second moments"]
+    asked = accounting.exact_mu(1.0, 1e-3)
+    assert [spend.mu**2 / asked**2 for spend in spends] == pytest.approx(
+        [.15, .05, .10, .05, .60, .05])
+    for spend in spends:
+        most = 2 if "centre" in spend.what else math.sqrt(2)
+        assert spend.sensitivity == (pytest.approx(most / 250),)
+        assert spend.noise_scale == (pytest.approx(most / 250 / spend.mu),)
+    assert accounting.guarantee(spends, 0) == BUDGET[0]
+
+
+def test_without_delta_the_epsilons_add_and_there_is_no_sixth_release():
+    spends = release(draw(), (Budget(2.0),)).spends[0]
+    assert [spend.epsilon for spend in spends] == pytest.approx([.4, .16, .28, .16, 1.0])
+    assert accounting.total_epsilon(spends) == pytest.approx(2.0)
+    assert accounting.guarantee(spends, 0) == Budget(2.0)
+
+
+def test_an_undeclared_design_pays_a_tenth_for_the_law_of_the_times_where_that_helps():
+    few, many = draw(), draw(SparseCurves(n_curves=1000))
+    assert len(release(few, design="undeclared").spends[0]) == 6
+    spends = release(many, design="undeclared").spends[0]
+    assert spends[0].what == "law of the times"
+    assert spends[0].mu**2 == pytest.approx(0.1 * accounting.exact_mu(1.0, 1e-3) ** 2)
+    assert accounting.guarantee(spends, 0) == BUDGET[0]
+
+
+# -- sites, unequal curves, common grids ----------------------------------------------------
+
+
+def test_one_site_is_the_central_mechanism_bit_for_bit():
+    data = draw()
+    assert (release(data).coefficients == release(data.pooled()).coefficients).all()
+
+
+def test_four_sites_are_worse_than_one_centre_and_far_better_than_one_site():
+    """40 data sets of 4 × 250 curves at ε = 1, beside one trusted centre and one site alone."""
+    def error(data):
+        return integrated_squared_errors(release(data, basis="cosine"), data.truth).total.mean()
+
+    federated = draw(SparseCurves(n_curves=1000, n_servers=4), 40)
+    alone = draw(SparseCurves(n_curves=250), 40)
+    print(error(federated.pooled()), error(federated), error(alone))
+    assert error(federated.pooled()) < error(federated) < 0.5 * error(alone)
+
+
+def test_sites_may_have_budgets_of_their_own_even_without_delta():
+    data = draw(SparseCurves(n_curves=600, n_servers=3))
+    budgets = (Budget(1.0, 1e-3), Budget(3.0, 1e-5), Budget(4.0))
+    estimate = release(data, budgets)
+    assert np.isfinite(estimate.coefficients).all()
+    assert accounting.guarantees(estimate.spends[0]) == budgets
+
+
+def test_curves_of_different_lengths_and_without_readings_are_used_and_counted():
+    rng, counts = np.random.default_rng(3), np.tile([2, 5, 0, 9], 100)
+    times = rng.random((1, counts.sum()))
+    values = 0.5 + 0.3 * np.cos(np.pi * times) + 0.1 * rng.normal(size=times.shape)
+    data = CurveData(times, values, counts, np.zeros(400, int), PublicFacts())
+    estimate = release(data, (Budget(5.0, 1e-3),))
+    middle = slice(10, 91)
+    expected = 0.5 + 0.3 * np.cos(np.pi * drawing_grid())
+    seen = estimate.values(drawing_grid())[0, 0, 0]
+    assert np.abs(seen - expected * 0.75)[middle].max() < 0.25  # a quarter say "no deviation"
+
+
+@pytest.mark.parametrize("chosen", [{"density": "0.4, 1.6"}, {"design": "undeclared"}])
+def test_times_that_are_not_spread_evenly_are_accounted_for(chosen):
+    """40 data sets of 1000 curves with times of density 0.4 + 1.2t; the true curve is 0.5 + t."""
+    rng = np.random.default_rng(2)
+    u = rng.random((40, 10_000))
+    times = (-0.4 + np.sqrt(0.16 + 2.4 * u)) / 1.2
+    values = 0.2 + 0.5 * times + 0.2 * rng.normal(size=times.shape)
+    truth = Truth.of(lambda t: 0.2 + 0.5 * t)
+    data = CurveData(times, values, np.full(1000, 10), np.zeros(1000, int), PublicFacts(),
+                     truth=truth)
+    error = integrated_squared_errors(release(data, (Budget(2.0, 1e-4),), **chosen), truth)
+    print(chosen, error.total.mean())
+    assert error.total.mean() < 0.002
+
+
+# -- bands ----------------------------------------------------------------------------------
+
+
+def test_pointwise_limits_are_196_standard_errors_and_a_single_wave_needs_no_more():
+    basis = Basis(1, family="cosine")
+    estimate = Estimate("mean_function", basis, np.full((1, 1, 1, 1), 2.0), ((),),
+                        np.full((1, 1, 1), 2.0))
+    covariance = np.full((1, 1, 1, 1, 1), 0.25)
+    low, high = limits(estimate, Band(estimate.coefficients, covariance, "pointwise"))
+    assert np.allclose(high, 2 + 1.959964 * 0.5) and np.allclose(low + high, 4)
+    factor = simultaneous_factor(covariance, basis(drawing_grid()))
+    assert factor == pytest.approx(1.1 * 1.96, rel=0.06)  # 1000 fixed normals
+
+
+def test_standard_errors_are_those_of_the_quadratic_form():
+    rng, waves = np.random.default_rng(1), Basis(4, family="cosine")(drawing_grid())
+    root = rng.normal(size=(3, 4, 4))
+    covariance = root @ root.swapaxes(1, 2)
+    expected = np.sqrt(np.einsum("tp,bpq,tq->bt", waves, covariance, waves))
+    assert np.allclose(standard_errors(covariance, waves), expected)
+
+
+def test_the_same_release_has_the_same_band_and_a_simultaneous_one_is_wider():
+    data = draw()
+    one, again = release(data), release(data)
+    assert (one.lower == again.lower).all()
+    pointwise = release(data, band="pointwise")
+    assert (pointwise.coefficients == one.coefficients).all()
+    assert (one.upper - one.lower > pointwise.upper - pointwise.lower).all()
+    assert release(data, band="none").band is None
+
+
+def test_the_band_is_centred_at_what_was_released_before_it_was_shrunk():
+    data = draw(SparseCurves(n_curves=1000))
+    plain, shrunk = (release(data, shrink=how) for how in ("never", "always"))
+    assert (plain.lower == shrunk.lower).all()
+    assert (plain.coefficients != shrunk.coefficients).any()
+    middle = (plain.lower + plain.upper) / 2
+    assert np.allclose(middle, plain.values(drawing_grid()))
+
+
+def test_the_band_without_protection_holds_the_curve_as_often_as_it_says():
+    """400 data sets, the whole curve of three known waves; five standard errors are 5.4 points."""
+    data = draw(repeats=400)
+    estimate = AdaptiveMean(basis="fourier", truncation=3).without_protection(data)
+    held = coverage(estimate, data.truth).of_kept.mean()
+    print(f"held {held:.3f}")
+    assert 0.95 - 0.054 < held < 1

@@ -1,0 +1,306 @@
+"""The engine that finds the mean: deviations, clipping, reference law, releases and their filter."""
+
+import numpy as np
+import pytest
+
+from engine import location
+from engine.errors import InputError
+from engine.location import Constants, Site, locate
+from engine.numerics import clipping
+from engine.numerics.bases import Basis
+from engine.numerics.densities import Reweighted, density_features, larger_basis, private_density
+from engine.numerics.deviations import (
+    FLOOR,
+    AffineDeviations,
+    Design,
+    mean_slopes_inverse,
+    plain,
+    weighted_within_curves,
+)
+from engine.numerics.moments import curve_moments
+from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.reference_law import heavy_tailed
+from engine.types import quadrature
+
+COUNTS = np.array([3, 5, 0, 8, 5])
+
+
+def curves(family="cosine", size=4, seed=2, repeats=2):
+    """Moments of five curves, their times and values, and the basis."""
+    rng, basis = np.random.default_rng(seed), Basis(size, family=family)
+    times = rng.random((repeats, COUNTS.sum()))
+    values = rng.normal(size=times.shape)
+    return curve_moments(times, values, COUNTS, basis), times, values, basis
+
+
+def own_readings(array, curve):
+    stop = int(np.cumsum(COUNTS)[curve])
+    return array[:, stop - COUNTS[curve]:stop]
+
+
+# -- deviations -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["cosine", "fourier"])
+def test_deviations_are_those_of_the_formula_curve_by_curve(family):
+    moments, times, values, basis = curves(family, 5)
+    centres = np.random.default_rng(1).normal(size=(2, 3, 5))
+    sizes = {}
+    for size, found in weighted_within_curves(moments, COUNTS, {3, 5}, Design()):
+        sizes[size] = found.at(centres[..., :size], slice(None), slice(None))
+    for size, seen in sizes.items():
+        small = basis.first(size)
+        for curve in np.flatnonzero(COUNTS):
+            m = int(COUNTS[curve])
+            inverse = mean_slopes_inverse(small, m, Design())
+            for repeat in range(2):
+                waves = small(own_readings(times, curve)[repeat])
+                gram, cross = waves.T @ waves / m, waves.T @ own_readings(values, curve)[repeat] / m
+                ridge = np.diag(np.arange(1.0, size + 1) ** 3) / m
+                lift = inverse @ np.linalg.inv(gram + ridge)
+                expected = centres[repeat, :, :size] @ (lift @ gram).T - lift @ cross
+                assert np.allclose(seen[repeat, ..., curve], expected, atol=1e-9)
+        assert (seen[..., 2] == 0).all()  # no reading: no deviation from any centre
+
+
+def test_slopes_are_the_identity_on_average_over_the_public_law_of_the_times():
+    """20 000 curves of six readings, five standard errors."""
+    rng, basis = np.random.default_rng(8), Basis(4, family="cosine")
+    times, counts = rng.random((1, 120_000)), np.full(20_000, 6)
+    moments = curve_moments(times, np.zeros_like(times), counts, basis)
+    (_, found), = weighted_within_curves(moments, counts, {4}, Design())
+    slopes = found.slopes[0]
+    errors = slopes.std(axis=2) / np.sqrt(20_000) + 1 / np.sqrt(4000) * slopes.std(axis=2)
+    assert (np.abs(slopes.mean(axis=2) - np.eye(4)) < 5 * errors).all()
+
+
+def test_without_weighting_the_deviation_is_the_plain_gradient():
+    moments, *_ = curves()
+    centres = np.random.default_rng(1).normal(size=(2, 3, 4))
+    seen = plain(moments).at(centres, slice(None), slice(None))
+    assert np.allclose(seen, moments.gradients(centres), atol=1e-12)
+
+
+def test_a_common_grid_without_gaps_has_the_slopes_of_that_grid():
+    grid = tuple(((np.arange(8) + 0.5) / 8).tolist())
+    inverse = mean_slopes_inverse(Basis(3, family="cosine"), 8, Design(grid=grid))
+    waves = Basis(3, family="cosine")(np.array(grid))
+    gram, ridge = waves.T @ waves / 8, np.diag([1.0, 8.0, 27.0]) / 8
+    assert np.allclose(inverse, np.linalg.inv(np.linalg.inv(gram + ridge) @ gram), atol=1e-9)
+
+
+# -- clipping -------------------------------------------------------------------------------
+
+
+def test_averages_of_clipped_deviations_are_those_of_a_loop():
+    moments, *_ = curves()
+    rng = np.random.default_rng(4)
+    centres = rng.normal(size=(2, 3, 4))
+    shape, radius = rng.uniform(0.2, 1, (2, 3, 4)), rng.uniform(0.1, 2, (2, 3))
+    own = plain(moments)
+    h = own.at(centres, slice(None), slice(None))
+    norm = np.sqrt(((h / shape[..., None]) ** 2).sum(axis=2, keepdims=True))
+    psi = h * np.minimum(1, radius[..., None, None] / np.maximum(norm, 1e-300))
+    x = psi / shape[..., None]
+    assert np.allclose(clipping.average(own, centres, shape, radius), psi.mean(axis=-1))
+    assert np.allclose(clipping.average_size(own, centres, shape, radius), abs(psi).mean(axis=-1))
+    assert np.allclose(clipping.average_products(own, centres, shape, radius),
+                       np.einsum("rclk,rcmk->rclm", x, x) / 5)
+
+
+def test_results_do_not_depend_on_how_the_work_is_cut_into_blocks(monkeypatch):
+    moments, *_ = curves()
+    centres = np.random.default_rng(4).normal(size=(2, 3, 4))
+    args = (plain(moments), centres, np.ones_like(centres), np.ones((2, 3)))
+    whole = clipping.average(*args)
+    monkeypatch.setattr(clipping, "_BLOCK", 20)
+    assert np.allclose(clipping.average(*args), whole, rtol=1e-13)
+
+
+@pytest.mark.parametrize("bad", [np.nan, 1e300, -1e300])
+def test_one_bad_curve_moves_a_clipped_average_by_at_most_two_radii_over_n(bad):
+    moments, times, values, basis = curves(repeats=1)
+    broken = values.copy()
+    broken[0, :3] = bad
+    centre, shape = np.zeros((1, 1, 4)), np.array([[[1.0, 0.5, 0.4, 0.3]]])
+    radius = np.array([[0.7]])
+    moved = clipping.average(plain(moments), centre, shape, radius) - clipping.average(
+        plain(curve_moments(times, broken, COUNTS, basis)), centre, shape, radius)
+    assert np.linalg.norm(moved / shape) <= 2 * 0.7 / 5 * (1 + 1e-12)
+
+
+# -- isotonic fit and reference law ---------------------------------------------------------
+
+
+def pooled_adjacent_violators(values):
+    """The textbook algorithm, one sequence at a time."""
+    blocks = []
+    for value in values:
+        blocks.append([value, 1])
+        while len(blocks) > 1 and blocks[-2][0] < blocks[-1][0]:
+            last, n = blocks.pop()
+            before, m = blocks.pop()
+            blocks.append([(before * m + last * n) / (m + n), m + n])
+    return np.repeat([b[0] for b in blocks], [b[1] for b in blocks])
+
+
+def test_the_isotonic_fit_is_that_of_the_textbook_algorithm_and_keeps_the_mean():
+    values = np.random.default_rng(6).normal(size=(40, 9)) - 0.1 * np.arange(9)
+    fit = non_increasing_fit(values)
+    assert (np.diff(fit, axis=-1) <= 1e-12).all()
+    assert np.allclose(fit.mean(axis=-1), values.mean(axis=-1))
+    assert np.allclose(fit, [pooled_adjacent_violators(row) for row in values])
+
+
+def test_the_reference_law_is_standardised_and_wide_radii_lose_nothing():
+    law = heavy_tailed(5)
+    assert np.allclose(law.squared.mean(axis=0), 1)
+    spread = np.linspace(1, 0.2, 5)
+    assert np.allclose(law.kept(spread, np.sqrt(spread), np.array(1e9)), 1)
+    assert np.allclose(law.slope(spread, np.sqrt(spread), np.array(1e9)), 1)
+
+
+def test_the_slope_is_the_derivative_of_the_clipped_average():
+    """Numerically, by shifting every vector of the sample a little in one coordinate."""
+    law, rng = heavy_tailed(3), np.random.default_rng(0)
+    signs = rng.choice([-1.0, 1.0], law.absolute.shape)
+    spread, shape, radius = np.array([1.0, 0.6, 0.3]), np.array([1.0, 0.8, 0.5]), 1.2
+
+    def clipped(h):
+        return h * np.minimum(1, radius / np.linalg.norm(h / shape, axis=1))[:, None]
+
+    h = spread * signs * law.absolute
+    for column in range(3):
+        step = np.eye(3)[column] * 1e-5
+        numeric = (clipped(h + step) - clipped(h - step))[:, column].mean() / 2e-5
+        assert law.slope(spread, shape, np.array(radius))[column] == pytest.approx(numeric, abs=1e-4)
+
+
+# -- releases and their filter --------------------------------------------------------------
+
+WIDE = Constants(first_radius=1e6, first_scale=1.0, scale_width=1e9, final_width=1e9,
+                 middle_width=1e9, prior=1e6)
+
+
+def sites(parts, noise_size=0.0, repeats=1, columns=2, p=3, seed=0, band=True):
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((5, repeats, columns, p))
+    square = rng.standard_normal((repeats, columns, p, p))
+    unit = np.full((6, columns), max(noise_size, 1e-12))
+    return [Site(part, unit, noise, (square + square.swapaxes(-1, -2)) / 2 if band else None)
+            for part in parts]
+
+
+def identity_deviations(targets):
+    """T_i = I: each curve says where it is."""
+    p, n = targets.shape[1:]
+    slopes = np.broadcast_to(np.eye(p)[None, :, :, None], (len(targets), p, p, n))
+    return AffineDeviations(np.ascontiguousarray(slopes), targets)
+
+
+def test_without_noise_clipping_and_prior_the_centre_is_the_sample_mean():
+    targets = np.random.default_rng(1).normal(size=(1, 3, 50))
+    found = locate(sites([identity_deviations(targets)]), np.full(3, 0.5), heavy_tailed(3), WIDE)
+    assert np.allclose(found.centre[0], targets[0].mean(axis=-1), atol=1e-6)
+
+
+def test_several_sites_without_noise_find_the_pooled_mean_when_they_are_of_one_size():
+    targets = np.random.default_rng(1).normal(size=(1, 3, 60))
+    parts = [identity_deviations(targets[..., k:k + 20]) for k in (0, 20, 40)]
+    found = locate(sites(parts), np.full(3, 0.5), heavy_tailed(3), WIDE)
+    assert np.allclose(found.centre[0], targets[0].mean(axis=-1), atol=1e-3)
+
+
+@pytest.mark.parametrize("n_sites", [1, 3])
+def test_the_covariance_is_symmetric_semidefinite_and_above_the_privacy_noise(n_sites):
+    targets = np.random.default_rng(1).normal(size=(4, 3, 90)) * 0.2
+    parts = [identity_deviations(t) for t in np.split(targets, n_sites, axis=2)]
+    made = sites(parts, 0.02, repeats=4, columns=5)
+    found = locate(made, np.full(3, 0.5), heavy_tailed(3))
+    again = locate([Site(s.deviations, s.unit, s.noise) for s in made], np.full(3, 0.5),
+                   heavy_tailed(3))
+    assert np.allclose(found.covariance, found.covariance.swapaxes(-1, -2))
+    assert (np.linalg.eigvalsh(found.covariance) > 0).all()
+    diagonal = np.diagonal(found.covariance, axis1=-2, axis2=-1)
+    assert (found.centre == again.centre).all()
+    without_sixth = np.diagonal(again.covariance, axis1=-2, axis2=-1)
+    assert (diagonal > 0).all() and (without_sixth > 0).all()
+    off = again.covariance - without_sixth[..., None] * np.eye(3)
+    assert (off == 0).all()
+
+
+def test_what_is_sent_is_the_statistic_with_the_stated_noise():
+    """One location release at the prior: g = 2 c d/(n μ), with c and d from the public scale."""
+    scale, unit = np.array([0.5, 0.3, 0.2]), 0.01
+    site, = sites([identity_deviations(np.zeros((1, 3, 10)))], unit)
+    state = location._start(site, scale, Constants())
+    expected = 2 * unit * 0.5 * np.sqrt(scale.sum()) * np.sqrt(scale)
+    assert np.allclose(location._noise_scale(site, 0, location.LOCATION, state), expected)
+    assert np.allclose(state.shape, np.sqrt(scale)) and (state.centre == 0).all()
+
+
+def test_no_site_and_no_order_of_curves_is_special():
+    targets = np.random.default_rng(1).normal(size=(1, 3, 40)) * 0.3
+    mixed = targets[..., np.random.default_rng(2).permutation(40)]
+    one, other = (locate(sites([identity_deviations(t)], 0.01), np.full(3, 0.5), heavy_tailed(3))
+                  for t in (targets, mixed))
+    assert np.allclose(one.centre, other.centre, atol=1e-12)
+    assert np.allclose(one.covariance, other.covariance, atol=1e-12)
+
+
+# -- densities and stated curves ------------------------------------------------------------
+
+
+def test_weights_of_readings_can_be_put_in_afterwards():
+    """Moments of a larger basis give the deviations of readings weighted by any cosine series."""
+    rng, size, counts = np.random.default_rng(5), 3, np.array([4, 6])
+    times, values = rng.random((2, 10)), rng.normal(size=(2, 10))
+    gamma = rng.normal(size=(2, 3, 21)) * 0.1
+    centres = rng.normal(size=(2, 3, size))
+    reweighted = Reweighted(curve_moments(times, values, counts, larger_basis(size)), size, gamma)
+    seen = reweighted.at(centres, slice(None), slice(None))
+    for column in range(3):
+        weights = (np.cos(np.pi * times[..., None] * np.arange(21)) * gamma[:, column, None]).sum(-1)
+        direct = plain(curve_moments(times, values, counts, Basis(size, family="cosine"), weights))
+        expected = direct.at(centres[:, column:column + 1], slice(None), slice(None))
+        assert np.allclose(seen[:, column], expected[:, 0], atol=1e-10)
+
+
+def test_a_density_without_noise_is_inverted():
+    """f = 0.4 + 1.2t, of which six cosines hold all but a little."""
+    nodes, weights = quadrature()
+    order = np.arange(1, 7)
+    exact = ((0.4 + 1.2 * nodes) * weights) @ (np.sqrt(2) * np.cos(np.pi * nodes[:, None] * order))
+    series = private_density(exact[None], np.zeros(1))[0]
+    found = np.cos(np.pi * nodes[:, None] * np.arange(len(series))) @ series
+    middle = (nodes > 0.1) & (nodes < 0.9)
+    assert np.abs(found * (0.4 + 1.2 * nodes) - 1)[middle].max() < 0.08
+
+
+def test_features_of_the_law_of_the_times_have_norm_at_most_one():
+    moments = curve_moments(np.zeros((1, 4)), np.zeros((1, 4)), np.array([2, 2]),
+                            Basis(4, family="cosine"))
+    assert np.linalg.norm(density_features(moments), axis=1).max() == pytest.approx(1)
+
+
+def test_a_stated_density_is_scaled_to_one_and_inverted():
+    density = PublicCurve.stated("1, 3", "density").as_density("density")
+    assert density.heights == (0.5, 1.5)
+    shares = np.linspace(0, 1, 11)
+    t = density.quantile(shares)
+    assert np.allclose(0.5 * t + 0.5 * t**2, shares, atol=1e-6)
+    assert Design(density).weights(np.array([0.0, 1.0])) == pytest.approx([2.0, 1 / 1.5])
+    assert Design(PublicCurve((0.0, 2.0))).weights(np.zeros(1)) == pytest.approx([1 / FLOOR])
+
+
+@pytest.mark.parametrize("text", ["", "1, x", "inf", "1;2", "nan, 1", ", ".join(["1"] * 500)])
+def test_a_stated_curve_that_is_no_list_of_numbers_is_refused_kindly(text):
+    with pytest.raises(InputError, match="must be at most 400 numbers with commas"):
+        PublicCurve.stated(text, "prior")
+
+
+@pytest.mark.parametrize("text", ["-1, 2", "0, 0"])
+def test_a_density_below_zero_or_without_mass_is_refused(text):
+    with pytest.raises(InputError, match="must not go below zero"):
+        PublicCurve.stated(text, "density").as_density("density")
