@@ -10,6 +10,7 @@ import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,6 +151,31 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
                else _study_of_real_curves(estimate, without)))
+
+
+def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: int,
+                    epsilon: float) -> Preview:
+    """The same picture with one more budget put in, of which only that one is computed.
+
+    It is computed beside the last step, which draws the same noise for both as all steps have.
+    """
+    last = steps.budgets[-1]
+    own = preview(source, mechanism, last.delta, seed, (epsilon, last.epsilon))
+    k = int(np.searchsorted([budget.epsilon for budget in steps.budgets], epsilon))
+
+    def put(field: str, into: Any, of: Any) -> Any:
+        values, one = getattr(into, field), getattr(of, field)
+        if isinstance(values, tuple):
+            return (*values[:k], one[0], *values[k:])
+        return np.insert(values, k, one[0], axis=0)
+
+    def all_put(into: Any, of: Any, *names: str) -> Any:
+        return replace(into, **{name: put(name, into, of) for name in names})
+
+    band = None if steps.band is None else all_put(steps.band, own.band, "low", "high", "waves")
+    study = all_put(steps.study, own.study, "errors", "shares")
+    return replace(all_put(steps, own, "budgets", "releases", "noise_low", "noise_high", "spends",
+                           "mus", "tuning", "feasibility", "planned"), band=band, study=study)
 
 
 def _half_width(without: Estimate, kind: str) -> Array:

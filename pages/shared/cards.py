@@ -317,7 +317,7 @@ def take_away(scene: Scene) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "Get the numbers",
-            b"" if reason else export.numbers_csv(scene.shown, scene.at, plain),
+            b"" if reason else lambda: export.numbers_csv(scene.shown, scene.at, plain),
             "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
             disabled=reason is not None, icon=":material/table:", key="get_numbers")
         st.download_button(

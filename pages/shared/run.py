@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -54,10 +55,13 @@ def _store(source: Source) -> Store:
 
 def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
             epsilons: tuple[float, ...]) -> preview.Preview:
-    """Everything the picture shows, at every budget."""
-    key = digest((source, mechanism, delta, seed, epsilons))
-    return _store(source).get(
-        key, lambda: preview.preview(source, mechanism, delta, seed, epsilons))
+    """Everything the picture shows, at every step of the slider and at an ε of one's own."""
+    store, key = _store(source), digest((source, mechanism, delta, seed))
+    steps = store.get(key, lambda: preview.preview(source, mechanism, delta, seed))
+    for own in set(epsilons) - set(preview.EPSILON_STEPS):
+        steps = store.get(digest((key, own)), partial(
+            preview.with_own_budget, steps, source, mechanism, seed, own))
+    return steps
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int

@@ -14,12 +14,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.metrics import integrated_squared_errors
+from engine.numerics.deviations import Design, weighted_within_curves
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
 from engine.sources.sparse_curves import SparseCurves, mu1
-from engine.types import Budget
+from engine.types import Budget, CurveData
 from tests.benchmark.naive import study as naive_study
 
 STUDY = SparseCurves(n_curves=4000, n_observations_per_curve=20)
@@ -34,6 +36,8 @@ def main() -> None:
         "twenty budgets / one budget": _twenty_over_one(),
         "naive loop / Monte-Carlo study": _naive_over_study(),
         "full-batch study / its moments": _full_batch_over_moments(),
+        "adaptive fit / its statistics": _adaptive_over_statistics(),
+        "adaptive, twenty budgets / one budget": _adaptive_twenty_over_one(),
     }
     width = max(map(len, results))
     for name, ratio in results.items():
@@ -117,6 +121,40 @@ def _full_batch_over_moments() -> float:
         "moments": lambda: curve_moments(data.times, data.values, data.counts, basis),
     })
     return times["fit"] / times["moments"]
+
+
+ADAPTIVE = AdaptiveMean(truncation=12)
+
+
+def _adaptive_data() -> CurveData:
+    return SparseCurves(n_curves=1000, n_observations_per_curve=10).draw(1, _generator())
+
+
+def _adaptive_over_statistics() -> float:
+    """One fit with its band at n = 1000, m = 10, r = 12, over the pass that makes each curve's
+    moments and T_i, t_i from its readings."""
+    data, one = _adaptive_data(), [(Budget(1.0, 1e-3),)]
+    basis, design = ADAPTIVE.functions(12), Design()
+    scale = ADAPTIVE.scale(data.facts)
+
+    def statistics() -> None:
+        moments = curve_moments(data.times, scale(data.times, data.values), data.counts, basis)
+        list(weighted_within_curves(moments, data.counts, {12}, design))
+
+    times = interleaved({
+        "fit": lambda: ADAPTIVE.release_many(data, one, 1, _generator()),
+        "statistics": statistics,
+    }, rounds=30)
+    return times["fit"] / times["statistics"]
+
+
+def _adaptive_twenty_over_one() -> float:
+    data = _adaptive_data()
+    times = interleaved({
+        "twenty": lambda: ADAPTIVE.release_many(data, TWENTY, 1, _generator()),
+        "one": lambda: ADAPTIVE.release_many(data, TWENTY[:1], 1, _generator()),
+    }, rounds=20)
+    return times["twenty"] / times["one"]
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 
 import numpy as np
 import pytest
@@ -11,8 +12,16 @@ from engine import accounting, export, scenario
 from engine.errors import InputError
 from engine.experiments import Run
 from engine.identity import digest
+from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.preview import EPSILON_STEPS, if_doubled, preview, simulated_study
+from engine.preview import (
+    EPSILON_STEPS,
+    if_doubled,
+    other_methods,
+    preview,
+    simulated_study,
+    with_own_budget,
+)
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
@@ -81,6 +90,63 @@ def test_large_data_sets_are_released_more_often_instead_of_drawn_again():
     big = SparseCurves(n_curves=2000, n_observations_per_curve=100)
     study = simulated_study(big, METHOD, [Budget(1.0, DELTA)], 1)
     assert study.errors.shape == (1, 20)
+
+
+@pytest.mark.parametrize("method", [METHOD, AdaptiveMean()], ids=lambda m: m.key)
+def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(method):
+    steps = preview(SOURCE, method, DELTA, 3, (0.3, 1.0, 10.0))
+    later = with_own_budget(steps, SOURCE, method, 3, 2.2)
+    at_once = preview(SOURCE, method, DELTA, 3, (0.3, 1.0, 2.2, 10.0))
+    assert later.budgets == at_once.budgets and later.spends == at_once.spends
+    assert later.tuning == at_once.tuning and later.feasibility == at_once.feasibility
+    for name in ("releases", "noise_low", "noise_high", "mus", "planned"):
+        assert np.allclose(getattr(later, name), getattr(at_once, name), equal_nan=True), name
+    for name in ("errors", "shares"):
+        assert np.allclose(getattr(later.study, name), getattr(at_once.study, name)), name
+    if later.band is not None:
+        assert np.allclose(later.band.low, at_once.band.low, equal_nan=True)
+        assert later.band.waves == at_once.band.waves
+
+
+def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_published():
+    shown = preview(SOURCE, AdaptiveMean(), DELTA, 3, (0.05, 0.5, 4.0))
+    assert shown.published.tolist() == [False, True, True]
+    assert np.isnan(shown.band.low[0]).all() and np.isfinite(shown.band.low[1:]).all()
+    assert (shown.band.low[1:] < shown.band.high[1:]).all()
+    assert math.isnan(shown.planned[0]) and shown.planned[1] > shown.planned[2] > 0
+    width = (shown.band.high - shown.band.low).mean(axis=(1, 2))
+    assert width[1] > width[2] > 2 * shown.band.without.mean()
+
+
+def test_without_delta_there_is_no_mu_and_the_epsilon_is_kept():
+    shown = preview(SOURCE, AdaptiveMean(), 0.0, 3, (1.0, 4.0))
+    assert np.isnan(shown.mus).all()
+    assert accounting.guarantees(shown.spends[1]) == (Budget(4.0),)
+
+
+def test_other_methods_are_compared_on_the_same_curves_and_the_adaptive_mean_wins():
+    budgets = [Budget(1.0, DELTA), Budget(4.0, DELTA)]
+    ours = simulated_study(SOURCE, AdaptiveMean(), budgets, 3).typical
+    others = other_methods("mean_function", SOURCE, AdaptiveMean(), budgets, 3)
+    assert set(others) == {"Noisy gradient descent", "Noisy gradient descent, as published"}
+    for _, typical in others.values():
+        assert typical[0] > 1.2 * ours[0]
+    growth = SparseCurves(mean="growth")
+    found = other_methods("mean_function", growth, METHOD, budgets, 3)
+    assert set(found) == {"Adaptive mean", "Noisy gradient descent, as published"}
+    assert found["Noisy gradient descent, as published"][0].functions == "cosine"
+
+
+def test_a_method_that_publishes_nothing_or_refuses_has_no_error_to_compare():
+    budgets = [Budget(0.05, DELTA), Budget(4.0, DELTA)]
+    _, typical = other_methods("mean_function", SOURCE, METHOD, budgets, 3)["Adaptive mean"]
+    assert np.isnan(typical[0]) and np.isfinite(typical[1])
+    assert other_methods("mean_function", SOURCE, AdaptiveMean(), [Budget(1.0)], 3) == {}
+
+
+def test_real_curves_are_compared_by_their_distance_from_one_average():
+    found = other_methods("mean_function", SeaTemperature(), AdaptiveMean(), [Budget(2.0, 1e-4)], 3)
+    assert all(typical > 0 for _, typical in found.values()) and len(found) == 2
 
 
 # -- rates ----------------------------------------------------------------------------------
