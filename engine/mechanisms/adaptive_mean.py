@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -236,8 +236,7 @@ class AdaptiveMean(Mechanism):
         streams = [Streams.draw(own, data.n_repeats, draws, size, pure)
                    for own in rng.spawn(sizes.n_servers)]
         fit = _Fit(self, data, plans, draws, streams)
-        fit.run()
-        return self._estimate(data.facts, plans, fit)
+        return self._estimate(data.facts, plans, fit.basis, fit.fitted())
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Least squares on all curves with the basis size of an unlimited budget, and its band."""
@@ -253,19 +252,17 @@ class AdaptiveMean(Mechanism):
                         offset=None if scale.is_flat else scale.middle,
                         band=Band(fit[:, :, None], covariance[None, :, None], kind))
 
-    def _estimate(self, facts: PublicFacts, plans: list[Plan], fit: _Fit) -> Estimate:
+    def _estimate(self, facts: PublicFacts, plans: list[Plan], basis: Basis, fit: _Fitted
+                  ) -> Estimate:
         scale = self.scale(facts)
-        shrunk = np.stack([_shrunk(centre, covariance) if plan.shrinks else centre for
-                           plan, centre, covariance in zip(plans, fit.centre, fit.covariance,
-                                                           strict=True)])
-        quiet = np.stack([_shrunk(centre, covariance) if plan.shrinks else centre for
-                          plan, centre, covariance in zip(plans, fit.quiet, fit.quiet_covariance,
-                                                          strict=True)])
         band = None if self.band == "none" else Band(
             _to_response_units(fit.centre, scale), scale.half**2 * fit.covariance, self.band)
+        shrinks = np.array([plan.shrinks for plan in plans])
+        released = _shrunk(fit.centre, fit.covariance, shrinks)
+        quiet = _shrunk(fit.quiet, fit.quiet_covariance, shrinks)
         return Estimate(
-            task=MEAN_FUNCTION.key, basis=fit.basis, band=band,
-            coefficients=_to_response_units(shrunk, scale),
+            task=MEAN_FUNCTION.key, basis=basis, band=band,
+            coefficients=_to_response_units(released, scale),
             unprotected=_to_response_units(quiet, scale),
             spends=tuple(plan.spends for plan in plans), kept=tuple(plan.size for plan in plans),
             offset=None if scale.is_flat else scale.middle,
@@ -433,37 +430,78 @@ def _spend(what: str, share: float, server: int, asked: Budget, n: int) -> Spend
 # -- fitting ----------------------------------------------------------------------------------
 
 
-class _Fit:
-    """The fits of all plans: `centre` (plans, repeats, draws, r), `covariance` (…, r, r), and the
-    same without noise in `quiet` and `quiet_covariance` (plans, repeats, …), in unit scale.
+@dataclass(frozen=True)
+class _Fitted:
+    """The fits of all plans in unit scale; waves that a plan does not keep are zero.
+
+    `centre` (plans, repeats, draws, r) and its `covariance` (…, r, r); the same without noise in
+    `quiet` and `quiet_covariance` (plans, repeats, …).
     """
+
+    centre: Array
+    covariance: Array
+    quiet: Array
+    quiet_covariance: Array
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What `locate` found for some plans of one kind and some repeats; the last column is quiet."""
+
+    members: list[int]
+    repeats: slice
+    found: Located
+
+
+class _Fit:
+    """Everything that fits the plans of one call: data in unit scale, noise, and the sites."""
 
     def __init__(self, mechanism: AdaptiveMean, data: CurveData, plans: list[Plan], draws: int,
                  streams: list[Streams]) -> None:
-        self.mechanism, self.data, self.plans = mechanism, data, plans
-        self.draws, self.streams = draws, streams
+        self.data, self.plans, self.draws, self.streams = data, plans, draws, streams
         self.basis = mechanism.functions(max(plan.size for plan in plans))
         self.design = mechanism.law_of_times(data.facts)
-        scale = mechanism.scale(data.facts)
-        self.values = scale(data.times, data.values)
-        shape = (len(plans), data.n_repeats, draws, self.basis.size)
-        self.centre, self.quiet = np.zeros(shape), np.zeros((*shape[:2], shape[3]))
-        self.covariance = np.zeros((*shape, shape[3]))
-        self.quiet_covariance = np.zeros((*self.quiet.shape, shape[3]))
+        self.values = mechanism.scale(data.facts)(data.times, data.values)
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
-    def run(self) -> None:
-        declared = [k for k, plan in enumerate(self.plans) if not plan.with_density]
-        if declared:
-            self._weighted_within_curves(declared)
-        for kind in {plan.kind for plan in self.plans if plan.with_density}:
-            self._with_private_density([k for k, p in enumerate(self.plans) if p.kind == kind])
+    def fitted(self) -> _Fitted:
+        """Fit all plans, and put the pieces where they belong."""
+        repeats, r = (len(self.plans), self.data.n_repeats), self.basis.size
+        out = _Fitted(np.zeros((*repeats, self.draws, r)), np.zeros((*repeats, self.draws, r, r)),
+                      np.zeros((*repeats, r)), np.zeros((*repeats, r, r)))
+        for piece in self._pieces():
+            self._put(piece, out)
         for k, plan in enumerate(self.plans):
             if not plan.feasible:
-                self.covariance[k] = np.nan
+                out.covariance[k] = np.nan
+        return out
 
-    def _weighted_within_curves(self, chosen: list[int]) -> None:
+    def _put(self, piece: _Piece, out: _Fitted) -> None:
+        centre, covariance = piece.found.centre, piece.found.covariance
+        kept, at = slice(centre.shape[-1]), piece.repeats
+        for row, k in enumerate(self._feasible(piece.members)):
+            columns = slice(row * self.draws, (row + 1) * self.draws)
+            out.centre[k, at, :, kept] = centre[:, columns]
+            out.covariance[k, at, :, kept, kept] = covariance[:, columns]
+        for k in piece.members:
+            out.quiet[k, at, kept] = centre[:, -1]
+            out.quiet_covariance[k, at, kept, kept] = covariance[:, -1]
+
+    def _pieces(self) -> Iterator[_Piece]:
+        declared = [k for k, plan in enumerate(self.plans) if not plan.with_density]
+        if declared:
+            yield from self._weighted_within_curves(declared)
+        for kind in {plan.kind for plan in self.plans if plan.with_density}:
+            yield self._with_private_density(self._of_kind(kind))
+
+    def _of_kind(self, kind: tuple[Any, ...]) -> list[int]:
+        return [k for k, plan in enumerate(self.plans) if plan.kind == kind]
+
+    def _feasible(self, members: list[int]) -> list[int]:
+        return [k for k in members if self.plans[k].feasible]
+
+    def _weighted_within_curves(self, chosen: list[int]) -> Iterator[_Piece]:
         """All plans whose law of the times is declared, in blocks of repeats that stay in cache."""
         data, kinds = self.data, sorted({self.plans[k].kind for k in chosen})
         basis = self.basis.first(max(kind[0] for kind in kinds))
@@ -475,27 +513,17 @@ class _Fit:
             for size, deviations in weighted_within_curves(
                     moments.repeats(repeats), data.counts, {kind[0] for kind in kinds},
                     self.design):
+                sites = [deviations.curves(own) for own in self.servers]
                 for kind in (kind for kind in kinds if kind[0] == size):
-                    members = [k for k in chosen if self.plans[k].kind == kind]
-                    self._fit(members, repeats, [deviations.curves(own) for own in self.servers])
+                    yield self._located(self._of_kind(kind), repeats, sites)
 
-    def _fit(self, members: list[int], repeats: slice, deviations: Sequence[Deviations]) -> None:
-        """Fit plans of one kind; the last column has no noise."""
-        feasible = [k for k in members if self.plans[k].feasible]
-        size, draws = self.plans[members[0]].size, self.draws
-        sites = [self._site(s, own, feasible, self.plans[members[0]], repeats)
-                 for s, own in enumerate(deviations)]
-        found = locate(sites, public_scale(size, self.data.sizes), heavy_tailed(size))
-        for row, k in enumerate(feasible):
-            self._keep(k, repeats, slice(row * draws, (row + 1) * draws), found)
-        for k in members:
-            self.quiet[k, repeats, :size] = found.centre[:, -1]
-            self.quiet_covariance[k, repeats, :size, :size] = found.covariance[:, -1]
-
-    def _keep(self, k: int, repeats: slice, columns: slice, found: Located) -> None:
-        size = found.centre.shape[-1]
-        self.centre[k, repeats, :, :size] = found.centre[:, columns]
-        self.covariance[k, repeats, :, :size, :size] = found.covariance[:, columns]
+    def _located(self, members: list[int], repeats: slice, deviations: Sequence[Deviations]
+                 ) -> _Piece:
+        """Fit plans of one kind; those that are not feasible only without noise."""
+        plan, feasible = self.plans[members[0]], self._feasible(members)
+        sites = [self._site(s, own, feasible, plan, repeats) for s, own in enumerate(deviations)]
+        return _Piece(members, repeats, locate(sites, public_scale(plan.size, self.data.sizes),
+                                               heavy_tailed(plan.size)))
 
     def _site(self, s: int, deviations: Deviations, feasible: list[int], plan: Plan,
               repeats: slice) -> Site:
@@ -515,13 +543,14 @@ class _Fit:
                     _columns(streams.symmetric[repeats, :, :size, :size], len(feasible), 1)
                     if has_sixth else None)
 
-    def _with_private_density(self, members: list[int]) -> None:
+    def _with_private_density(self, members: list[int]) -> _Piece:
         """Plans of one kind that first spend a tenth of their budgets on the law of the times."""
         data, size = self.data, self.plans[members[0]].size
         moments = curve_moments(data.times, self.values, data.counts, larger_basis(size))
         own = [moments.curves(curves) for curves in self.servers]
         weights = self._one_over_density(own, members)
-        self._fit(members, slice(None), [Reweighted(one, size, weights) for one in own])
+        return self._located(members, slice(None),
+                             [Reweighted(one, size, weights) for one in own])
 
     def _one_over_density(self, own: list[Moments], members: list[int]) -> Array:
         """Weights of the readings, (repeats, columns, terms), from one release of each site.
@@ -565,11 +594,11 @@ def _spherical(normals: Array, gaps: Array) -> Array:
     return np.asarray(normals / norm * radius / math.sqrt(normals.shape[-1] + 1))
 
 
-def _shrunk(centre: Array, covariance: Array) -> Array:
-    """a_l · max(0, 1 − 2C_ll/a_l²): waves that noise could have made go to zero."""
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    squared = np.maximum(centre**2, 1e-300)
-    return np.asarray(centre * np.maximum(0.0, 1 - 2 * np.nan_to_num(variance) / squared))
+def _shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
+    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish."""
+    variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
+    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
+    return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
 
 
 def _to_response_units(coefficients: Array, scale: Scale) -> Array:
