@@ -159,6 +159,9 @@ def odds_careful(odds: Odds) -> str:
 
 
 def odds_why(odds: Odds) -> str:
+    if not odds.from_noise:
+        return ("This is what ε alone allows, whatever the noise: the worst method of this ε. Only "
+                "for noise of Gaussian type can more be said.")
     return (f"This is worked out from the noise this method really adds. ε = "
             f"{odds.budget.epsilon:g} by itself would allow {_bare(odds.right_cap)} and, for the "
             f"careful attacker, {_bare(odds.detected_cap)}: use those to compare different "
@@ -186,6 +189,8 @@ def _bare(chance: float) -> str:
 
 
 def delta_explained(delta: float) -> str:
+    if delta == 0:
+        return "With δ = 0 the limit set by ε never fails."
     return (f"With a chance of at most δ the limit set by ε may fail. δ = {small(delta)} is "
             f"{one_in(delta)}.")
 
@@ -231,11 +236,13 @@ def _two_digits_up(value: float) -> float:
     return float(f"{math.ceil(value / step - 1e-9) * step:.10g}")
 
 
-def planned(facts: PublicFacts, distance: float) -> str:
-    """The error that privacy was expected to add; empty where there is no such rule."""
-    if not math.isfinite(distance):
+def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
+    """What sizes and bounds alone said about this budget; empty where there is no such rule."""
+    if verdict is None or not math.isfinite(distance):
         return ""
-    return (f"Planned from the sizes and bounds alone, before any reading: privacy adds about "
+    words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
+             "nearly free": "good, privacy is nearly free"}[verdict.verdict]
+    return (f"Known before any reading, from sizes and bounds alone: {words}; privacy adds about "
             f"{with_unit(number(distance, 2), escape(facts.value_unit))}.")
 
 

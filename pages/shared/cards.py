@@ -120,7 +120,8 @@ def strip(scene: Scene) -> None:
          pieces.Chip(*wording.unit_tag(facts), "blue", "shield")],
         [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e, b.epsilon >= _WEAK_FROM)
          for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
-        scene.at, person=facts.person, rev=scene.rev, link=not scene.own)
+        scene.at, person=facts.person, rev=scene.rev, pure=scene.budget.is_pure,
+        link=not scene.own)
 
 
 def promise(scene: Scene) -> None:
@@ -205,7 +206,8 @@ def accuracy(scene: Scene) -> None:
                                   layout.theme()), "dots", 118)
         dashed = " Dashed: without protection." if study.floor is not None else ""
         st.markdown(f":small[Each dot: 1 of 20 equally likely releases.{dashed}]")
-        planned = wording.planned(facts, float(scene.shown.planned[scene.at]))
+        planned = wording.planned(facts, scene.shown.feasibility[scene.at],
+                                  float(scene.shown.planned[scene.at]))
         if planned:
             st.markdown(f":small[{planned}]")
         drowned = wording.useless(facts, typical, scene.budget, scene.shown.data.n_curves)

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from engine import wording
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
-from engine.preview import EPSILON_STEPS, preview
+from engine.preview import EPSILON_STEPS, other_methods, preview
 from engine.sources import sources
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.tables import read_table
@@ -102,6 +102,69 @@ def test_a_damaged_link_shows_the_usual_values_and_says_so():
     for name in ("nowhere", "epsilon", "seed", "colour", "truncation"):
         assert name in names
     assert at.session_state.settings.epsilon == 1.0
+
+
+def test_a_budget_that_cannot_work_is_refused_before_any_data_are_read_and_the_controls_stay():
+    at = open_page("epsilon-0.05")
+    assert "Nothing would be published at this ε" in words(at)
+    assert "typically" not in words(at)
+    assert at.get("download_button")[0].proto.disabled
+    assert at.selectbox(key="w_mechanism")
+    assert not at.error
+
+
+def test_other_methods_are_compared_in_a_sentence_with_the_engines_ratio():
+    at, usual = open_page("epsilon-2"), settings.Settings()
+    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    others = other_methods(settings.TASK, usual.source, usual.mechanism, shown.budgets, usual.seed)
+    two = EPSILON_STEPS.index(2.0)
+    sentence = wording.compared(float(shown.study.typical[two]), {
+        label: float(errors[two]) for label, (_, errors) in others.items()})
+    assert sentence.startswith("Beside this method, at the same ε: noisy gradient descent errs **")
+    assert sentence in words(at)
+
+
+def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
+    assert "usable; privacy adds about" in words(open_page())
+    assert "coarse, level and trend only" in words(open_page("epsilon-0.4"))
+
+
+def test_waves_that_do_not_suit_the_curves_are_warned_of():
+    at = open_page("m-adaptive_mean~m.basis-fourier")
+    assert any("Fourier waves end where they began" in warning.value for warning in at.warning)
+    assert not open_page("c-sparse_curves~m-adaptive_mean~m.basis-fourier").warning
+
+
+def test_without_delta_the_adaptive_mean_draws_and_other_methods_are_left_out():
+    at = open_page("delta-0~epsilon-4", fold_ledger=True)
+    assert not at.error
+    assert "Beside this method" not in words(at)
+    assert "Together: **ε = 4.00** with δ = 0" in words(at)
+    at = open_page("delta-0~epsilon-4", fold_why=True)
+    assert "This is what ε alone allows" in words(at)
+    assert "With δ = 0 the limit set by ε never fails" in words(at)
+    assert not at.error
+
+
+def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address():
+    at = open_page(fold_more=True)
+    at.text_input(key="w_m_adaptive_mean_density").set_value("1, 2").run()
+    assert at.session_state.settings.mechanism.density == "1, 2"
+    assert "m.density-1, 2" in "".join(at.query_params["s"])
+    at.text_input(key="w_m_adaptive_mean_split").set_value("0.5, 0.6").run()
+    assert any("positive shares that sum to 1" in error.value for error in at.error)
+    assert at.session_state.settings.mechanism.split is None
+    at.text_input(key="w_m_adaptive_mean_density").set_value("").run()
+    assert at.session_state.settings.mechanism.density is None
+
+
+def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
+    at = open_page("m-noisy_gradient_mean", fold_more=True)
+    at.number_input(key="w_delta").set_value(0.0).run()
+    assert any("needs a δ above 0" in error.value for error in at.error)
+    at = open_page(fold_more=True)
+    at.number_input(key="w_delta").set_value(0.0).run()
+    assert at.session_state.settings.delta == 0.0
 
 
 def test_weak_protection_is_said_in_words():
