@@ -416,7 +416,7 @@ def _spend(what: str, share: float, server: int, asked: Budget, n: int) -> Spend
     """
     most = (2.0 if what in ("law of the times", *STEPS[0:5:2]) else math.sqrt(2)) / n
     why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
-           "releases were.")
+           "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
     if asked.is_private and asked.is_pure:
         epsilon = share * asked.epsilon
         return Spend(what=what, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),

@@ -356,7 +356,8 @@ def numbers(scene: Scene) -> None:
         "1 in 10 below": scene.where_published(study.quantile(0.1)),
         "1 in 10 above": scene.where_published(study.quantile(0.9)),
         "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
-        **{name: study.shares[:, k] for k, name in enumerate(wording.parts(scene.facts))}})
+        **{name: scene.where_published(study.shares[:, k])
+           for k, name in enumerate(wording.parts(scene.facts))}})
     for other in _methods(scene)[1]:
         table[f"typical error of {other.label}"] = other.errors
     st.dataframe(table.round(3), height=220, hide_index=True)
