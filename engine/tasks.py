@@ -20,4 +20,31 @@ MEAN_FUNCTION = Task(
     estimand="the mean of the curves as a function of time",
     loss="integrated squared error over the time range")
 
-TASKS = {task.key: task for task in (MEAN_FUNCTION,)}
+VARYING_COEFFICIENTS = Task(
+    key="varying_coefficients", label="Varying coefficients",
+    estimand="how the curve depends on regressors, as functions of time",
+    loss="sum of the integrated squared errors of the coefficient functions")
+
+UNIVARIATE_MEAN = Task(
+    key="univariate_mean", label="Average number",
+    estimand="the mean of numbers, of which each person holds some",
+    loss="squared error")
+
+WAVELET_REGRESSION = Task(
+    key="wavelet_regression", label="Regression curve",
+    estimand="the curve behind single readings that are spread over sites",
+    loss="integrated squared error, or squared error at one point")
+
+FUNCTIONAL_SUMMARY = Task(
+    key="functional_summary", label="Summary of curves with δ = 0",
+    estimand="a mean, density, covariance or regression function",
+    loss="integrated squared error")
+
+SPARSE_REGRESSION = Task(
+    key="sparse_regression", label="Sparse regression",
+    estimand="a few coefficients among many, from data on several machines",
+    loss="squared error of the coefficients")
+
+TASKS = {task.key: task for task in (
+    MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
+    SPARSE_REGRESSION)}

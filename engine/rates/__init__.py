@@ -13,6 +13,25 @@ from engine.types import Array
 
 rates = Registry("engine.rates", "rate")
 
+Point = Mapping[str, Array]
+_STEP = 1e-4  # of log size, for numerical slopes
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A public size or budget on which a rate depends, with its usual range on log axes."""
+
+    name: str
+    label: str
+    low: float
+    high: float
+    usual: float
+    sign: str = ""  # how formulas write it; the name if empty
+
+    @property
+    def written(self) -> str:
+        return self.sign or self.name
+
 
 @dataclass(frozen=True)
 class Term:
@@ -20,28 +39,109 @@ class Term:
 
     name: str
     formula: str
-    value: Callable[[Mapping[str, Array]], Array]
+    value: Callable[[Point], Array]
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Where one regime gives way to another: the value of `symbol` at which two terms are equal.
+
+    `between` names the two terms, the one that rules below the boundary first; `value` gives the
+    boundary from the other symbols of the point.
+    """
+
+    key: str
+    symbol: str
+    between: tuple[str, str]
+    formula: str
+    value: Callable[[Point], Array]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something a theorem asks for: δ must stay below `limit` of the point, say.
+
+    Its constant is not known, so it is checked with the constant one and reported as such.
+    """
+
+    name: str
+    formula: str
+    symbol: str
+    limit: Callable[[Point], Array]
+
+    def holds(self, point: Point) -> Array:
+        return np.asarray(point[self.symbol] <= self.limit(point))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rate(Parameterised):
-    """A bound on the error as a sum of terms in the public sizes and the budget.
+    """A bound on the squared error as a sum of terms in the public sizes and the budget.
 
-    `evaluate` takes n (per site), m, S and epsilon, scalars or arrays that broadcast.
+    Class facts: the `tasks` it belongs to, the `reference` (paper and theorem), and the `symbols`
+    it depends on. Points are given by those names, as scalars or arrays that broadcast; symbols
+    left out take their usual values. All bounds hold up to constants and logarithms.
     """
 
     tasks: ClassVar[frozenset[str]]
     reference: ClassVar[str]
+    symbols: ClassVar[tuple[Symbol, ...]]
+    capped: ClassVar[bool] = False  # whether the error never exceeds the size of the class, one
 
     @property
     def terms(self) -> tuple[Term, ...]:
         raise NotImplementedError
 
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """The borders between regimes, as the paper names them."""
+        return ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What the theorems ask of the point beyond positive sizes."""
+        return ()
+
+    def tuning(self, **point: float | Array) -> dict[str, Array]:
+        """The tuning that attains the rate, by its name in the mechanism; constants are one."""
+        return {}
+
+    # -- evaluation -------------------------------------------------------------------------
+
+    def at(self, **point: float | Array) -> dict[str, Array]:
+        """The full point: usual values for symbols that are left out, broadcast together."""
+        full = {symbol.name: symbol.usual for symbol in self.symbols} | point
+        return dict(zip(full, np.broadcast_arrays(*map(np.asarray, full.values())), strict=True))
+
     def evaluate(self, **point: float | Array) -> Array:
         """Size of every term: (terms, *shape of the broadcast point)."""
-        arrays = dict(zip(point, np.broadcast_arrays(*point.values()), strict=True))
-        return np.stack([np.asarray(term.value(arrays), dtype=float) for term in self.terms])
+        arrays = self.at(**point)
+        with np.errstate(over="ignore", divide="ignore"):
+            return np.stack([np.asarray(term.value(arrays), dtype=float) for term in self.terms])
+
+    def total(self, **point: float | Array) -> Array:
+        """The rate itself: the sum of its terms, at most one where it is capped."""
+        summed = self.evaluate(**point).sum(axis=0)
+        return np.minimum(summed, 1.0) if self.capped else np.asarray(summed)
 
     def dominant(self, **point: float | Array) -> Array:
         """Index of the largest term at every point."""
         return np.asarray(self.evaluate(**point).argmax(axis=0))
+
+    def slopes(self, symbol: str, **point: float | Array) -> Array:
+        """d log term / d log symbol for every term: (terms, *shape)."""
+        here = self.at(**point)
+        up, down = (self.evaluate(**{**here, symbol: here[symbol] * np.exp(sign * _STEP)})
+                    for sign in (1, -1))
+        return np.asarray(np.log(up / down) / (2 * _STEP))
+
+    def total_slope(self, symbol: str, **point: float | Array) -> Array:
+        """d log rate / d log symbol."""
+        here = self.at(**point)
+        up, down = (self.total(**{**here, symbol: here[symbol] * np.exp(sign * _STEP)})
+                    for sign in (1, -1))
+        return np.asarray(np.log(up / down) / (2 * _STEP))
+
+    def if_doubled(self, symbol: str, **point: float | Array) -> Array:
+        """What doubling a symbol does to the rate, as a factor."""
+        here = self.at(**point)
+        return self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here)

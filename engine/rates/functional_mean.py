@@ -1,45 +1,257 @@
-"""Rates of estimating a mean function under privacy (Xue, Lin and Yu, arXiv 2412.06582)."""
+"""Rates of mean functions and varying coefficients (Xue, Lin and Yu, arXiv 2412.06582)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from engine.rates import Rate, Term, rates
+import numpy as np
+from scipy.optimize import brentq
+
+from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
-from engine.tasks import MEAN_FUNCTION
+from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
+from engine.types import Array
+
+SPARSE, PRIVATE_SPARSE = "Sparse readings", "Privacy and sparse readings"
+DENSE, PRIVATE_DENSE = "Number of people", "Privacy"
+NOTIONS = {"none": "no privacy", "central": "one trusted centre", "federated": "each site trusted",
+           "local": "nobody trusted"}
+
+N = Symbol("n", "People on each site", 10, 1e6, 200)
+M = Symbol("m", "Readings each", 1, 1e5, 30)
+S = Symbol("S", "Sites", 1, 1000, 1)
+EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
+DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-6, "δ")
+D = Symbol("d", "Coefficient functions beside the first", 1, 50, 1)
+ROUNDS = Symbol("T", "Rounds", 1, 100, 1)
+
+
+def private_size(notion: str, p: Point) -> Array:
+    """K, the effective private size: how many people, squared, the budget lets count."""
+    people = {"central": (p["S"] * p["n"]) ** 2, "federated": p["S"] * p["n"] ** 2,
+              "local": p["S"] * p["n"]}
+    return np.asarray(people[notion] * p["epsilon"] ** 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurveRate(Rate):
+    """Four terms: people and readings, each without and with privacy.
+
+    d (Snm)^{−2α/(2α+1)} + d^{(2α+1)/(α+1)} (Km)^{−α/(α+1)} + d/(Sn) + d²/K with d = 1 for a mean
+    and K the effective private size: S²n²ε² with one trusted centre, Sn²ε² when every site
+    protects its own curves, Snε² when nobody is trusted. Without privacy the first and third.
+    """
+
+    symbols = (N, M, S, EPSILON, DELTA)
+
+    privacy: str = param(
+        "federated", "Who is trusted",
+        "Central: one centre holds all curves. Federated: each site its own. Local: nobody. "
+        "None: no privacy.", choices=("federated", "central", "local", "none"))
+    smoothness: float = param(3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0,
+                              symbol="α")
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        a, k = self.smoothness, self._size_in_words
+        d = self._power_of_d
+
+        def private(p: Point) -> Array:
+            return private_size(self.privacy, p)
+
+        free = (
+            Term(SPARSE, d(1) + r"(Snm)^{-2\alpha/(2\alpha+1)}",
+                 lambda p: _d(p) * (p["S"] * p["n"] * p["m"]) ** (-2 * a / (2 * a + 1))),
+            Term(DENSE, d(1) + r"(Sn)^{-1}", lambda p: _d(p) / (p["S"] * p["n"])))
+        if self.privacy == "none":
+            return free
+        return (
+            free[0],
+            Term(PRIVATE_SPARSE, d(r"(2\alpha+1)/(\alpha+1)") + rf"({k}m)^{{-\alpha/(\alpha+1)}}",
+                 lambda p: _d(p) ** ((2 * a + 1) / (a + 1))
+                 * (private(p) * p["m"]) ** (-a / (a + 1))),
+            free[1],
+            Term(PRIVATE_DENSE, d(2) + rf"({k})^{{-1}}", lambda p: _d(p) ** 2 / private(p)))
+
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """A to E of Tables 5 to 8, for one trusted centre with one site or for each site trusted.
+
+        Everything follows from where two of the four terms are equal, so the same lines are drawn
+        for the other notions with their own private size.
+        """
+        a = self.smoothness
+        between_sparse = Boundary("B", "m", (SPARSE, DENSE), r"m = (Sn)^{1/(2\alpha)}",
+                                  lambda p: (p["S"] * p["n"]) ** (1 / (2 * a)))
+        if self.privacy == "none":
+            return (between_sparse,)
+        spared = self._per_epsilon
+
+        def epsilon(term: Any, value: Any) -> Any:
+            return lambda p: np.sqrt(term(p) / spared(p) * value(p))
+
+        return (
+            Boundary("A", "m", (PRIVATE_SPARSE, PRIVATE_DENSE),
+                     r"m = d^{-1/\alpha} K^{1/\alpha}",
+                     lambda p: _d(p) ** (-1 / a) * private_size(self.privacy, p) ** (1 / a)),
+            between_sparse,
+            Boundary("C", "epsilon", (PRIVATE_SPARSE, SPARSE),
+                     r"K = d\,(Sn)^{(2\alpha+2)/(2\alpha+1)} m^{1/(2\alpha+1)}",
+                     epsilon(_d, lambda p: (p["S"] * p["n"]) ** ((2 * a + 2) / (2 * a + 1))
+                             * p["m"] ** (1 / (2 * a + 1)))),
+            Boundary("D", "epsilon", (PRIVATE_DENSE, DENSE), r"K = d\,Sn",
+                     epsilon(_d, lambda p: p["S"] * p["n"])),
+            Boundary("E", "epsilon", (PRIVATE_SPARSE, DENSE),
+                     r"K = d\,(Sn)^{(\alpha+1)/\alpha} / m",
+                     epsilon(_d, lambda p: (p["S"] * p["n"]) ** ((a + 1) / a) / p["m"])))
+
+    def tuning(self, **point: float | Array) -> dict[str, Array]:
+        """r* = the smallest of the four optimal basis sizes."""
+        p, a = self.at(**point), self.smoothness
+        people = p["S"] * p["n"]
+        sizes = [(people * p["m"]) ** (1 / (2 * a + 1)), people ** (1 / (2 * a))]
+        if self.privacy != "none":
+            k = private_size(self.privacy, p) / _d(p)
+            sizes += [(k * p["m"]) ** (1 / (2 * a + 2)), k ** (1 / (2 * a))]
+        return {"truncation": np.minimum.reduce(sizes)}
+
+    def _per_epsilon(self, p: Point) -> Array:
+        """K/ε²."""
+        return private_size(self.privacy, {**p, "epsilon": np.ones(())})
+
+    @property
+    def _size_in_words(self) -> str:
+        return {"central": r"S^2n^2\varepsilon^2", "federated": r"Sn^2\varepsilon^2",
+                "local": r"Sn\varepsilon^2", "none": ""}[self.privacy]
+
+    def _power_of_d(self, power: object) -> str:
+        return ""
+
+
+def _d(p: Point) -> Array:
+    return np.asarray(p.get("d", 1.0))
 
 
 @rates.register
 @dataclass(frozen=True, kw_only=True)
-class FunctionalMeanRate(Rate):
-    """Four terms: people and readings, each without and with privacy.
-
-    (Snm)^{−2α/(2α+1)} + (K m)^{−α/(α+1)} + (Sn)^{−1} + K^{−1}, where K is the effective private
-    size: S²n²ε² with one trusted centre ("central"), Sn²ε² when every site protects its own
-    curves ("federated"). Up to constants and logarithms.
-    """
+class FunctionalMeanRate(CurveRate):
+    """The mean function: `CurveRate` with d = 1."""
 
     key = "functional_mean"
     label = "Mean function"
+    order = 10
     tasks = frozenset({MEAN_FUNCTION.key})
-    reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Tables 1 and 4"
-
-    privacy: str = param("federated", "Who is trusted",
-                         "Central: one centre holds all curves. Federated: each site its own.",
-                         choices=("central", "federated"))
-    smoothness: float = param(3.0, "Smoothness", "Smoothness of the mean function.",
-                              low=1.0, high=10.0, symbol="α")
+    reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Tables 1 and 4, Theorems 2 to 5"
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def conditions(self) -> tuple[Condition, ...]:
         a = self.smoothness
-        sites = 2 if self.privacy == "central" else 1
-        return (
-            Term("Sparse readings", r"(Snm)^{-2\alpha/(2\alpha+1)}",
-                 lambda p: (p["S"] * p["n"] * p["m"]) ** (-2 * a / (2 * a + 1))),
-            Term("Privacy and sparse readings", r"(Km)^{-\alpha/(\alpha+1)}",
-                 lambda p: (p["S"]**sites * (p["n"] * p["epsilon"])**2 * p["m"]) ** (-a / (a + 1))),
-            Term("Number of people", r"(Sn)^{-1}", lambda p: 1 / (p["S"] * p["n"])),
-            Term("Privacy", r"K^{-1}",
-                 lambda p: 1 / (p["S"]**sites * (p["n"] * p["epsilon"]) ** 2)),
-        )
+        if self.privacy == "central":
+            return (Condition(
+                "lower bound, Theorem 3",
+                r"\delta \le n^{-(2\alpha+3)/(2\alpha+2)} m^{-(8\alpha+9)/(4\alpha+4)}"
+                r"\varepsilon^{-1/(2\alpha+2)}", "delta",
+                lambda p: (p["S"] * p["n"]) ** (-(2 * a + 3) / (2 * a + 2))
+                * p["m"] ** (-(8 * a + 9) / (4 * a + 4)) * p["epsilon"] ** (-1 / (2 * a + 2))),)
+        if self.privacy == "federated":
+            return (Condition(
+                "lower bound, Theorem 5.1",
+                r"\delta \le \min\{S^{-1/(2\alpha+1)} n^{-1/(2\alpha+1)}"
+                r"m^{-(6\alpha+4)/(2\alpha+1)}\varepsilon^2,\; S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
+                r"m^{-(6\alpha+7)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}", "delta",
+                lambda p: np.minimum(
+                    (p["S"] * p["n"]) ** (-1 / (2 * a + 1))
+                    * p["m"] ** (-(6 * a + 4) / (2 * a + 1)) * p["epsilon"] ** 2,
+                    p["S"] ** (-1 / (2 * a + 2)) * p["n"] ** (-1 / (a + 1))
+                    * p["m"] ** (-(6 * a + 7) / (2 * a + 2))
+                    * p["epsilon"] ** ((2 * a + 1) / (a + 1)))),)
+        return ()
+
+
+@rates.register
+@dataclass(frozen=True, kw_only=True)
+class VaryingCoefficientsRate(CurveRate):
+    """d + 1 coefficient functions: `CurveRate` with d; lower bounds are proved for bounded d."""
+
+    key = "varying_coefficients"
+    label = "Varying coefficients"
+    order = 11
+    tasks = frozenset({VARYING_COEFFICIENTS.key})
+    reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Tables 1 and 4, Theorems 6 and 7"
+    symbols = (N, M, S, EPSILON, DELTA, D)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        a = self.smoothness
+        if self.privacy not in ("central", "federated"):
+            return ()
+        return (Condition(
+            "lower bound, Theorem 7.1",
+            r"\delta \le \min\{d^{-1}(Sn)^{-1/(2\alpha+1)} m^{-(2\alpha+2)/(2\alpha+1)}"
+            r"\varepsilon^2,\; d^{-(2\alpha+1)/(2\alpha+2)} S^{-1/(2\alpha+2)} n^{-1/(\alpha+1)}"
+            r"m^{-(2\alpha+3)/(2\alpha+2)}\varepsilon^{(2\alpha+1)/(\alpha+1)}\}", "delta",
+            lambda p: np.minimum(
+                (p["S"] * p["n"]) ** (-1 / (2 * a + 1)) * p["m"] ** (-(2 * a + 2) / (2 * a + 1))
+                * p["epsilon"] ** 2 / p["d"],
+                p["d"] ** (-(2 * a + 1) / (2 * a + 2)) * p["S"] ** (-1 / (2 * a + 2))
+                * p["n"] ** (-1 / (a + 1)) * p["m"] ** (-(2 * a + 3) / (2 * a + 2))
+                * p["epsilon"] ** ((2 * a + 1) / (a + 1)))),)
+
+    def _power_of_d(self, power: object) -> str:
+        return "d" if power == 1 else rf"d^{{{power}}}"
+
+
+# -- sites that differ ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Sizes and budgets of sites that need not be alike, each (sites,)."""
+
+    n: Array
+    epsilon: Array
+    m: float
+    smoothness: float
+    d: float = 1.0
+
+    def size(self) -> float:
+        """r: d r^{2α+2} = Σ_s min{d r² n_s, r² n_s² ε_s², d r n_s m, n_s² m ε_s²}.
+
+        Divided by r² the right side falls and the left side rises: one root, by bisection.
+        """
+        def gap(log_r: float) -> float:
+            r = np.exp(log_r)
+            return float(np.log(self.d) + 2 * self.smoothness * log_r
+                         - np.log(self._information(r) / r**2))
+
+        return float(np.exp(brentq(gap, -60.0, 60.0, xtol=1e-13)))
+
+    def upper(self) -> float:
+        """The rate of Theorems 4.2 and 6.2 at the best r: d²r²/Σ_s min{…} + d r^{−2α}."""
+        r = self.size()
+        return float(self.d**2 * r**2 / self._information(r) + self.d * r**(-2 * self.smoothness))
+
+    def upper_with_weights(self, weights: Array, r: float) -> float:
+        """The bound below Algorithm 2 for any public weights ν_s and basis size r (d = 1)."""
+        private = (self.n * self.epsilon) ** 2
+        per_site = r / (self.n * self.m) + r**2 / (private * self.m) + 1 / self.n + 1 / private
+        return float(r ** (-2 * self.smoothness) + (weights**2 * per_site).sum())
+
+    def lower(self, rounds: float = 1.0) -> float:
+        """The lower bound of Theorems 5.1 and 7.1 after `rounds` equal batches.
+
+        sup_r d²r²/(Σ_s min(d r n_s m, n_s² m ε_s²/T) + d r^{2α+2}) or d²/Σ_s min(d n_s,
+        n_s² ε_s²/T), whichever is larger; the first is unimodal in log r.
+        """
+        private = (self.n * self.epsilon) ** 2 / rounds
+        r = np.exp(np.linspace(-2.0, 30.0, 6401))[:, None]
+        within = np.minimum(self.d * r * self.n * self.m, private * self.m).sum(axis=1)
+        sparse = (self.d * r[:, 0])**2 / (within + self.d * r[:, 0]**(2 * self.smoothness + 2))
+        dense = self.d**2 / np.minimum(self.d * self.n, private).sum()
+        return float(max(sparse.max(), dense))
+
+    def _information(self, r: float) -> float:
+        private = (self.n * self.epsilon) ** 2
+        return float(np.minimum.reduce([self.d * r**2 * self.n, r**2 * private,
+                                        self.d * r * self.n * self.m, private * self.m]).sum())
