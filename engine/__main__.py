@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from engine import executors, experiments, scenario
+from engine import executors, experiments, plan_words, planner, scenario
 from engine.errors import InputError
 from engine.experiments import KINDS, Outcome, Part
 from engine.mechanisms import mechanisms
@@ -47,7 +47,42 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--executor", default="serial", help="serial (default) or processes:N")
     run.add_argument("--json", action="store_true", help="print one JSON object")
     run.set_defaults(command=_run)
+    asking = commands.add_parser(
+        "plan", help="solve a scenario for one size or the budget that reaches an error")
+    asking.add_argument("file", help="scenario file, or - for standard input")
+    asking.add_argument("--unknown", choices=planner.DIALS, default="epsilon",
+                        help="what to solve for (default: epsilon)")
+    asking.add_argument("--target", type=float, default=1.0,
+                        help="typical error to reach, in the unit of the values")
+    asking.add_argument("--json", action="store_true", help="print one JSON object")
+    asking.set_defaults(command=_plan)
     return parser
+
+
+def _plan(options: argparse.Namespace) -> None:
+    chosen = scenario.from_json(_text(options.file))
+    cell = chosen.cells()[0]
+    setting = planner.setting_of(cell.source, cell.mechanism, cell.budgets)
+    answer = _run_out(planner.plan(setting, options.unknown, options.target, chosen.run.seed))
+    if options.json:
+        print(json.dumps(planner.plain(answer), ensure_ascii=False))
+        return
+    facts = cell.source.facts
+    for line in (plan_words.question(setting, options.unknown, options.target, facts),
+                 plan_words.verdict(answer, facts), *plan_words.fixes(answer, facts)):
+        print(line.replace("**", ""))
+    for one in answer.steps:
+        print("  " + ": ".join(plan_words.step(one, options.unknown, facts)))
+
+
+def _run_out(steps: Any) -> planner.Answer:
+    """Run a generator to its end and take its answer."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            answer: planner.Answer = end.value
+            return answer
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -215,25 +215,35 @@ def _affordable(data: CurveData, budgets: Sequence[Budget]) -> int:
 
 def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
                     repeats: int = _REPEATS) -> Study:
-    """Errors from the truth over fresh data sets, usually one release of each.
+    """Errors from the truth over fresh data sets, usually one release of each."""
+    data, estimate = _simulated(source, mechanism, budgets, seed, repeats)
+    without = integrated_squared_errors(mechanism.without_protection(data), data.truth).total
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert without is not None and total is not None and data.truth is not None
+    return Study(typical_distance(total.reshape(len(budgets), -1)),
+                 float(np.median(typical_distance(without))),
+                 _shares(estimate, *estimate.project(data.truth)))
 
-    Very large data sets are drawn fewer times and released more often.
-    """
+
+def typical_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
+                   repeats: int) -> Array:
+    """Distances of releases from the truth: (budgets, data sets, releases of each)."""
+    data, estimate = _simulated(source, mechanism, budgets, seed, repeats)
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None
+    return typical_distance(total)
+
+
+def _simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
+               repeats: int) -> tuple[CurveData, Estimate]:
+    """Fresh data sets and their releases; very large ones are drawn less and released more."""
     repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
     data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
     if data.truth is None:
         raise ValueError("a simulated source must know its truth")
     draws = -(-_FEWEST_RELEASES // repeats)
-    estimate = mechanism.release_many(data, [(b,) for b in budgets], draws,
-                                      generator(seed, NOISE_STREAM, _STUDY))
-    best, tail = estimate.project(data.truth)
-    shares = _shares(estimate, best, tail)
-    without = mechanism.without_protection(data)
-    floor = integrated_squared_errors(without, data.truth).total
-    total = integrated_squared_errors(estimate, data.truth).total
-    assert floor is not None and total is not None
-    return Study(typical_distance(total.reshape(len(budgets), -1)),
-                 float(np.median(typical_distance(floor))), shares)
+    return data, mechanism.release_many(data, [(b,) for b in budgets], draws,
+                                        generator(seed, NOISE_STREAM, _STUDY))
 
 
 def _shares(estimate: Estimate, best: Array, tail: float) -> Array:

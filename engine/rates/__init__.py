@@ -128,14 +128,14 @@ class Rate(Parameterised):
         return np.asarray(self.evaluate(**point).argmax(axis=0))
 
     def slopes(self, symbol: str, **point: float | Array) -> Array:
-        """d log term / d log symbol for every term: (terms, *shape)."""
+        """Exponents, ∂ log term / ∂ log symbol, of every term: (terms, *shape)."""
         here = self.at(**point)
         up, down = (self.evaluate(**{**here, symbol: here[symbol] * np.exp(sign * _STEP)})
                     for sign in (1, -1))
         return np.asarray(np.log(up / down) / (2 * _STEP))
 
     def total_slope(self, symbol: str, **point: float | Array) -> Array:
-        """d log rate / d log symbol."""
+        """The exponent of the whole rate, ∂ log rate / ∂ log symbol."""
         here = self.at(**point)
         up, down = (self.total(**{**here, symbol: here[symbol] * np.exp(sign * _STEP)})
                     for sign in (1, -1))

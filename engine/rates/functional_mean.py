@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -43,7 +43,7 @@ class CurveRate(Rate):
     protects its own curves, Snε² when nobody is trusted. Without privacy the first and third.
     """
 
-    symbols = (N, M, S, EPSILON, DELTA)
+    symbols: ClassVar[tuple[Symbol, ...]] = (N, M, S, EPSILON, DELTA)
 
     privacy: str = param(
         "federated", "Who is trusted",

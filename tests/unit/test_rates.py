@@ -1,0 +1,224 @@
+"""Every entry of the tables of rates, regimes and boundaries of arXiv 2412.06582."""
+
+import numpy as np
+import pytest
+
+from engine.rates import rates
+from engine.rates.functional_mean import (
+    DENSE,
+    PRIVATE_DENSE,
+    PRIVATE_SPARSE,
+    SPARSE,
+    FunctionalMeanRate,
+    Sites,
+    VaryingCoefficientsRate,
+)
+
+ALPHAS = (1.0, 2.0, 3.5)
+POINT = {"n": 300.0, "m": 12.0, "S": 5.0, "epsilon": 0.7}
+
+
+def term(rate, name, **point):
+    return rate.evaluate(**point)[[t.name for t in rate.terms].index(name)]
+
+
+# -- exponents: Tables 1 and 4 --------------------------------------------------------------
+
+
+def exponents(privacy, a):
+    """Printed exponents of each term in n, m, S, ε."""
+    sparse, private = -2 * a / (2 * a + 1), -a / (a + 1)
+    k = {"central": (2, 2, 2), "federated": (2, 1, 2), "local": (1, 1, 2)}[privacy]  # n, S, ε
+    return {SPARSE: (sparse, sparse, sparse, 0),
+            PRIVATE_SPARSE: (k[0] * private, private, k[1] * private, k[2] * private),
+            DENSE: (-1, 0, -1, 0), PRIVATE_DENSE: (-k[0], 0, -k[1], -k[2])}
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("privacy", ["central", "federated", "local"])
+@pytest.mark.parametrize("cls", [FunctionalMeanRate, VaryingCoefficientsRate])
+def test_slopes_of_the_terms_are_the_printed_exponents(cls, privacy, alpha):
+    rate = cls(privacy=privacy, smoothness=alpha)
+    for name, expected in exponents(privacy, alpha).items():
+        row = [t.name for t in rate.terms].index(name)
+        slopes = [rate.slopes(symbol, **POINT)[row] for symbol in ("n", "m", "S", "epsilon")]
+        assert np.allclose(slopes, expected, atol=1e-7), name
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_slopes_in_the_number_of_regressors_are_the_printed_ones(alpha):
+    rate = VaryingCoefficientsRate(smoothness=alpha)
+    names = [t.name for t in rate.terms]
+    found = dict(zip(names, rate.slopes("d", **POINT, d=3.0), strict=True))
+    assert found[SPARSE] == pytest.approx(1)
+    assert found[PRIVATE_SPARSE] == pytest.approx((2 * alpha + 1) / (alpha + 1))
+    assert found[DENSE] == pytest.approx(1)
+    assert found[PRIVATE_DENSE] == pytest.approx(2)
+
+
+def test_without_privacy_only_the_terms_of_people_and_readings_are_left():
+    free = FunctionalMeanRate(privacy="none")
+    assert [t.name for t in free.terms] == [SPARSE, DENSE]
+    assert np.allclose(free.evaluate(**POINT), FunctionalMeanRate().evaluate(**POINT)[[0, 2]])
+
+
+# -- special cases --------------------------------------------------------------------------
+
+
+def test_one_site_is_central_one_person_per_site_is_local_and_one_function_is_the_mean():
+    alone = {**POINT, "S": 1.0}
+    single = {**POINT, "n": 1.0}
+    federated = FunctionalMeanRate()
+    assert np.allclose(federated.evaluate(**alone),
+                       FunctionalMeanRate(privacy="central").evaluate(**alone))
+    assert np.allclose(federated.evaluate(**single),
+                       FunctionalMeanRate(privacy="local").evaluate(**single))
+    assert np.allclose(federated.evaluate(**POINT),
+                       VaryingCoefficientsRate().evaluate(**POINT, d=1.0))
+
+
+# -- boundaries: Tables 5 to 8 --------------------------------------------------------------
+
+
+def printed_boundary(key, a, p):
+    """The boundaries as the tables print them, for each site trusted."""
+    n, m, S, d, e = p["n"], p["m"], p["S"], p["d"], p["epsilon"]
+    return {
+        "A": d ** (-1 / a) * (S * n**2 * e**2) ** (1 / a),
+        "B": (S * n) ** (1 / (2 * a)),
+        "C": d**.5 * S ** (1 / (4 * a + 2)) * n ** (-a / (2 * a + 1)) * m ** (1 / (4 * a + 2)),
+        "D": d**.5 * n**-.5,
+        "E": d**.5 * S ** (1 / (2 * a)) * n ** ((1 - a) / (2 * a)) * m**-.5,
+    }[key]
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("cls", [FunctionalMeanRate, VaryingCoefficientsRate])
+def test_boundaries_are_the_printed_ones_and_lie_where_their_two_terms_are_equal(cls, alpha):
+    rate = cls(smoothness=alpha)
+    point = rate.at(**POINT, **({"d": 4.0} if cls is VaryingCoefficientsRate else {}))
+    for boundary in rate.boundaries:
+        value = boundary.value(point)
+        assert value == pytest.approx(
+            printed_boundary(boundary.key, alpha, {"d": 1.0, **point}), rel=1e-12)
+        there = {**point, boundary.symbol: value}
+        one, other = (term(rate, name, **there) for name in boundary.between)
+        assert one == pytest.approx(other, rel=1e-9), boundary.key
+        below = {**point, boundary.symbol: value / 2}
+        first, second = (term(rate, name, **below) for name in boundary.between)
+        assert first > second, boundary.key
+
+
+@pytest.mark.parametrize("privacy", ["central", "local"])
+def test_boundaries_of_the_other_notions_lie_where_their_two_terms_are_equal(privacy):
+    rate = FunctionalMeanRate(privacy=privacy, smoothness=2.0)
+    point = rate.at(**POINT)
+    for boundary in rate.boundaries:
+        there = {**point, boundary.symbol: boundary.value(point)}
+        one, other = (term(rate, name, **there) for name in boundary.between)
+        assert one == pytest.approx(other, rel=1e-9), boundary.key
+
+
+def ruling(rate, **point):
+    return rate.terms[int(rate.dominant(**point))].name
+
+
+def test_regimes_of_figure_1_follow_each_other_as_epsilon_grows():
+    """n = 10⁴, α = 2: readings below n^(1/4), between, and above n^(1/2)."""
+    rate, n = FunctionalMeanRate(privacy="central", smoothness=2.0), 1e4
+    orders = {5.0: [PRIVATE_DENSE, PRIVATE_SPARSE, SPARSE],
+              50.0: [PRIVATE_DENSE, PRIVATE_SPARSE, DENSE],
+              500.0: [PRIVATE_DENSE, DENSE]}
+    for m, expected in orders.items():
+        seen = [ruling(rate, n=n, m=m, S=1.0, epsilon=e) for e in np.geomspace(1e-6, 1e2, 400)]
+        assert [name for k, name in enumerate(seen) if k == 0 or seen[k - 1] != name] == expected
+    low = 5.0 ** 1 / n  # m^{α/2}/n
+    assert ruling(rate, n=n, m=5.0, S=1.0, epsilon=0.9 * low) == PRIVATE_DENSE
+    assert ruling(rate, n=n, m=5.0, S=1.0, epsilon=1.1 * low) == PRIVATE_SPARSE
+
+
+def test_regimes_of_table_2_follow_from_the_largest_term():
+    rate, a, n = FunctionalMeanRate(privacy="central", smoothness=2.0), 2.0, 1e4
+    for epsilon in (1e-3, 5e-3):  # below n^(−1/2)
+        border = (n**2 * epsilon**2) ** (1 / a)
+        assert ruling(rate, n=n, m=border / 2, S=1.0, epsilon=epsilon) == PRIVATE_SPARSE
+        assert ruling(rate, n=n, m=2 * border, S=1.0, epsilon=epsilon) == PRIVATE_DENSE
+    assert ruling(rate, n=n, m=n**.25 / 2, S=1.0, epsilon=10.0) == SPARSE
+    assert ruling(rate, n=n, m=n**.5 * 2, S=1.0, epsilon=10.0) == DENSE
+
+
+def test_a_map_of_regimes_is_drawn_from_one_array_call():
+    m, epsilon = np.meshgrid(np.geomspace(1, 1e4, 400), np.geomspace(1e-3, 10, 400))
+    regimes = FunctionalMeanRate().dominant(n=1000.0, m=m, S=1.0, epsilon=epsilon)
+    assert regimes.shape == (400, 400)
+    assert set(np.unique(regimes)) == {0, 1, 2, 3}
+
+
+# -- tuning and conditions ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_tuned_basis_size_balances_bias_with_the_largest_variance(alpha):
+    rate = FunctionalMeanRate(smoothness=alpha)
+    r = rate.tuning(**POINT)["truncation"]
+    assert r ** (-2 * alpha) == pytest.approx(rate.evaluate(**POINT).max(), rel=1e-9)
+
+
+def test_conditions_on_delta_are_checked_at_the_point():
+    condition, = FunctionalMeanRate(privacy="central").conditions
+    point = FunctionalMeanRate(privacy="central").at(n=100.0, m=2.0, S=1.0, epsilon=1.0)
+    assert condition.holds({**point, "delta": 1e-12})
+    assert not condition.holds({**point, "delta": 1e-2})
+
+
+# -- sites that differ ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_equal_sites_have_the_homogeneous_rate_up_to_a_constant(alpha):
+    """The sum of four terms and the one-dimensional solution differ by at most a factor of 4."""
+    rate = FunctionalMeanRate(smoothness=alpha)
+    for n, m, e in ((100.0, 5.0, 0.2), (1e4, 3.0, 2.0), (500.0, 200.0, 0.05)):
+        sites = Sites(np.full(6, n), np.full(6, e), m, alpha)
+        whole = float(rate.total(n=n, m=m, S=6.0, epsilon=e))
+        assert whole / 4 <= sites.upper() <= 4 * whole
+        assert sites.lower() <= 4 * whole
+        assert sites.size() == pytest.approx(
+            float(rate.tuning(n=n, m=m, S=6.0, epsilon=e)["truncation"]), rel=1e-6)
+
+
+def test_more_rounds_never_lower_the_lower_bound():
+    sites = Sites(np.array([100.0, 400.0]), np.array([0.5, 0.1]), 8.0, 2.0)
+    bounds = [sites.lower(rounds) for rounds in (1, 2, 5, 20)]
+    assert bounds == sorted(bounds)
+
+
+def test_best_weights_do_no_worse_than_equal_ones():
+    sites = Sites(np.array([1000.0, 50.0, 50.0]), np.array([1.0, 0.05, 0.05]), 8.0, 2.0)
+    r = sites.size()
+    per_site = (sites.n * sites.epsilon) ** 2
+    good = per_site / per_site.sum()
+    equal = np.full(3, 1 / 3)
+    assert sites.upper_with_weights(good, r) < sites.upper_with_weights(equal, r)
+
+
+# -- every rate -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", rates.all(), ids=lambda cls: cls.key)
+def test_every_rate_is_positive_falls_with_its_budget_and_names_its_source(cls):
+    rate = cls()
+    point = rate.at()
+    assert (rate.evaluate(**point) >= 0).all() and rate.total(**point) > 0
+    assert len(cls.reference) > 20 and all(t.formula for t in rate.terms)
+    for symbol in rate.symbols:
+        assert symbol.low < symbol.high and symbol.low <= symbol.usual <= symbol.high
+        if symbol.name in ("epsilon", "n"):
+            low, high = (rate.total(**{**point, symbol.name: np.asarray(value)})
+                         for value in (symbol.low, symbol.high))
+            assert high <= low * (1 + 1e-12)
+    for boundary in rate.boundaries:
+        value = boundary.value(point)
+        there = {**point, boundary.symbol: value}
+        one, other = (term(rate, name, **there) for name in boundary.between)
+        assert one == pytest.approx(other, rel=1e-6)
