@@ -1,0 +1,295 @@
+"""Long work outside the web process: a few workers, and jobs that visitors share and can stop.
+
+Each slot is one thread with one worker process and one pipe, because a standard process pool
+breaks as a whole when one of its workers is killed, and killing is the only sure way to stop.
+Workers import this module, so it must never import streamlit.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import logging
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from engine.errors import InputError
+
+_MOST_KEPT = 32  # jobs that have ended
+_TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
+_NICENESS = 10  # the pages come first
+_DIED = "WorkerDied"
+_SPAWN = multiprocessing.get_context("spawn")  # forking a process with threads can deadlock
+_log = logging.getLogger("privacy_curves")
+
+
+class Job:
+    """One piece of long work: how far it is, what it gave so far, and how it ended.
+
+    `state` is waiting, running, done, stopped or failed. A failed job has either a `problem`,
+    which a person can put right, or a `fault`: the name of the error without its message, because
+    a message may quote a reading.
+    """
+
+    def __init__(self, key: str, total: int | None = None, task: bytes = b"") -> None:
+        self.key, self.total = key, total
+        self.state = "waiting"
+        self.parts: list[Any] = []
+        self.result: Any = None
+        self.problem: InputError | None = None
+        self.fault = ""
+        self._task = task
+        self._began = 0.0
+        self._lock = threading.Lock()
+        self._stop_asked, self._over = threading.Event(), threading.Event()
+
+    @property
+    def live(self) -> bool:
+        return not self._over.is_set()
+
+    @property
+    def fraction(self) -> float:
+        """Share of the parts that are there; 0 while it is not known how many there will be."""
+        if self.state == "done":
+            return 1.0
+        return min(1.0, len(self.parts) / self.total) if self.total else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """From the pace so far; None where there is nothing to go by."""
+        done = len(self.parts)
+        if self.state != "running" or not self.total or not done:
+            return None
+        return (time.monotonic() - self._began) / done * max(0, self.total - done)
+
+    def stop(self) -> None:
+        """Stop for everyone who watches. What has ended stays as it is."""
+        if self.live:
+            self._stop_asked.set()
+            self._end("stopped", only_from="waiting")  # a running job is ended by its slot
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait for the end; False if it did not come in time."""
+        return self._over.wait(seconds)
+
+    @property
+    def _worth_sharing(self) -> bool:
+        """Whether the same question may be answered by this job, too."""
+        return not self._stop_asked.is_set() and not self.fault
+
+    def _begin(self) -> bool:
+        with self._lock:
+            if self.state != "waiting":
+                return False
+            self.state, self._began = "running", time.monotonic()
+            return True
+
+    def _end(self, state: str, only_from: str = "running") -> None:
+        with self._lock:
+            if self.state == only_from:
+                self.state, self._task = state, b""
+                self._over.set()
+
+    def _take(self, kind: str, payload: Any) -> None:
+        """Note one message of the worker."""
+        if kind == "part":
+            self.parts.append(payload)
+        elif kind == "result":
+            self.result = payload
+            self._end("done")
+        elif kind == "problem":
+            self.problem = payload
+            self._end("failed")
+        else:
+            self._fail(*payload)
+
+    def _fail(self, fault: str, where: str = "") -> None:
+        _log.error("job %s: %s\n%s", self.key, fault, where)
+        self.fault = fault
+        self._end("failed")
+
+
+class Jobs:
+    """Runs jobs in `slots` workers; up to `waiting` more wait for their turn."""
+
+    def __init__(self, slots: int = 2, waiting: int = 8) -> None:
+        self._slots, self._most_live = slots, slots + waiting
+        self._kept: OrderedDict[str, Job] = OrderedDict()
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def start(self, key: str, target: str, *arguments: Any, total: int | None = None) -> Job:
+        """The job of that key: the one that is there, or else a new one.
+
+        `target` is "module:function", a generator function: what it yields are the parts, what it
+        returns is the result. `total` is the number of parts, where it is known. The key is the
+        digest of the question; that of an upload must also name its session. A job that was
+        stopped or broke is begun again: start from a button and keep the job, or a stopped one
+        comes back with the next run of the page.
+
+        Raises
+        ------
+        InputError
+            If too many jobs are waiting.
+        """
+        with self._lock:
+            job = self._kept.get(key)
+            if job is None or not job._worth_sharing:
+                self._refuse_if_full()
+                job = Job(key, total, pickle.dumps((target, arguments)))
+                self._enqueue(job)
+            self._kept.move_to_end(key)
+            return job
+
+    def close(self) -> None:
+        """End all jobs and all workers, for good."""
+        with self._lock:
+            self._closed = True
+            threads, self._threads = self._threads, []
+        for job in self._kept.values():
+            job.stop()
+        for _ in threads:
+            self._queue.put(None)
+        for thread in threads:
+            thread.join()
+        atexit.unregister(self.close)
+
+    def _refuse_if_full(self) -> None:
+        if self._closed or sum(job.live for job in self._kept.values()) >= self._most_live:
+            raise InputError("The server is busy with the work of other visitors.",
+                             hint="Try again in a minute.")
+
+    def _enqueue(self, job: Job) -> None:
+        self._kept[job.key] = job
+        ended = [key for key, kept in self._kept.items() if not kept.live]
+        for key in ended[:-_MOST_KEPT]:
+            del self._kept[key]
+        self._queue.put(job)
+        if not self._threads:
+            self._open()
+
+    def _open(self) -> None:
+        # Before the exit of multiprocessing, which would end workers that slots then replace.
+        atexit.register(self.close)
+        self._threads = [threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
+                         for k in range(self._slots)]
+        for thread in self._threads:
+            thread.start()
+
+    def _slot(self) -> None:
+        """One job after the other; those stopped while they waited are passed over."""
+        worker = _Worker()
+        while (job := self._queue.get()) is not None:
+            if job._begin():
+                worker.run(job)
+        worker.kill()
+
+
+_DEFAULT = Jobs()  # costs nothing until its first job
+
+
+def jobs() -> Jobs:
+    """The workers that all visitors of this server share."""
+    return _DEFAULT
+
+
+class _Worker:
+    """The process of a slot, seen from the server: started, and replaced, when a job comes."""
+
+    def __init__(self) -> None:
+        self.process: SpawnProcess | None = None
+
+    def run(self, job: Job) -> None:
+        """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
+        try:
+            if self.process is None or not self.process.is_alive():
+                self._start()
+            self.pipe.send_bytes(job._task)
+            while job.live:
+                self._turn(job)
+        except Exception as fault:
+            self.kill()
+            job._fail(_DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
+
+    def _start(self) -> None:
+        self.pipe, theirs = _SPAWN.Pipe()
+        process = _SPAWN.Process(target=_work, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()  # so that its death is the end of the pipe
+        self.process = process
+
+    def _turn(self, job: Job) -> None:
+        if job._stop_asked.is_set():  # first: parts that keep coming must not delay it
+            self.kill()
+            job._end("stopped")
+        elif self.pipe.poll(_TURN_SECONDS):
+            job._take(*self.pipe.recv())
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+            self.pipe.close()
+            self.process = None
+
+
+# -- what runs in the worker ----------------------------------------------------------------
+
+
+def _work(pipe: Connection) -> None:
+    """The life of a worker: take a task, send what it gives, until the server has gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # numpy comes with the first task
+    threading.Thread(target=_leave_with_the_server, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            _answer(pipe, pipe.recv_bytes())
+
+
+def _leave_with_the_server() -> None:
+    """A server that was killed cannot say so, and a long computation does not look."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        wait([server.sentinel])
+        os._exit(1)
+
+
+def _answer(pipe: Connection, task: bytes) -> None:
+    try:
+        for message in _messages(task):
+            pipe.send(message)
+    except InputError as problem:
+        pipe.send(("problem", problem))
+    except Exception as fault:  # its message stays here: it may quote a reading
+        where = "".join(traceback.format_tb(fault.__traceback__))
+        pipe.send(("fault", (type(fault).__name__, where)))
+
+
+def _messages(task: bytes) -> Iterator[tuple[str, Any]]:
+    target, arguments = pickle.loads(task)
+    module, _, name = target.partition(":")
+    steps = getattr(importlib.import_module(module), name)(*arguments)
+    while True:
+        try:
+            part = next(steps)
+        except StopIteration as end:
+            yield "result", end.value
+            return
+        yield "part", part

@@ -1,0 +1,72 @@
+"""How a long job is shown: how far it is, a way to stop it, and what it gave so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shared.controls import message
+from pages.shared.jobs import Job
+from pages.shared.layout import user_errors
+
+_POLL_SECONDS = 0.5
+_STOP_SECONDS = 0.5  # a stop takes a fifth of a second: shown at once, not at the next poll
+_MINUTES_FROM = 90
+
+
+def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
+    """Show a job while it lives and how it ended; `draw` draws the parts that are there.
+
+    `what` names that which is counted. The page runs once more when the job has ended.
+    """
+    live = job.live
+
+    @st.fragment(run_every=_POLL_SECONDS if live else None)
+    def panel() -> None:
+        if live and not job.live:
+            st.rerun()
+        with user_errors():
+            _bar(job, what) if live else _ending(job)
+            draw(job)
+
+    panel()
+
+
+def _bar(job: Job, what: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(job.fraction, text=_text(job, what))
+        if st.button("Stop", icon=":material/stop:", key=f"stop_{job.key}"):
+            job.stop()
+            job.wait(_STOP_SECONDS)
+            st.rerun()
+
+
+def _ending(job: Job) -> None:
+    if job.problem is not None:
+        st.error(message(job.problem), icon=":material/error:")
+    elif job.state == "failed":
+        st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
+                 f"you report it: {job.key}.", icon=":material/error:")
+    elif job.state == "stopped" and not job.parts:
+        st.caption("Stopped before the first result.")
+    elif job.state == "stopped":
+        st.caption(f"Stopped after {_count(job)}. The numbers are rougher.")
+
+
+def _text(job: Job, what: str) -> str:
+    if job.state == "waiting":
+        return f"{what}: waiting for the work of other visitors to end"
+    left = job.seconds_left
+    return f"{what}: {_count(job)}" + (f", about {_duration(left)} left" if left else "")
+
+
+def _count(job: Job) -> str:
+    return f"{len(job.parts)} of {job.total}" if job.total else str(len(job.parts))
+
+
+def _duration(seconds: float) -> str:
+    if seconds >= _MINUTES_FROM:
+        return f"{round(seconds / 60)} minutes"
+    whole = max(1, round(seconds))
+    return f"{whole} second{'s' * (whole > 1)}"

@@ -1,0 +1,49 @@
+"""What the tests of jobs run in workers."""
+
+import os
+import sys
+import time
+
+from engine.errors import InputError
+
+
+def squares(count, pause=0.0):
+    """Yield squares, return their sum."""
+    total = 0.0
+    for k in range(count):
+        time.sleep(pause)
+        total += k**2 / 3
+        yield k, k**2 / 3
+    return total
+
+
+def flood():
+    """Parts that never end and never pause."""
+    while True:
+        yield 0
+
+
+def die():
+    yield "last words"
+    time.sleep(0.2)
+    os._exit(9)
+
+
+def refuse():
+    yield 1
+    raise InputError("Too few people.", field="people", hint="Ask more.")
+
+
+def break_on(reading):
+    yield 1
+    raise ValueError(f"cannot use {reading}")
+
+
+def give_what_cannot_travel():
+    yield lambda: None
+
+
+def surroundings():
+    """Whether the web framework was imported, and how far the worker steps back."""
+    yield from ()
+    return "streamlit" in sys.modules, os.nice(0)

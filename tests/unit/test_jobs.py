@@ -1,0 +1,264 @@
+"""Long work outside the web process: shared, stoppable, and never the end of the server."""
+
+import logging
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.errors import InputError
+from pages.shared.jobs import _MOST_KEPT, Job, Jobs
+from tests.unit import job_targets
+
+ROOT = Path(__file__).parents[2]
+TARGETS = "tests.unit.job_targets:"
+LONG = (TARGETS + "squares", 1000, 0.1)
+PATIENCE = 10  # a loaded machine is slow, not wrong
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """One slot, one waiting place; shared, because every worker takes a moment to start."""
+    pool = Jobs(slots=1, waiting=1)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def long_job(pool):
+    """A job that occupies the only slot."""
+    job = pool.start("long", *LONG, total=1000)
+    until(lambda: job.parts)
+    yield job
+    job.stop()
+    assert job.wait(PATIENCE)
+
+
+def until(true):
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def finished(pool, key, name, *arguments, **options):
+    job = pool.start(key, TARGETS + name, *arguments, **options)
+    assert job.wait(PATIENCE)
+    return job
+
+
+def directly(steps):
+    parts = []
+    while True:
+        try:
+            parts.append(next(steps))
+        except StopIteration as end:
+            return parts, end.value
+
+
+def test_parts_and_result_are_those_of_running_the_generator_here(pool):
+    job = finished(pool, "squares", "squares", 200, total=200)
+    assert (job.parts, job.result) == directly(job_targets.squares(200))
+    assert (job.state, job.fraction, job.seconds_left) == ("done", 1.0, None)
+
+
+def test_visitors_who_ask_the_same_share_one_job(pool, long_job):
+    assert pool.start("long", *LONG) is long_job
+
+
+def test_a_finished_job_is_kept_for_the_next_visitor(pool):
+    job = finished(pool, "kept", "squares", 3)
+    assert pool.start("kept", TARGETS + "squares", 3) is job
+
+
+def test_of_finished_jobs_only_the_latest_are_kept(pool):
+    jobs = [finished(pool, f"many {k}", "squares", 1) for k in range(_MOST_KEPT + 2)]
+    assert pool.start("many 0", TARGETS + "squares", 1) is not jobs[0]
+    assert pool.start(jobs[-1].key, TARGETS + "squares", 1) is jobs[-1]
+
+
+@pytest.mark.parametrize("target", [LONG, (TARGETS + "flood",)], ids=["slow parts", "many parts"])
+def test_a_stop_ends_the_job_within_a_second_and_frees_the_slot(pool, target):
+    job = pool.start("to stop", *target)
+    until(lambda: job.parts)
+    job.stop()
+    assert job.wait(1)
+    assert job.state == "stopped" and job.parts and not job.live
+    assert finished(pool, f"after {target}", "squares", 3).state == "done"
+
+
+def test_a_stopped_job_begins_again_when_it_is_asked_for_again(pool):
+    stopped = pool.start("again", *LONG)
+    stopped.stop()
+    assert stopped.wait(PATIENCE)
+    again = pool.start("again", *LONG)
+    assert again is not stopped and again.live
+    again.stop()
+    assert again.wait(PATIENCE)
+
+
+def test_stopping_what_has_ended_changes_nothing(pool):
+    job = finished(pool, "ended", "squares", 3)
+    job.stop()
+    assert job.state == "done"
+    assert pool.start("ended", TARGETS + "squares", 3) is job
+
+
+def test_a_worker_that_dies_fails_its_job_and_is_replaced(pool):
+    job = finished(pool, "death", "die")
+    assert (job.state, job.fault, job.parts) == ("failed", "WorkerDied", ["last words"])
+    assert finished(pool, "after death", "squares", 3).state == "done"
+
+
+def test_what_a_person_can_put_right_comes_back_in_full(pool):
+    job = finished(pool, "refused", "refuse")
+    assert (job.state, job.parts, job.fault) == ("failed", [1], "")
+    problem = job.problem
+    assert isinstance(problem, InputError)
+    assert (problem.message, problem.field, problem.hint) == (
+        "Too few people.", "people", "Ask more.")
+
+
+def test_a_fault_comes_back_with_its_place_but_without_its_message(pool, caplog):
+    with caplog.at_level(logging.ERROR):
+        job = finished(pool, "broken", "break_on", 3.25)
+    assert (job.state, job.fault, job.problem) == ("failed", "ValueError", None)
+    assert "break_on" in caplog.text and "3.25" not in caplog.text
+
+
+@pytest.mark.parametrize("name", ["give_what_cannot_travel", "no_such_function"])
+def test_a_mistake_in_a_target_fails_its_job_and_no_other(pool, name):
+    job = finished(pool, name, name)
+    assert job.state == "failed" and job.fault
+    assert finished(pool, f"after {name}", "squares", 3).state == "done"
+
+
+def test_a_second_job_waits_for_the_only_slot_and_then_runs(pool, long_job):
+    second = pool.start("second", TARGETS + "squares", 3)
+    time.sleep(0.2)
+    assert (second.state, second.parts) == ("waiting", [])
+    long_job.stop()
+    assert second.wait(PATIENCE) and second.state == "done"
+
+
+def test_a_waiting_job_stops_at_once_and_gives_its_place_back(pool, long_job):
+    waiting = pool.start("waiting", *LONG)
+    waiting.stop()
+    assert waiting.state == "stopped"
+    pool.start("next", *LONG).stop()
+
+
+def test_a_full_queue_refuses_kindly(pool, long_job):
+    second = pool.start("place", *LONG)
+    with pytest.raises(InputError, match="server is busy") as refused:
+        pool.start("one too many", *LONG)
+    assert refused.value.hint
+    second.stop()
+
+
+def test_progress_is_counted_and_timed_by_the_pace_so_far(long_job):
+    assert 0 < long_job.fraction < 0.5
+    assert 50 < long_job.seconds_left < 10_000
+
+
+def test_workers_do_not_import_the_web_framework_and_let_the_pages_go_first(pool):
+    web, niceness = finished(pool, "surroundings", "surroundings").result
+    assert not web and niceness >= 10
+
+
+def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
+    pool = Jobs(slots=1)
+    job = pool.start("open", *LONG)
+    until(lambda: job.parts)
+    pool.close()
+    assert job.state == "stopped"
+    with pytest.raises(InputError):
+        pool.start("closed", *LONG)
+
+
+@pytest.mark.parametrize("ending", ["", "os.kill(os.getpid(), signal.SIGKILL)"],
+                         ids=["at its end", "when killed"])
+def test_no_worker_outlives_the_server(ending):
+    script = f"""
+import os, signal, time
+from pages.shared.jobs import jobs
+some = [jobs().start(str(k), "{TARGETS}squares", 100, 0.2) for k in range(3)]
+while not (some[0].parts and some[1].parts):
+    time.sleep(0.01)
+print("running", flush=True)
+{ending}
+"""
+    # Workers hold the same output open: it ends, and with it the call, when the last has gone.
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True,
+                         text=True, timeout=PATIENCE)
+    assert run.stdout == "running\n" and "Traceback" not in run.stderr
+
+
+# -- the view -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def view(monkeypatch):
+    """Draw the view of a job."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # the tester replaces it
+
+    def page(job):
+        import streamlit as st
+
+        from pages.shared.progress import progress
+        progress(job, lambda job: st.markdown(f"drawn {len(job.parts)}"), "Settings")
+
+    return lambda job: AppTest.from_function(page, args=(job,)).run()
+
+
+def ended(state, parts=(1, 2, 3), **how):
+    job = Job("key", total=50)
+    job.parts = list(parts)
+    job._begin()
+    for name, value in how.items():
+        setattr(job, name, value)
+    job._end(state)
+    return job
+
+
+def test_a_live_job_shows_how_far_it_is_and_can_be_stopped(view, monkeypatch):
+    monkeypatch.setattr(Job, "seconds_left", 20.0)
+    job = Job("key", total=50)
+    job._begin()
+    job.parts = list(range(10))
+    shown = view(job)
+    assert [m.value for m in shown.markdown] == ["drawn 10"]
+    bar = shown.get("progress")[0].proto
+    assert (bar.value, bar.text) == (20, "Settings: 10 of 50, about 20 seconds left")
+    assert [button.label for button in shown.button] == ["Stop"]
+
+
+def test_stop_ends_a_waiting_job_and_says_so(view):
+    shown = view(Job("key"))
+    assert "waiting" in shown.get("progress")[0].proto.text
+    shown.button[0].click().run()
+    assert [c.value for c in shown.caption] == ["Stopped before the first result."]
+    assert not shown.button
+
+
+def test_a_stopped_job_says_that_its_numbers_are_rougher(view):
+    shown = view(ended("stopped"))
+    assert [c.value for c in shown.caption] == [
+        "Stopped after 3 of 50. The numbers are rougher."]
+    assert [m.value for m in shown.markdown] == ["drawn 3"]
+
+
+def test_a_finished_job_is_drawn_without_further_words(view):
+    shown = view(ended("done"))
+    assert not (shown.caption or shown.error or shown.button or shown.get("progress"))
+
+
+@pytest.mark.parametrize("how, said", [
+    ({"problem": InputError("Too few people.", hint="Ask more.")}, "Ask more."),
+    ({"fault": "ValueError"}, "on our side"),
+])
+def test_a_failed_job_says_what_to_do(view, how, said):
+    assert said in view(ended("failed", **how)).error[0].value
