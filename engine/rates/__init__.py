@@ -41,6 +41,11 @@ class Term:
     formula: str
     value: Callable[[Point], Array]
 
+    @property
+    def is_private(self) -> bool:
+        """Whether this is a cost of privacy."""
+        return "rivacy" in self.name
+
 
 @dataclass(frozen=True)
 class Boundary:
