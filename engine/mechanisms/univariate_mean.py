@@ -1,0 +1,417 @@
+"""The mean of numbers under six kinds of trust, with Laplace noise and δ = 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.numerics.bases import Basis
+from engine.registry import param
+from engine.tasks import UNIVARIATE_MEAN
+from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
+
+CONSTANT = Basis(1, family="cosine")
+_REACH = 3  # places that numbers are held to: the one with most votes and its neighbours
+_FEWEST_PLACES = 7  # half the budget pays once three places are less than half of the range
+_LABELS = {
+    "central_item": "Centre, single numbers protected", "central_user": "Centre, people protected",
+    "site": "Each site its own, single numbers protected",
+    "local_item": "Nobody trusted, single numbers protected",
+    "local_user": "Nobody trusted, people protected", "none": "No privacy"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one budget is spent on, fixed before any number is looked at.
+
+    `places` is how many equal places the range is cut into, 1 without a vote; `vote` and `measure`
+    (servers,) are the ε of the vote and of the average.
+    """
+
+    places: int
+    vote: Array
+    measure: Array
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class UnivariateMean(Mechanism):
+    """Average numbers and add Laplace noise: by each item, each person, each site, or one centre.
+
+    Every number is held within the public range [a, b] of width w; one that is not finite counts
+    as its middle. What is averaged is an *item* (a single number) or the mean of a *person*; each
+    curve of the data is a person, and each server a site. With `setting`
+
+    - "local_item": every item x is sent as x + Lap(w/ε), and all are averaged;
+    - "site": site s, with n_s items, sends its mean + Lap(w/(n_s ε)); means are averaged with
+      weights n_s/N;
+    - "central_item": the mean of all N items + Lap(w/(Nε));
+    - "local_user": every person sends their mean, held to an interval of width v, + Lap(v/ε);
+    - "central_user": the average of U people's means, held to it, + Lap(v/(Uε));
+    - "none": the mean of all items, as it is.
+
+    *Where people are.* With few items for each person the interval is the range. With many it is
+    found by a vote at half of the budget; the other half is left for the average. The range is
+    cut into k equal places and each person votes for the place of their mean. Places are as wide
+    as the means of U people spread around the truth by chance: 2t with t = w √(log(2U)/2n), n being
+    the fewest items of a person. If items are independent, at most one of the U means is expected
+    further out than t (Hoeffding's inequality). Most votes then fall on one place or on two
+    neighbours, and the winner with both of its neighbours holds the means. There is a vote from
+    k = 7 on, where three places are less than half of the range.
+
+    Notes
+    -----
+    *Unit of protection.* Neighbouring data replace one item where the setting ends in "item" or is
+    "site", and all items of one person where it ends in "user". A person with n items who is
+    protected item by item has nε as a whole. Sizes are public.
+
+    *Averages.* An item lies in [a, b], so replacing it moves it by at most w, a mean of n_s items
+    by w/n_s, and nothing else. A person's mean held to an interval of width v moves by at most v,
+    whatever the items, and an average over U people by v/U; the interval comes from the vote and is
+    the same for both neighbours. Noise Lap(Δ/ε) makes a number of sensitivity Δ ε-DP.
+
+    *Votes.* A person's ballot has a one at one place and zeros elsewhere; replacing the person
+    changes two entries by one each. With ε' the vote's budget, locally each of the k entries is
+    sent flipped with chance 1/(1 + e^{ε'/2}): between neighbours the odds of one entry differ by
+    e^{ε'/2} and those of two by e^{ε'}. At a centre the sums of all ballots move by 2 in total, and
+    Lap(2/ε') is added to each. Ties and the choice of the winner follow what was sent.
+
+    *Together.* Vote and average use the same person: ε' + ε'' = ε/2 + ε/2. Parts of different
+    people or sites run in parallel, and with one centre the smallest ε holds for everybody. All
+    is pure: δ = 0, whatever δ is asked.
+
+    *Wrong places.* If votes miss, the result may be off by the range; the chance falls like
+    e^{−cSε²} and does not fall with more items.
+
+    Means weigh items equally in item settings and people equally in user settings.
+
+    References
+    ----------
+    Settings and averages: lecture slides on rates of univariate means under privacy. Flipped bits:
+    Warner (1965). Widths and the rule when to vote: derived in this project.
+    """
+
+    key = "univariate_mean"
+    label = "Average number"
+    order = 10
+    tasks = frozenset({UNIVARIATE_MEAN.key})
+    guarantee = "pure"
+    family = "gradient"
+    reference = "lecture slides on rates of univariate means under privacy; places of our own"
+    formula = (r"\hat\mu = \sum_p w_p\big(x_p + \tfrac{\Delta_p}{\varepsilon} L_p\big),\qquad "
+               r"L_p \sim \mathrm{Lap}(1)")
+
+    setting: str = param(
+        "central_item", "Who is trusted with what",
+        "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
+        "User: all numbers of a person are. None: no privacy.", choices=tuple(_LABELS))
+    person_spread: float = param(
+        0.0, "Spread of people",
+        "A guess, not from the data, of the standard deviation of people's own means, in response "
+        "units. Larger makes places wider. A wrong guess costs accuracy, never protection.",
+        low=0.0, high=1e6)
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return tuple((label, {"setting": setting}) for setting, label in _LABELS.items())
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def release_many(
+        self,
+        data: CurveData,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Only sums of noise leave the computation, so they are drawn as such: see `_laplace_sums`.
+
+        Raises
+        ------
+        InputError
+            If a person has no number, a site nobody, or the budgets do not fit the servers.
+        """
+        _check(data)
+        given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
+        plans = [self.plan(data.sizes, some, data.facts) for some in given]
+        votes, noise = rng.spawn(2)
+        laplace = _laplace_sums(self._parts(*_per_server(data)), data.n_repeats, draws, noise)
+        places = self._elect(data, plans, draws, votes)
+        released = [self._averages(data, plan.places, place)
+                    + self.reach(plan.places, data.facts) / self._total(data.sizes)
+                    * (laplace @ (1 / plan.measure))
+                    for plan, place in zip(plans, places, strict=True)]
+        unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
+        return Estimate(
+            task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=np.stack(released)[..., None],
+            unprotected=unprotected, kept=(1,) * len(plans),
+            spends=tuple(self._ledger(data, plan, asked)
+                         for plan, asked in zip(plans, given, strict=True)),
+            tuning=tuple({"places": plan.places} for plan in plans))
+
+    def without_protection(self, data: CurveData) -> Estimate:
+        """The mean itself.
+
+        Raises
+        ------
+        InputError
+            As `release_many`.
+        """
+        _check(data)
+        quiet = self._quiet(data)[None]
+        return Estimate(task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=quiet[:, :, None],
+                        unprotected=quiet, spends=((),), kept=(1,))
+
+    def _quiet(self, data: CurveData) -> Array:
+        """The mean without noise, vote or interval: (repeats, 1)."""
+        return self._averages(data, 1, np.zeros((data.n_repeats, 1), int))
+
+    # -- fixed before any number is looked at -------------------------------------------------
+
+    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+        """How many places, and what the vote and the average may cost at every server."""
+        epsilon = np.array([budget.epsilon for budget in budgets])
+        if self._is_central:
+            epsilon = np.full_like(epsilon, epsilon.min())
+        places = self.places(sizes, facts) if np.isfinite(epsilon).any() else 1
+        if places == 1:
+            return Plan(1, np.zeros_like(epsilon), epsilon)
+        return Plan(places, epsilon / 2, epsilon / 2)
+
+    def places(self, sizes: Sizes, facts: PublicFacts) -> int:
+        """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain."""
+        if not self._is_by_person:
+            return 1
+        people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
+        spread = width * math.sqrt(people / (2 * max(sizes.fewest_per_curve, 1)))
+        spread += self.person_spread * math.sqrt(2 * people)
+        places = int(width / (2 * spread))
+        return places if places >= _FEWEST_PLACES else 1
+
+    def reach(self, places: int, facts: PublicFacts) -> float:
+        """The most by which one item, or one person's held mean, can move; in response units."""
+        return 2 * facts.value_half_width * min(1.0, _REACH / places)
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float:
+        """Variance of the noise, in squared response units, as if votes never missed.
+
+        A Laplace variable has variance 2, so it is 2 (width/total)² Σ_s parts_s/ε_s². Where
+        sites differ both in ε and in the items of a person, people count as holding equally many.
+        """
+        budgets = one_per_server(budgets, sizes.n_servers)
+        plan = self.plan(sizes, budgets, facts)
+        people = np.array(sizes.n_curves_per_server)
+        parts = self._parts(people, people * sizes.n_observations_per_curve)
+        each = self.reach(plan.places, facts) / self._total(sizes)
+        return float(2 * each**2 * (parts / plan.measure**2).sum())
+
+    def exact_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                    ) -> float | None:
+        """The squared error that privacy adds, in squared response units; None with a vote.
+
+        0 for "none"; with w the width of the range and N items, 2w²/(Nε²) for "local_item",
+        2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
+        that differ.
+        """
+        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
+
+    @property
+    def _is_by_person(self) -> bool:
+        return self.setting.endswith("user")
+
+    @property
+    def _is_central(self) -> bool:
+        return self.setting.startswith("central")
+
+    @property
+    def _is_local(self) -> bool:
+        return self.setting.startswith("local")
+
+    def _total(self, sizes: Sizes) -> int:
+        """How many people, or items, are averaged."""
+        return sizes.n_curves if self._is_by_person else sizes.n_observations
+
+    def _parts(self, people: Array, items: Array) -> Array:
+        """How many parts are noised at each server, from its people and items: (servers,)."""
+        if self._is_local:
+            return people if self._is_by_person else items
+        if self.setting == "site":
+            return np.ones(len(people))
+        first = np.zeros(len(people))  # one centre; nothing at all without privacy
+        first[0] = float(self._is_central)
+        return first
+
+    # -- averages -----------------------------------------------------------------------------
+
+    def groups(self, data: CurveData) -> NDArray[np.int64]:
+        """How many neighbouring people, or items, are averaged in each part: (parts,)."""
+        if self.setting == "site":
+            return np.asarray(_per_server(data)[1], dtype=np.int64)
+        total = self._total(data.sizes)
+        return np.ones(total, dtype=np.int64) if self._is_local else np.array([total])
+
+    def sent(self, data: CurveData, places: int) -> Array:
+        """What noise is added to: (repeats, parts, intervals), for every interval it may be in."""
+        units = self.held(data)
+        if self._is_by_person:
+            low = self._lowest(places, data.facts)
+            units = _averages(units, data.counts)[..., None]
+            units = np.clip(units, low, low + self.reach(places, data.facts))
+        else:
+            units = units[..., None]
+        return _averages(units, self.groups(data))
+
+    def held(self, data: CurveData) -> Array:
+        """Every number within the public range, its middle where it is not finite."""
+        facts = data.facts
+        known = np.where(np.isfinite(data.values), data.values, facts.value_middle)
+        return np.asarray(np.clip(known, facts.value_low, facts.value_high))
+
+    def _averages(self, data: CurveData, places: int, chosen: NDArray[np.int64]) -> Array:
+        """The mean of all parts without noise, in the chosen intervals (repeats, draws)."""
+        groups = self.groups(data)
+        means: Array = np.einsum("p,rpi->ri", groups / groups.sum(), self.sent(data, places))
+        return np.asarray(np.take_along_axis(means, chosen, axis=1))
+
+    def _lowest(self, places: int, facts: PublicFacts) -> Array:
+        """Lower ends of the intervals of three neighbouring places: (intervals,)."""
+        step = 2 * facts.value_half_width / places
+        return np.asarray(facts.value_low + step * np.arange(max(places - _REACH + 1, 1)))
+
+    # -- votes --------------------------------------------------------------------------------
+
+    def ballots(self, data: CurveData, places: int) -> NDArray[np.bool_]:
+        """Which place each person's mean is in: (repeats, people, places), one True in each."""
+        means, facts = _averages(self.held(data), data.counts), data.facts
+        place = (means - facts.value_low) / (2 * facts.value_half_width) * places
+        place = np.clip(place.astype(int), 0, places - 1)
+        return np.asarray(place[..., None] == np.arange(places))
+
+    def flip_chance(self, epsilon: Array) -> Array:
+        """The chance with which an entry is sent flipped, when two entries may cost ε."""
+        return np.asarray(expit(-epsilon / 2))
+
+    def vote_scale(self, epsilon: Array) -> float:
+        """Scale of the noise on each sum of ballots at one centre: 2/ε."""
+        return float(2 / epsilon[0])
+
+    def _elect(self, data: CurveData, plans: Sequence[Plan], draws: int, rng: np.random.Generator
+               ) -> list[NDArray[np.int64]]:
+        """Which interval each plan takes: (repeats, draws) for each; the first without a vote."""
+        chosen = [np.zeros((data.n_repeats, draws), int) for _ in plans]
+        places = max(plan.places for plan in plans)
+        if places == 1:
+            return chosen
+        ballots = self.ballots(data, places)
+        for draw in range(draws):  # one at a time: each needs an array as large as the ballots
+            votes = self._votes(ballots, data, plans, rng)
+            for own, plan, sums in zip(chosen, plans, votes, strict=True):
+                if plan.places > 1:
+                    own[:, draw] = np.clip(sums.argmax(axis=1) - 1, 0, places - _REACH)
+        return chosen
+
+    def _votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[Plan],
+               rng: np.random.Generator) -> list[Array]:
+        """Noisy sums of ballots for each plan, (repeats, places) each, on shared draws."""
+        if self._is_central:
+            sums = ballots.sum(axis=1)
+            noise = rng.laplace(size=sums.shape)
+            return [sums + self.vote_scale(plan.vote) * noise if plan.places > 1 else sums
+                    for plan in plans]
+        uniform = rng.random(ballots.shape)
+        return [(ballots ^ (uniform < self.flip_chance(plan.vote)[data.server][:, None]))
+                .sum(axis=1) for plan in plans]
+
+    # -- ledger -------------------------------------------------------------------------------
+
+    def _ledger(self, data: CurveData, plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
+        """One line for each server and step; lines of one centre repeat at every server."""
+        people, items = (count.astype(int).tolist() for count in _per_server(data))
+        reach, total = self.reach(plan.places, data.facts), self._total(data.sizes)
+        lines = []
+        for s, budget in enumerate(asked):
+            count = (people if self._is_by_person else items)[s] if self._is_local else 1
+            if plan.places > 1:
+                lines.append(self._line("place", s, 2.0, self._vote_noise(plan, s),
+                                        plan.vote[s], count, budget))
+            size = 1 if self._is_local else items[s] if self.setting == "site" else total
+            lines.append(self._average_line(s, reach / size, plan.measure[s], count, budget))
+        return tuple(lines)
+
+    def _average_line(self, server: int, most: float, epsilon: float, count: int, asked: Budget
+                      ) -> Spend:
+        if self.setting == "none":
+            return self._line("average", server, most, 0.0, math.inf, 1, asked)
+        return self._line("average", server, most, most / epsilon, epsilon, count, asked)
+
+    def _vote_noise(self, plan: Plan, server: int) -> float:
+        """Laplace scale of a sum at one centre; standard deviation of a flipped entry locally."""
+        if self._is_central:
+            return self.vote_scale(plan.vote)
+        chance = float(self.flip_chance(plan.vote)[server])
+        return math.sqrt(chance * (1 - chance))
+
+    def _line(self, what: str, server: int, most: float, noise: float, epsilon: float, count: int,
+              asked: Budget) -> Spend:
+        return Spend(what=what, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
+                     count=count, composition="parallel" if self._is_local else "sequential",
+                     asked=asked, why=self._why(what), epsilon=float(epsilon))
+
+    def _why(self, what: str) -> str:
+        if self.setting == "none":
+            return "The mean is published as it is: nothing is protected."
+        unit = "all numbers of one person" if self._is_by_person else "one number"
+        protected = f"Protected is {unit}: exchanging it changes what is sent only a little."
+        if what == "place":
+            return (f"{protected} People vote for where their own mean is, with half of ε: "
+                    "exchanging one person changes two entries of the ballots.")
+        if self._is_central:
+            return f"{protected} One noise for all; the smallest ε of all servers is used."
+        if self._is_local:
+            return f"{protected} Each is noised before it is sent; each takes part once."
+        return f"{protected} Each site adds noise to its own mean; sites share nobody."
+
+
+def _check(data: CurveData) -> None:
+    if not len(data.counts) or (data.counts == 0).any():
+        raise InputError("Every person needs at least one number.", field="counts",
+                         hint="Leave out people without any.")
+    if (np.bincount(data.server) == 0).any():
+        raise InputError("Every site needs at least one person.", field="server",
+                         hint="Number sites without gaps.")
+
+
+def _per_server(data: CurveData) -> tuple[Array, Array]:
+    """People and items at each server, (servers,) each."""
+    return (np.bincount(data.server).astype(np.float64),
+            np.bincount(data.server, weights=data.counts).astype(float))
+
+
+def _averages(values: Array, groups: NDArray[np.int64]) -> Array:
+    """Means of neighbouring values along the second axis, `groups` of them at a time."""
+    if (groups == 1).all():
+        return values
+    sums = np.add.reduceat(values, np.cumsum(groups) - groups, axis=1)
+    return sums / groups.reshape(-1, *(1,) * (values.ndim - 2))
+
+
+def _laplace_sums(counts: Array, repeats: int, draws: int, rng: np.random.Generator) -> Array:
+    """Sums of `counts` (servers,) independent Lap(1): (repeats, draws, servers).
+
+    Lap(1) is the difference of two standard exponentials, so k of them sum to the difference of
+    two gamma variables of shape k: the same law without k draws. Zero where the count is.
+    """
+    shape = (repeats, draws, len(counts))
+    return rng.standard_gamma(counts, shape) - rng.standard_gamma(counts, shape)

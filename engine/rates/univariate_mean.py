@@ -1,0 +1,115 @@
+"""Rates of univariate means: S people or sites that hold n numbers each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import lambertw
+
+from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
+from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
+from engine.registry import param
+from engine.tasks import UNIVARIATE_MEAN
+from engine.types import Array
+
+LOST = "Failing to locate"
+S = Symbol("S", "People or sites", 1, 1e5, 200)
+N = Symbol("n", "Numbers each", 1, 1e6, 50)
+
+# By how much privacy costs less than 1/(Snε²), and the inverse of what it costs as a formula.
+_SPARED: dict[str, Callable[[Point], Array]] = {
+    "local_item": lambda p: np.ones(()), "local_user_small_n": lambda p: np.ones(()),
+    "central_item": lambda p: p["S"] * p["n"], "central_user": lambda p: p["S"],
+    "site": lambda p: p["n"]}
+_SIZES = {
+    "local_item": r"Sn\varepsilon^2", "local_user_small_n": r"Sn\varepsilon^2",
+    "central_item": r"S^2n^2\varepsilon^2", "central_user": r"S^2n\varepsilon^2",
+    "site": r"Sn^2\varepsilon^2"}
+_LINES = {"central_item": r"\varepsilon = (Sn)^{-1/2}", "central_user": r"\varepsilon = S^{-1/2}",
+          "site": r"\varepsilon = n^{-1/2}"}
+SETTINGS = ("central_item", "central_user", "site", "local_item", "local_user_small_n",
+            "local_user_large_n", "none")
+
+
+@rates.register
+@dataclass(frozen=True, kw_only=True)
+class UnivariateMeanRate(Rate):
+    """The squared error of a private mean of Sn numbers in a range of length one.
+
+    Without privacy 1/(Sn). Privacy adds 1/(S²n²ε²) with one trusted centre and single numbers
+    protected, 1/(S²nε²) when all numbers of a person are, and 1/(Sn²ε²) when each of S sites
+    protects single numbers of its own. When nobody is trusted privacy outweighs the rest:
+    1/(Snε²), or e^{−Sε²} when all numbers of a person are protected and n is large.
+
+    Notes
+    -----
+    The slides hold for δ = 0 and ε ≤ 1, and give the rate of persons at one centre for small n
+    only. Three things are readings of ours: "∨" is written as a sum, which is at most twice as
+    large; the constant in e^{−Sε²} is one; and e^{−Sε²} is the chance that S votes do not find
+    where the mean is, so that more numbers for each person cannot help. From that reading
+    follows where "small n" ends: at n = e^{Sε²}/(Sε²), where the two rates are equal.
+    """
+
+    key = "univariate_mean"
+    label = "Average number"
+    order = 20
+    tasks = frozenset({UNIVARIATE_MEAN.key})
+    reference = ("lecture slides on rates of univariate means under privacy; sums for maxima, the "
+                 "constant in the exponent and the limit between small and large n are our reading")
+    symbols = (S, N, EPSILON)
+
+    setting: str = param(
+        "central_item", "Who is trusted with what",
+        "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
+        "User: all numbers of a person are. None: no privacy.", choices=SETTINGS)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        people = Term(DENSE, r"(Sn)^{-1}", lambda p: 1 / (p["S"] * p["n"]))
+        if self.setting == "none":
+            return (people,)
+        if self.setting == "local_user_large_n":
+            return (Term(LOST, r"e^{-S\varepsilon^2}",
+                         lambda p: np.exp(-p["S"] * p["epsilon"]**2)),)
+        size, spared = _SIZES[self.setting], _SPARED[self.setting]
+        privacy = Term(PRIVATE_DENSE, rf"({size})^{{-1}}",
+                       lambda p: 1 / (p["S"] * p["n"] * spared(p) * p["epsilon"]**2))
+        return (people, privacy) if self.setting in _LINES else (privacy,)
+
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """The ε below which privacy outweighs the number of people; none if it always does."""
+        if self.setting not in _LINES:
+            return ()
+        spared = _SPARED[self.setting]
+        return (Boundary("D", "epsilon", (PRIVATE_DENSE, DENSE), _LINES[self.setting],
+                         lambda p: spared(p) ** -0.5),)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        if self.setting == "none":
+            return ()
+        low = Condition("range of the table", r"\varepsilon \le 1", "epsilon",
+                        lambda p: np.ones(()))
+        if self.setting == "local_user_small_n":
+            return (low, Condition("small n, our reading",
+                                   r"n \le e^{S\varepsilon^2}/(S\varepsilon^2)", "n", _largest_n))
+        if self.setting == "local_user_large_n":
+            return (low, Condition("large n, our reading", r"S\varepsilon^2 \le -W_{-1}(-1/n)",
+                                   "epsilon", _largest_epsilon))
+        return (low,)
+
+
+def _largest_n(p: Point) -> Array:
+    """Where 1/(Snε²) falls to e^{−Sε²}: n = e^x/x with x = Sε²."""
+    x = p["S"] * p["epsilon"] ** 2
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(x) / x)
+
+
+def _largest_epsilon(p: Point) -> Array:
+    """The ε at which e^x/x = n for x = Sε² ≥ 1: x = −W₋₁(−1/n); 0 for n < e, where none does."""
+    x = np.where(p["n"] >= np.e, -lambertw(-1 / np.maximum(p["n"], np.e), -1).real, 0.0)
+    return np.asarray(np.sqrt(x / p["S"]))
