@@ -64,7 +64,7 @@ def _found_error(answer: Answer, facts: PublicFacts) -> str:
     if answer.value is None or answer.low is None or answer.high is None:
         return "**Nothing would be published:** too few people for this ε."
     return (f"**The typical error is {_error(answer.value, facts)}.** Simulated; it lies between "
-            f"{_error(answer.low, facts)} and {_error(answer.high, facts)} 99 times in 100.")
+            f"{_error(answer.low, facts)} and {_error(answer.high, facts)}, 99 times in 100.")
 
 
 def _dials(setting: Setting) -> dict[str, str]:
@@ -89,7 +89,7 @@ def _certainty(answer: Answer) -> str:
     low, high = shown(answer.low or 0.0), shown(answer.high or 0.0)
     if low == high:
         return "Simulated, and sure to the last unit."
-    return f"Simulated; the true answer lies between {low} and {high} 99 times in 100."
+    return f"Simulated; the true answer lies between {low} and {high}, 99 times in 100."
 
 
 def _verb(answer: Answer) -> str:

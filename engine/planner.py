@@ -29,7 +29,8 @@ _HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 50_000.0, "readings": 1000.0, 
 _MOST_READINGS = 2_000_000  # of one data set
 _QUICK, _SURE = 60, 240  # data sets behind a step of the search and behind the answer
 _MOST_CURVES = 1000  # of a data set up to which so many are drawn; fewer of larger ones
-_CORRECTIONS = 3
+_CORRECTIONS = 4
+_MET = 0.005  # of log error: the target is met
 _NEAR = 0.03  # of log error: the search is over
 _MOST_STEPS = 12
 _CERTAIN = 2.58  # standard errors: 99 times in 100
@@ -298,8 +299,8 @@ def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
     while value not in sure and len(sure) < _CORRECTIONS:
         sure[value] = yield from _surely(start.moved(unknown, value), seed)
         gap = _gap(sure[value], target)
-        if abs(gap) > _CERTAIN * sure[value].log_se / 4:
-            value = _corrected(value, gap, slope, unknown, low, high)
+        if gap > _MET or gap < -_CERTAIN * sure[value].log_se / 2:
+            value = _corrected(value, max(gap, -0.5) + _MET, slope, unknown, low, high)
     best = _least_that_does(sure, target)
     found = sure[best]
     gap, bar = _gap(found, target), _CERTAIN * found.log_se
@@ -320,9 +321,8 @@ def _corrected(value: float, gap: float, slope: float, unknown: str, low: float,
 
 
 def _least_that_does(sure: dict[float, Measured], target: float) -> float:
-    """The smallest value within half its bar of the target or better; else the nearest to it."""
-    does = [v for v, found in sure.items()
-            if _gap(found, target) <= _CERTAIN * found.log_se / 2]
+    """The smallest value that was seen to meet the target; else the one nearest to it."""
+    does = [v for v, found in sure.items() if _gap(found, target) <= _MET]
     return min(does) if does else min(sure, key=lambda v: _gap(sure[v], target))
 
 

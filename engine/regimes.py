@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -80,15 +80,20 @@ class RegimeMap:
     regimes: Array
 
 
-def regime_map(weighted: Weighted, along: str, across: str, point: dict[str, float],
+def regime_map(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
                size: int = 400) -> RegimeMap:
     """Map `across` against `along` over their usual ranges, which always hold the point."""
     x, y = (axis_values(weighted.rate, name, point, size) for name in (along, across))
-    grid = {**point, along: x[None, :], across: y[:, None]}
+    grid = moved(point, **{along: x[None, :], across: y[:, None]})
     return RegimeMap(along, across, x, y, weighted.dominant(**grid))
 
 
-def axis_values(rate: Rate, name: str, point: dict[str, float], size: int) -> Array:
+def moved(point: Mapping[str, float], **changes: Array) -> dict[str, float | Array]:
+    """The point with some symbols replaced by whole axes."""
+    return {**point, **changes}
+
+
+def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) -> Array:
     """Equally spaced on the log scale, over the usual range of a symbol and the point."""
     symbol = next(symbol for symbol in rate.symbols if symbol.name == name)
     here = float(point.get(name, symbol.usual))
@@ -96,7 +101,7 @@ def axis_values(rate: Rate, name: str, point: dict[str, float], size: int) -> Ar
 
 
 def border(rate: Rate, boundary: Boundary, along: str, across: str, x: Array,
-           point: dict[str, float]) -> Array:
+           point: Mapping[str, float]) -> Array:
     """Where a boundary runs on the map, as `across` over x; NaN where it separates no regimes.
 
     A boundary given in the symbol of the horizontal axis is turned round by its own values.
@@ -105,22 +110,22 @@ def border(rate: Rate, boundary: Boundary, along: str, across: str, x: Array,
     if not set(boundary.between) <= set(names):
         return np.full(len(x), np.nan)
     if boundary.symbol == across:
-        y = np.broadcast_to(boundary.value(rate.at(**{**point, along: x})), x.shape)
+        y = np.broadcast_to(boundary.value(rate.at(**moved(point, **{along: x}))), x.shape)
     elif boundary.symbol == along:
         y = _turned(rate, boundary, across, x, point)
     else:
         return np.full(len(x), np.nan)
-    sizes = rate.evaluate(**{**point, along: x, across: y})
+    sizes = rate.evaluate(**moved(point, **{along: x, across: y}))
     rows = [names.index(name) for name in boundary.between]
     active = (sizes[rows] >= sizes.max(axis=0) * (1 - _SAME)).all(axis=0)
     return np.where(active, y, np.nan)
 
 
-def _turned(rate: Rate, boundary: Boundary, across: str, x: Array, point: dict[str, float]
+def _turned(rate: Rate, boundary: Boundary, across: str, x: Array, point: Mapping[str, float]
             ) -> Array:
     """Values of `across` at which the boundary in the other symbol equals x."""
     y = axis_values(rate, across, point, 2000)
-    there = np.broadcast_to(boundary.value(rate.at(**{**point, across: y})), y.shape)
+    there = np.broadcast_to(boundary.value(rate.at(**moved(point, **{across: y}))), y.shape)
     if np.ptp(np.log(there)) == 0:
         return np.full(len(x), np.nan)
     order = np.argsort(there)
@@ -190,7 +195,7 @@ def sweep_values(setting: Setting, symbol: str, count: int = 6) -> list[float]:
     return [float(f"{value:.3g}") if symbol == "epsilon" else float(value) for value in values]
 
 
-def compare(points: Sequence[Measured], weighted: Weighted, symbol: str, point: dict[str, float]
+def compare(points: Sequence[Measured], weighted: Weighted, symbol: str, point: Mapping[str, float]
             ) -> Comparison | None:
     """Fit both lines by least squares on log scales; None for fewer than three points."""
     known = [p for p in points if math.isfinite(p.mean) and p.mean > 0]
@@ -198,7 +203,7 @@ def compare(points: Sequence[Measured], weighted: Weighted, symbol: str, point: 
         return None
     x = np.log([p.value for p in known])
     y = np.log([p.mean for p in known])
-    rate = np.log(weighted.total(**{**point, symbol: np.exp(x)}))
+    rate = np.log(weighted.total(**moved(point, **{symbol: np.exp(x)})))
     weights = 1 / np.maximum([p.se / p.mean for p in known], 1e-3)
     centred = x - np.average(x, weights=weights**2)
     spread = (weights**2 * centred**2).sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -32,6 +33,9 @@ _MEMBERS: dict[str, tuple[str, str, str]] = {
     "sparse_regression": ("sparse", "solid", "cross"),
     "sparse_inference": ("sparse", "4px,2px", "x"),
 }
+# Regimes: two grays where privacy is free, two indigos where it binds (stronger: more bound).
+_REGIMES = {"light": {"free": ("#E3E7EE", "#C6CDD9"), "bound": ("#B9C4F5", "#7E91E8")},
+            "dark": {"free": ("#2A3242", "#3D475B"), "bound": ("#33407F", "#4F63C4")}}
 _VARIANTS = (("2px,4px", "x-thin-open"), ("6px,2px,2px,2px", "hash-open"))
 
 
@@ -57,6 +61,18 @@ def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple
     if variant:
         dash, marker = _VARIANTS[(variant - 1) % len(_VARIANTS)]
     return colour(own_family, theme), dash, marker
+
+
+def regime_colours(private: Sequence[bool], theme: Theme) -> list[str]:
+    """A colour for each term of a rate, gray where it is no cost of privacy."""
+    taken = {"free": 0, "bound": 0}
+    colours = []
+    for is_private in private:
+        kind = "bound" if is_private else "free"
+        shades = _REGIMES[theme][kind]
+        colours.append(shades[taken[kind] % len(shades)])
+        taken[kind] += 1
+    return colours
 
 
 def translucent(colour: str, opacity: float) -> str:

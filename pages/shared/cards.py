@@ -113,15 +113,20 @@ def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_cu
 def strip(scene: Scene) -> None:
     """What is protected, the odds and the error; follows the slider in the browser."""
     facts = scene.facts
-    icon = {"simulated": "flask", "public": "globe", "upload": "warning"}[facts.kind]
-    kind = "orange" if scene.own else "gray"
     pieces.strip(
-        [pieces.Chip(*wording.source_tag(facts), kind, icon),
-         pieces.Chip(*wording.unit_tag(facts), "blue", "shield")],
+        fact_chips(facts),
         [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e, b.epsilon >= _WEAK_FROM)
          for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
         scene.at, person=facts.person, rev=scene.rev, pure=scene.budget.is_pure,
         link=not scene.own)
+
+
+def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
+    """What kind of data is on screen and what is protected; the same on every page."""
+    icon = {"simulated": "flask", "public": "globe", "upload": "warning"}[facts.kind]
+    kind = "orange" if facts.kind == "upload" else "gray"
+    return [pieces.Chip(*wording.source_tag(facts), kind, icon),
+            pieces.Chip(*wording.unit_tag(facts), "blue", "shield")]
 
 
 def promise(scene: Scene) -> None:

@@ -6,11 +6,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, MutableMapping
 from functools import partial
+from itertools import count
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from engine import preview
+from engine import planner, preview
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
@@ -78,6 +80,37 @@ def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, .
     key = digest(("others", source, mechanism, budgets, seed))
     return _store(source).get(
         key, lambda: preview.other_methods(TASK, source, mechanism, budgets, seed))
+
+
+def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
+            shown: Callable[[int], None]) -> planner.Answer:
+    """The answer to one question; `shown` is told how many steps are done."""
+    def compute() -> planner.Answer:
+        steps = planner.plan(setting, unknown, target, seed)
+        for done in count(1):
+            try:
+                next(steps)
+            except StopIteration as end:
+                return end.value
+            shown(done)
+        raise AssertionError("a plan ends")
+
+    key = digest(("plan", setting, unknown, target if unknown != "error" else 0.0, seed))
+    return _store(setting.source).get(key, compute)
+
+
+def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple[float, ...],
+              seed: int, shown: Callable[[int], None]) -> Any:
+    """Typical errors over people and ε: (people, epsilons)."""
+    def compute() -> Any:
+        rows = []
+        for row in planner.error_map(setting, people, epsilons, seed):
+            rows.append(row)
+            shown(len(rows))
+        return np.stack(rows)
+
+    key = digest(("map", setting, people, epsilons, seed))
+    return _store(setting.source).get(key, compute)
 
 
 def warm_up() -> None:

@@ -14,7 +14,10 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
+from engine.planner import DIALS
 from engine.preview import EPSILON_STEPS
+from engine.rate_presets import PRESETS
+from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
 from engine.sources import Source, sources
 from engine.tasks import MEAN_FUNCTION
@@ -27,6 +30,9 @@ LINES = ("curves", "without", "truth")
 LONGEST_TEXT = 400  # characters of a parameter that is text
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
+_SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
+_CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
+            "constants": ("fitted", "one"), "unknown": DIALS}
 
 
 def _front_source() -> Source:
@@ -36,7 +42,11 @@ def _front_source() -> Source:
 
 @dataclass(frozen=True)
 class Settings:
-    """One view of the dashboard; `delta` None means 1/n²."""
+    """One view of the dashboard; `delta` None means 1/n².
+
+    `rate`, `along`, `across`, `example` (a figure or table of a paper) and `constants` belong to
+    Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
+    """
 
     source: Source = field(default_factory=_front_source)
     mechanism: Mechanism = field(default_factory=lambda: mechanisms.for_task(TASK)[0]())
@@ -45,6 +55,13 @@ class Settings:
     seed: int = 1
     view: str = "releases"
     shown: tuple[str, ...] = ("curves", "without")
+    rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
+    along: str = "epsilon"
+    across: str = "m"
+    example: str = ""
+    constants: str = "fitted"
+    unknown: str = "epsilon"
+    target: float | None = None
 
 
 # -- the address ----------------------------------------------------------------------------
@@ -54,11 +71,12 @@ def encode(settings: Settings) -> str:
     """The settings that differ from the front page, as one readable token."""
     usual, words = Settings(), []
     for letter, mine, theirs in (("c", settings.source, usual.source),
-                                 ("m", settings.mechanism, usual.mechanism)):
+                                 ("m", settings.mechanism, usual.mechanism),
+                                 ("r", settings.rate, usual.rate)):
         if mine != theirs:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()]
-    for name in ("epsilon", "delta", "seed", "view"):
+    for name in ("epsilon", "delta", "seed", *_CHOICES, "target"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -71,9 +89,10 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
     settings = Settings(source=_member("c", words, sources, Settings().source, problems),
-                        mechanism=_member("m", words, mechanisms, Settings().mechanism, problems))
+                        mechanism=_member("m", words, mechanisms, Settings().mechanism, problems),
+                        rate=_member("r", words, rates, Settings().rate, problems))
     for name, text in words.items():
-        if name[:2] not in ("c", "c.", "m", "m."):
+        if name.partition(".")[0] not in ("c", "m", "r"):
             settings = _with(settings, name, text, problems)
     return settings, problems
 
@@ -110,8 +129,10 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = Budget(1.0, float(text)).delta
         elif name == "seed":
             value = checked_seed(int(text))
-        elif name == "view" and text in VIEWS:
+        elif name in _CHOICES and text in _CHOICES[name]:
             value = text
+        elif name == "target":
+            value = checked_target(float(text))
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:
@@ -120,6 +141,13 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         problems.append(name)
         return settings
     return replace(settings, **{name: value})
+
+
+def checked_target(target: float) -> float:
+    if not 0 < target < 1e12:
+        raise InputError(f"The error to reach must be above zero; got {target:g}.",
+                         field="target", hint="Give it in the unit of the values.")
+    return target
 
 
 def checked_epsilon(epsilon: float) -> float:

@@ -9,6 +9,8 @@ from __future__ import annotations
 # Menu section ("" for the top level), script in `pages/`, title; the address is the script's name.
 PAGES = (
     ("", "explore.py", "Explore"),
+    ("", "plan.py", "Plan"),
+    ("", "rates.py", "Rates"),
 )
 
 if __name__ == "__main__":

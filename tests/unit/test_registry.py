@@ -84,10 +84,10 @@ def test_an_input_error_survives_the_trip_back_from_a_worker():
     assert (str(error), error.field) == ("Wrong. Fix it.", "n")
 
 
-def test_every_member_serves_a_known_task_that_has_a_source_and_a_mechanism():
+def test_every_member_serves_a_known_task_and_every_task_has_a_rate():
     for shelf in (sources, mechanisms, rates):
         for cls in shelf.all():
             assert cls.tasks <= set(TASKS)
     for task in TASKS:
-        assert sources.for_task(task)
-        assert mechanisms.for_task(task)
+        assert rates.for_task(task)
+        assert bool(sources.for_task(task)) == bool(mechanisms.for_task(task))

@@ -1,0 +1,233 @@
+"""Rates as pictures: curves of a rate, the map of its regimes, and measured errors on top."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_ticks,
+    regime_colours,
+)
+from engine.rates import Rate, Symbol
+from engine.regimes import (
+    Comparison,
+    Measured,
+    RegimeMap,
+    Weighted,
+    border,
+    moved,
+    regime_map,
+)
+from engine.types import Array
+from engine.wording import number
+
+QUANTITY = "Rate (constants dropped, log scale)"
+_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
+_CELLS = 220  # of a map on screen, each way; the regimes are smooth
+_POINTS = 120
+
+
+def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
+            theme: Theme) -> Chart:
+    """The map of ruling terms with its named regions, the phase boundaries and "you are here".
+
+    Boundaries are drawn where they separate regimes, and only with all constants one: fitted
+    constants move them.
+    """
+    found = regime_map(weighted, along, across, point, _CELLS)
+    terms = weighted.rate.terms
+    private = [term.is_private for term in terms]
+    data = [_heat(found, [term.name for term in terms], regime_colours(private, theme))]
+    if (weighted.weights == 1).all():
+        data += _borders(weighted.rate, found, point, theme)
+    data.append(_here(point[along], point[across], theme))
+    spec = {"data": data, "layout": layout(
+        theme, hovermode="closest", annotations=_names(found, [t.name for t in terms], theme),
+        xaxis=_log_axis(theme, _symbol(weighted.rate, along), found.x),
+        yaxis=_log_axis(theme, _symbol(weighted.rate, across), found.y))}
+    ruling = terms[int(weighted.dominant(**point))].name
+    shares = {term.name: float((found.regimes == k).mean()) for k, term in enumerate(terms)}
+    return Chart(spec, f"Map of what limits the error: here it is “{ruling.lower()}”. "
+                 + "; ".join(f"{name} rules {100 * share:.0f} % of the map"
+                             for name, share in shares.items() if share) + ".",
+                 {"term": list(shares), "share of the map": [round(s, 3) for s in shares.values()]})
+
+
+def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float], theme: Theme
+           ) -> Chart:
+    """Rates against one symbol for several notions of privacy together, and the present value."""
+    first = next(iter(lines.values()))
+    symbol = _symbol(first.rate, along)
+    x = np.geomspace(min(symbol.low, point[along]), max(symbol.high, point[along]), _POINTS)
+    values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
+    data = [{"type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(), "name": name,
+             "line": {"width": 2.2 if k else 2.8, "dash": _DASHES[k % len(_DASHES)],
+                      "color": colour("without" if name == "no privacy" else "gradient", theme)},
+             "hovertemplate": "%{y:.3g}"} for k, (name, y) in enumerate(values.items())]
+    data.append({"type": "scatter", "mode": "lines", "x": [point[along]] * 2,
+                 "y": [min(float(y.min()) for y in values.values()),
+                       max(float(y.max()) for y in values.values())],
+                 "name": "You are here", "hoverinfo": "skip",
+                 "line": {"color": colour("raw", theme), "width": 1.4, "dash": "dot"}})
+    heights = np.concatenate(list(values.values()))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=_log_axis(theme, symbol, x),
+        yaxis=_plain_log_axis(theme, QUANTITY, float(heights.min()), float(heights.max())))}
+    alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
+                    for name, y in values.items())
+    return Chart(spec, f"Rate against {symbol.label.lower()}. {alt}.",
+                 {symbol.written: [float(f"{v:.4g}") for v in x[::10]],
+                  **{name: [float(f"{v:.4g}") for v in y[::10]] for name, y in values.items()}})
+
+
+def practice(points: Sequence[Measured], compared: Comparison | None, weighted: Weighted,
+             along: str, point: Mapping[str, float], unit: str, theme: Theme) -> Chart:
+    """Measured squared errors with two standard errors, and the rate through them."""
+    known = [p for p in points if math.isfinite(p.mean)]
+    symbol = _symbol(weighted.rate, along)
+    x = np.array([p.value for p in known])
+    mean, bar = (np.array([value(p) for p in known]) for value in (
+        lambda p: p.mean, lambda p: 2 * p.se))
+    data: list[Spec] = [{
+        "type": "scatter", "mode": "markers", "x": x.tolist(), "y": mean.tolist(),
+        "name": "Measured (± 2 standard errors)",
+        "error_y": {"type": "data", "array": bar.tolist(), "visible": True,
+                    "color": colour("gradient", theme)},
+        "marker": {"size": 9, "color": colour("gradient", theme)},
+        "hovertemplate": f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}"}]
+    heights = np.concatenate([mean, mean + bar, np.maximum(mean - bar, mean / 3)])
+    if compared is not None:
+        line = np.geomspace(x.min(), x.max(), 60)
+        rate = compared.constant * weighted.total(**moved(point, **{along: line}))
+        fitted = mean[0] * (line / x[0]) ** compared.slope
+        fitted *= np.exp(np.mean(np.log(mean) - np.log(np.interp(x, line, fitted))))
+        data += [_through(line, fitted, "Fitted line", "solid", "gradient", theme),
+                 _through(line, rate, "Rate, one constant fitted", "dot", "without", theme)]
+        heights = np.concatenate([heights, rate, fitted])
+    quantity = f"Mean squared error ({unit}², log scale)" if unit else \
+        "Mean squared error (log scale)"
+    low, high = (float(heights.min()), float(heights.max())) if len(heights) else (0.1, 1.0)
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=_log_axis(theme, symbol, x if len(x) > 1 else np.array([.5, 2])),
+        yaxis=_plain_log_axis(theme, quantity, low, high))}
+    alt = f"{len(known)} measured errors" + (
+        f", with slope {compared.slope:.2f} against {compared.theory:.2f} of the rate."
+        if compared else ".")
+    return Chart(spec, alt, {symbol.written: x.tolist(),
+                             "mean squared error": [float(f"{m:.4g}") for m in mean],
+                             "standard error": [float(f"{b / 2:.3g}") for b in bar]})
+
+
+# -- parts ------------------------------------------------------------------------------------
+
+
+def _heat(found: RegimeMap, names: list[str], colours: list[str]) -> Spec:
+    """One cell colour per term, without blending."""
+    last = max(len(names) - 1, 1)
+    scale: list[list[object]] = []
+    for k, shade in enumerate(colours):
+        scale += [[k / len(colours), shade], [(k + 1) / len(colours), shade]]
+    return {"type": "heatmap", "x": _plain(found.x), "y": _plain(found.y),
+            "z": found.regimes.tolist(), "zmin": -0.5, "zmax": last + 0.5 if len(names) > 1 else 1,
+            "colorscale": scale, "showscale": False, "hoverinfo": "skip", "zsmooth": False}
+
+
+def _borders(rate: Rate, found: RegimeMap, point: Mapping[str, float], theme: Theme) -> list[Spec]:
+    lines = []
+    x = np.geomspace(found.x[0], found.x[-1], 400)
+    for boundary in rate.boundaries:
+        y = border(rate, boundary, found.along, found.across, x, point)
+        shown = np.where((y >= found.y[0]) & (y <= found.y[-1]), y, np.nan)
+        if np.isfinite(shown).any():
+            lines.append({
+                "type": "scatter", "mode": "lines+text", "x": _plain(x),
+                "y": [None if math.isnan(v) else float(v) for v in shown],
+                "text": _once(boundary.key, shown), "textposition": "top center",
+                "textfont": {"size": 14, "color": colour("text", theme)}, "hoverinfo": "skip",
+                "showlegend": False, "name": boundary.key,
+                "line": {"color": colour("text", theme), "width": 1.6, "dash": "6px,4px"}})
+    return lines
+
+
+def _once(text: str, shown: Array) -> list[str]:
+    """The letter of a boundary in the middle of what is seen of it."""
+    seen = np.flatnonzero(np.isfinite(shown))
+    middle = seen[len(seen) // 2]
+    return [text if k == middle else "" for k in range(len(shown))]
+
+
+def _names(found: RegimeMap, names: list[str], theme: Theme) -> list[Spec]:
+    """The name of every regime in the middle of its region, if the region is large enough."""
+    notes = []
+    for k, name in enumerate(names):
+        rows, columns = np.nonzero(found.regimes == k)
+        if len(rows) < 0.02 * found.regimes.size:
+            continue
+        row = int(np.median(rows))
+        inside = columns[rows == row]
+        column = int(np.median(inside)) if len(inside) else int(np.median(columns))
+        notes.append({"x": math.log10(found.x[column]), "y": math.log10(found.y[row]),
+                      "text": _broken(name, len(inside) / found.regimes.shape[1]),
+                      "showarrow": False, "font": {"size": 14, "color": colour("text", theme)}})
+    return notes
+
+
+def _broken(name: str, width: float) -> str:
+    """A name on two lines where its region is narrow."""
+    words = name.split()
+    if width > 0.45 or len(words) < 2:
+        return name
+    half = (len(words) + 1) // 2
+    return f"{' '.join(words[:half])}<br>{' '.join(words[half:])}"
+
+
+def _here(x: float, y: float, theme: Theme) -> Spec:
+    return {"type": "scatter", "mode": "markers", "x": [x], "y": [y], "name": "You are here",
+            "hovertemplate": "You are here<extra></extra>", "showlegend": False,
+            "marker": {"symbol": "diamond", "size": 16, "color": colour("page", theme),
+                       "line": {"color": colour("text", theme), "width": 2.4}}}
+
+
+def _through(x: Array, y: Array, name: str, dash: str, role: str, theme: Theme) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(), "name": name,
+            "hoverinfo": "skip", "line": {"color": colour(role, theme), "width": 2, "dash": dash}}
+
+
+def _symbol(rate: Rate, name: str) -> Symbol:
+    return next(symbol for symbol in rate.symbols if symbol.name == name)
+
+
+def _log_axis(theme: Theme, symbol: Symbol, values: Array) -> Spec:
+    return _plain_log_axis(theme, f"{symbol.label} {symbol.written} (log scale)",
+                           float(values.min()), float(values.max()), margin=0.0)
+
+
+def _plain_log_axis(theme: Theme, title: str, low: float, high: float, margin: float = 0.06
+                    ) -> Spec:
+    decades = math.log10(high / low)
+    ticks = log_ticks(low, high) if decades < 2.4 else [
+        10.0**k for k in range(math.ceil(math.log10(low) - 1e-9),
+                               math.floor(math.log10(high) + 1e-9) + 1,
+                               max(1, round(decades / 7)))]
+    room = margin * max(decades, 0.3)
+    return axis(theme, title, type="log", tickvals=ticks, ticktext=[_tick(t) for t in ticks],
+                range=[math.log10(low) - room, math.log10(high) + room])
+
+
+def _tick(value: float) -> str:
+    if 0.001 <= value < 1e5:
+        return f"{value:,.10g}".replace(",", "\u2009")
+    return f"10<sup>{round(math.log10(value))}</sup>"
+
+
+def _plain(values: Array) -> list[float]:
+    return [float(f"{v:.5g}") for v in values]

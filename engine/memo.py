@@ -1,0 +1,95 @@
+"""A decision on one page, to print or to pass on: HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from engine import __version__, plan_words, wording
+from engine.planner import Answer, Setting
+from engine.types import PublicFacts
+
+_STYLE = """
+body { font: 11pt/1.5 "Source Sans 3", "Segoe UI", sans-serif; color: #182033; max-width: 42rem;
+  margin: 2rem auto; padding: 0 1rem }
+h1 { font: 600 18pt/1.3 Georgia, serif; margin: 0 0 .3rem }
+h2 { font: 600 12pt/1.3 Georgia, serif; margin: 1.2rem 0 .2rem }
+p, ul { margin: .3rem 0 }
+.verdict { font-size: 13pt; padding: .6rem .9rem; border-left: 4px solid #3D57D6;
+  background: #F3F5F9 }
+.no { border-color: #C0392B }
+table { border-collapse: collapse; margin: .3rem 0 }
+td, th { text-align: left; padding: .2rem 1.2rem .2rem 0; border-bottom: 1px solid #D3D9E4 }
+footer { margin-top: 1.5rem; font-size: 9pt; color: #4A5468 }
+@page { margin: 18mm }
+@media print { body { margin: 0; max-width: none } }
+"""
+
+
+def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes:
+    """The recommendation, what it rests on, what is not covered, and one step either way."""
+    at = answer.reached.setting
+    parts = [
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        f"<title>{_text(wording.title(facts))}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{_text(wording.title(facts))}</h1>",
+        f"<p>{_marked(plan_words.question(setting, answer.unknown, answer.target, facts))}</p>",
+        f"<p class='verdict{'' if answer.is_possible else ' no'}'>"
+        f"{_marked(plan_words.verdict(answer, facts))}</p>",
+        _list(plan_words.fixes(answer, facts)),
+    ]
+    if answer.is_possible:
+        odds = answer.odds
+        parts += [
+            "<h2>What an attacker could learn</h2>",
+            f"<p>{_marked(wording.odds_main(odds, facts.person))}</p>",
+            f"<p>{_marked(wording.odds_careful(odds))}</p>",
+            "<h2>How accurate it would be</h2>",
+            f"<p>{_text(_accuracy(answer, facts))}</p>",
+            "<h2>One step either way</h2>", _table(answer, facts)]
+    parts += [
+        "<h2>What is protected, and what is not</h2>",
+        f"<p>{_text(wording.unit_tag(facts)[0])}: {_text(wording.unit_tag(facts)[1])}</p>",
+        f"<p>{_marked(wording.not_covered(facts))}</p>",
+        f"<p>{_text(wording.delta_explained(at.budget.delta))}</p>",
+        "<h2>How this was found</h2>",
+        f"<p>By simulation: {_text(setting.mechanism.label.lower())} on made-up curves of the kind "
+        f"“{_text(facts.name)}”, values from {facts.value_low:g} to {facts.value_high:g} "
+        f"{_text(facts.value_unit)}. Your curves may differ; leave room. Nobody’s data were "
+        "used.</p>",
+        f"<footer>Privacy Curves {__version__}. A plan, not a guarantee.</footer></body></html>"]
+    return "\n".join(parts).encode()
+
+
+def _accuracy(answer: Answer, facts: PublicFacts) -> str:
+    error = wording.with_unit(wording.number(answer.reached.error), facts.value_unit)
+    return (f"Half of all releases would be within {error} of the true average, averaged over "
+            f"{wording.span(facts)}.")
+
+
+def _table(answer: Answer, facts: PublicFacts) -> str:
+    rows = sorted([*answer.steps, answer.reached],
+                  key=lambda m: float(getattr(m.setting, answer.unknown, 0.0)))
+    if answer.unknown == "error":
+        return "<p>Ask for ε or for a size to see the alternatives.</p>"
+    cells = "".join(
+        f"<tr><td>{_text(dial)}</td><td>{_text(error)}</td>"
+        f"<td>{'recommended' if row is answer.reached else ''}</td></tr>"
+        for row in rows for dial, error in [plan_words.step(row, answer.unknown, facts)])
+    return f"<table><tr><th>With</th><th>Typical error</th><th></th></tr>{cells}</table>"
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{_marked(line)}</li>" for line in lines) + "</ul>" if lines \
+        else ""
+
+
+def _text(words: str) -> str:
+    """Words of a person can never become markup; what was escaped for Markdown is plain again."""
+    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~])", r"\1", words))
+
+
+def _marked(words: str) -> str:
+    """The same, with **bold** parts."""
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", _text(words))

@@ -1,0 +1,50 @@
+"""The figure and the tables of arXiv 2412.06582, as settings of the rates page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.rates import Rate
+from engine.rates.functional_mean import FunctionalMeanRate, VaryingCoefficientsRate
+from engine.rates.univariate_mean import UnivariateMeanRate
+
+_FIGURE = FunctionalMeanRate(privacy="central", smoothness=2.0)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One figure panel or table: its rate, its axes, and the point it is drawn at."""
+
+    key: str
+    label: str
+    rate: Rate
+    along: str = "epsilon"
+    across: str = "m"
+    point: dict[str, float] = field(default_factory=dict)
+
+
+def _figure(key: str, label: str, m: float) -> Preset:
+    return Preset(key, label, _FIGURE, "epsilon", "m", {"n": 1e4, "m": m, "S": 1.0, "epsilon": .01})
+
+
+def _table(number: int, label: str, rate: Rate, along: str = "epsilon", across: str = "m",
+           **point: float) -> Preset:
+    return Preset(f"table-{number}", f"Table {number}: {label}", rate, along, across,
+                  {"n": 1e4, "m": 20.0, "S": 1.0, "epsilon": 0.1, **point})
+
+
+PRESETS = {preset.key: preset for preset in (
+    _figure("figure-1-left", "Figure 1, few readings", 5.0),
+    _figure("figure-1-middle", "Figure 1, more readings", 30.0),
+    _figure("figure-1-right", "Figure 1, many readings", 300.0),
+    _table(1, "rates with one trusted centre", FunctionalMeanRate(privacy="central")),
+    _table(2, "what rules with one trusted centre", _FIGURE),
+    _table(3, "one number each, for comparison", UnivariateMeanRate(setting="site"), "n", "S"),
+    _table(4, "rates with each site trusted", FunctionalMeanRate(privacy="federated"), S=10.0),
+    _table(5, "borders for a mean, one trusted centre", FunctionalMeanRate(privacy="central")),
+    _table(6, "borders for a mean, each site trusted", FunctionalMeanRate(), S=10.0),
+    _table(7, "borders for varying coefficients, one trusted centre",
+           VaryingCoefficientsRate(privacy="central"), d=3.0),
+    _table(8, "borders for varying coefficients, each site trusted", VaryingCoefficientsRate(),
+           S=10.0, d=3.0),
+)}

@@ -1,0 +1,27 @@
+"""Rates: what limits the error, people, readings or privacy?"""
+
+import streamlit as st
+
+from pages.shared import layout, rate_cards
+
+view = rate_cards.View()
+
+st.title("What limits us: people, readings or privacy?", anchor=False)
+layout.link_problems()
+rate_cards.strip(view)
+rate_cards.choices(view)
+left, right = st.columns([7, 3], gap="medium")
+with left, layout.user_errors():
+    rate_cards.regimes(view)
+with right, layout.user_errors():
+    rate_cards.answer(view)
+with layout.user_errors():
+    rate_cards.notions(view)
+with layout.user_errors():
+    rate_cards.practice(view)
+with layout.fold("More options: problem, trust, smoothness", "rate_options") as is_open:
+    if is_open:
+        rate_cards.options(view)
+with layout.fold("Formula and source", "rate_formula") as is_open:
+    if is_open:
+        rate_cards.formula(view)

@@ -1,0 +1,205 @@
+"""The parts of Plan: the sentence with its blanks, the answer, the map, the memo."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from engine import memo, plan_words, wording
+from engine.errors import InputError
+from engine.figures import plan as figures
+from engine.planner import Answer, Setting, bounds
+from engine.types import Budget, PublicFacts
+from pages.shared import cards, controls, layout, run, settings
+from pages.shared import components as pieces
+
+_MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
+_MAP_SIZES = 7
+_USUAL_SHARE = 70  # of the range of the values, for a first target
+
+
+class View:
+    """The question on screen: everything but one dial is given."""
+
+    def __init__(self) -> None:
+        self.now, self.source = settings.current(), settings.source()
+        self.facts: PublicFacts = self.source.facts
+        self.unknown = self.now.unknown
+
+    @cached_property
+    def target(self) -> float:
+        if self.now.target is not None:
+            return self.now.target
+        usual = (self.facts.value_high - self.facts.value_low) / _USUAL_SHARE
+        return float(f"{usual:.1g}")
+
+    @cached_property
+    def setting(self) -> Setting:
+        sizes = self.source.sizes
+        return Setting(self.source, self.now.mechanism, self.now.epsilon,
+                       min(sizes.n_curves_per_server), round(sizes.n_observations_per_curve),
+                       sizes.n_servers, self.now.delta)
+
+
+# -- the question -------------------------------------------------------------------------------
+
+
+def strip(view: View) -> None:
+    """The same facts as on Explore, with the present budget."""
+    budget = Budget(view.now.epsilon, settings.delta(view.source))
+    chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
+    pieces.strip(cards.fact_chips(view.facts), [pieces.Budgeted(chip)], 0,
+                 person=view.facts.person, rev=st.session_state.rev,
+                 link=view.facts.kind != "upload", key="plan_strip")
+
+
+def question(view: View) -> None:
+    """One sentence with blanks; the open one is found."""
+    facts = view.facts
+    labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
+              "error": "error"}
+    controls.bound(st.segmented_control, "Find", view.unknown, lambda chosen: settings.change(
+        unknown=chosen or view.unknown), "unknown", options=list(labels),
+        format_func=labels.get, help="The blank that is solved for; the others are given.")
+    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _blank(view, "error", f"I need a typical error of at most{unit}", view.target,
+               lambda value: settings.change(target=settings.checked_target(value)), "%g")
+        _blank(view, "people", f"I have so many {facts.people}"
+               + (" on each site" if view.setting.sites > 1 else ""), view.setting.people,
+               lambda value: _resize(view, people=value), "%d")
+        _blank(view, "readings", "Readings each", view.setting.readings,
+               lambda value: _resize(view, readings=value), "%d")
+        _blank(view, "sites", "At so many sites", view.setting.sites,
+               lambda value: _resize(view, sites=value), "%d")
+        _blank(view, "epsilon", "Protection ε", view.setting.epsilon, settings.set_epsilon, "%g")
+
+
+def _blank(view: View, dial: str, label: str, value: float, write: Callable[[float], None],
+           shape: str) -> None:
+    """One blank of the sentence; the open one says that it is being found."""
+    if dial == view.unknown:
+        st.text_input(label, "find it", disabled=True, key=f"found_{dial}")
+        return
+
+    def checked(entered: float | None) -> None:
+        if entered is None:
+            raise InputError("A number is needed here.", field=dial)
+        write(entered)
+
+    controls.bound(st.number_input, label, value, checked, f"plan_{dial}", format=shape,
+                   step=1 if shape == "%d" else None)
+
+
+def _resize(view: View, **sizes: int) -> None:
+    """Change a size of the curves; Explore shows the same ones."""
+    dial, value = next(iter(sizes.items()))
+    low, high = bounds(view.setting, dial)
+    if not low <= value <= high:
+        raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
+    if view.now.source.is_random:
+        settings.change(source=view.setting.moved(dial, value).curves)
+
+
+# -- the answer ---------------------------------------------------------------------------------
+
+
+def answer(view: View) -> None:
+    """The verdict, the odds that go with it, one step either way, and the memo."""
+    if not view.source.is_random:
+        st.info("Plans are made with simulated curves, whose sizes can be changed. Choose some "
+                "under *More options*.", icon=":material/info:")
+        return
+    found = _found(view)
+    with st.container(border=True):
+        st.subheader("Answer", anchor=False)
+        box = st.success if found.is_possible else st.error
+        icon = ":material/check:" if found.is_possible else ":material/block:"
+        box(plan_words.verdict(found, view.facts), icon=icon)
+        for line in plan_words.fixes(found, view.facts):
+            st.markdown(line)
+        if found.is_possible:
+            st.markdown(wording.odds_main(found.odds, view.facts.person))
+    if found.steps:
+        _steps(view, found)
+    st.download_button(
+        "Write the memo", lambda: memo.decision_memo(view.setting, found, view.facts),
+        "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
+        key="memo", help="One page to print: the recommendation, what it rests on, what is not "
+                         "covered, and the alternatives.")
+
+
+def _found(view: View) -> Answer:
+    bar = st.empty()
+
+    def shown(done: int) -> None:
+        bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
+
+    try:
+        return run.planned(view.setting, view.unknown, view.target, view.now.seed, shown)
+    finally:
+        bar.empty()
+
+
+def _steps(view: View, found: Answer) -> None:
+    with st.container(border=True):
+        st.subheader("One step either way", anchor=False)
+        rows = sorted([*found.steps, found.reached],
+                      key=lambda m: float(getattr(m.setting, found.unknown)))
+        table = pd.DataFrame([(*plan_words.step(row, found.unknown, view.facts),
+                               "◇" if row is found.reached else "") for row in rows],
+                             columns=["with", "typical error", ""])
+        st.dataframe(table, hide_index=True)
+
+
+# -- the map --------------------------------------------------------------------------------------
+
+
+def error_map(view: View) -> None:
+    """The error over people and ε, with the line of the target."""
+    if not view.source.is_random:
+        return
+    st.header(f"Error over {view.facts.people} and ε", anchor=False)
+    people = _people(view.setting)
+    bar = st.empty()
+
+    def shown(done: int) -> None:
+        bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
+
+    try:
+        errors = run.error_map(view.setting, people, _MAP_EPSILONS, view.now.seed, shown)
+    finally:
+        bar.empty()
+    found = _found(view)
+    here = found.reached.setting
+    line = found.reached.error if view.unknown == "error" else view.target
+    if not math.isfinite(line):
+        line = view.target
+    chart = figures.error_map(people, _MAP_EPSILONS, errors, line, (here.epsilon, here.people),
+                              view.facts.people, view.facts.value_unit, layout.theme())
+    pieces.chart(chart.spec, chart.alt, "chart_plan", 430, 340)
+    said = wording.with_unit(wording.number(line), wording.escape(view.facts.value_unit))
+    st.markdown(f":small[Line: a typical error of {said}. Stronger blue: larger error. "
+                "Blank: nothing would be published. ◇ the answer.]")
+
+
+def _people(setting: Setting) -> tuple[int, ...]:
+    low, high = bounds(setting, "people")
+    most = min(high, 10_000 // setting.sites)
+    span = np.geomspace(max(low, setting.people / 8), min(most, setting.people * 8), _MAP_SIZES)
+    return tuple(sorted({round(float(f"{n:.2g}")) for n in span}))
+
+
+def options(view: View) -> None:
+    """Curves and method, as on Explore."""
+    with st.container(horizontal=True):
+        controls.source_choice()
+        controls.mechanism_choice()
+    controls.more_options()
+
+

@@ -1,0 +1,291 @@
+"""The parts of Rates, each drawn from one view: the rate, its constants, and where we are on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import streamlit as st
+
+from engine import rate_words, wording
+from engine.errors import InputError
+from engine.figures import rates as figures
+from engine.identity import digest
+from engine.planner import Setting
+from engine.rate_presets import PRESETS
+from engine.rates import Rate, rates
+from engine.rates.functional_mean import NOTIONS
+from engine.regimes import DIALS, Weighted, compare, sweep_values
+from engine.types import Budget
+from pages.shared import cards, controls, layout, run, settings
+from pages.shared import components as pieces
+from pages.shared.jobs import Job, jobs
+from pages.shared.progress import progress
+
+_REPEATS = 50
+_MOST_NOTIONS = 4
+_SCENARIO = "Your scenario on Explore"
+
+
+class View:
+    """The chosen rate at the sizes of the present scenario, or of a paper's figure or table."""
+
+    def __init__(self) -> None:
+        self.now, self.source = settings.current(), settings.source()
+        self.rate: Rate = self.now.rate
+        names = [s.name for s in self.rate.symbols if s.name != "delta"]
+        self.along = self.now.along if self.now.along in names else "epsilon"
+        others = [name for name in names if name != self.along]
+        self.across = self.now.across if self.now.across in others else others[0]
+
+    @property
+    def serves_curves(self) -> bool:
+        """Whether the rate is about the curves of the scenario, and not about something else."""
+        return settings.TASK in self.rate.tasks
+
+    @cached_property
+    def point(self) -> dict[str, float]:
+        """All symbols: the scenario's sizes where the rate is about curves, else usual ones."""
+        sizes, usual = self.source.sizes, {s.name: float(s.usual) for s in self.rate.symbols}
+        here = {"epsilon": self.now.epsilon, "delta": settings.delta(self.source)}
+        if {"n", "m", "S"} <= set(usual):
+            here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
+                     "m": float(sizes.n_observations_per_curve)}
+        if self.now.example:
+            here |= PRESETS[self.now.example].point
+        return usual | {name: value for name, value in here.items() if name in usual}
+
+    @cached_property
+    def weighted(self) -> Weighted:
+        """Constants as chosen: all one, or so that privacy has its measured share here."""
+        share = self.measured_share
+        if self.now.constants == "one" or share is None:
+            return Weighted.plain(self.rate)
+        return Weighted.with_privacy_share(self.rate, share, **self.point)
+
+    @cached_property
+    def measured_share(self) -> float | None:
+        """The share of privacy noise in the error that Explore shows; None where there is none."""
+        if not self.serves_curves or self.now.example or not self.source.is_random:
+            return None
+        try:
+            shown = run.picture(self.source, self.now.mechanism, settings.delta(self.source),
+                                self.now.seed, settings.steps(self.now.epsilon))
+        except InputError:
+            return None
+        at = [budget.epsilon for budget in shown.budgets].index(self.now.epsilon)
+        return None if shown.is_refused(at) else float(shown.study.shares[at, 0])
+
+    def symbol(self, name: str) -> str:
+        found = next(s for s in self.rate.symbols if s.name == name)
+        return f"{found.label} ({found.written})"
+
+
+# -- above the picture --------------------------------------------------------------------------
+
+
+def strip(view: View) -> None:
+    """The same facts as on Explore, with the budget of the present point."""
+    facts = view.source.facts
+    budget = Budget(view.point.get("epsilon", 1.0), view.point.get("delta", 0.0))
+    pieces.strip(cards.fact_chips(facts), [pieces.Budgeted(wording.budget_chip(budget))], 0,
+                 person=facts.person, rev=st.session_state.rev, link=facts.kind != "upload",
+                 key="rates_strip")
+
+
+def choices(view: View) -> None:
+    """The problem, the axes of the map, and a paper's figures and tables."""
+    members = rates.all()
+    labels = [cls.label for cls in members]
+    names = [s.name for s in view.rate.symbols if s.name != "delta"]
+
+    def choose(label: str) -> None:
+        settings.change(rate=members[labels.index(label)](), example="")
+
+    def example(label: str) -> None:
+        found = next((p for p in PRESETS.values() if p.label == label), None)
+        if found is None:
+            settings.change(example="")
+        else:
+            settings.change(rate=found.rate, along=found.along, across=found.across,
+                            example=found.key, constants="one")
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,
+                       help="What is estimated. Each has its own rate.")
+        controls.bound(st.selectbox, "Map across", view.along,
+                       lambda name: settings.change(along=name), "along", options=names,
+                       format_func=view.symbol, help="The horizontal axis of both charts.")
+        controls.bound(st.selectbox, "Map up", view.across,
+                       lambda name: settings.change(across=name), "across",
+                       options=[name for name in names if name != view.along],
+                       format_func=view.symbol, help="The vertical axis of the map.")
+        controls.bound(st.selectbox, "Sizes", PRESETS[view.now.example].label
+                       if view.now.example else _SCENARIO, example, "example",
+                       options=[_SCENARIO, *(p.label for p in PRESETS.values())],
+                       help="Where you are on the map: your scenario, or a figure or table of the "
+                            "paper on private mean functions.")
+
+
+# -- the picture and its answer ---------------------------------------------------------------
+
+
+def regimes(view: View) -> None:
+    """The map of ruling terms with "you are here"."""
+    st.header("What limits the error where", anchor=False)
+    chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
+    pieces.chart(chart.spec, chart.alt, "chart_regimes", 430, 340)
+    if view.measured_share is None:
+        st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
+                    "dropped. ◇ you are here.]")
+        return
+    controls.bound(st.segmented_control, "Constants", view.now.constants,
+                   lambda chosen: settings.change(constants=chosen or "fitted"), "constants",
+                   options=["fitted", "one"], format_func={
+                       "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
+                   help="Theory drops constants. Fitted: privacy weighs as much as was measured "
+                        "on Explore, so that the map agrees with it here.")
+    st.markdown(f":small[{_about_constants(view)} ◇ you are here.]")
+
+
+def _about_constants(view: View) -> str:
+    if view.now.constants == "fitted":
+        return (f"Fitted so that privacy makes up {100 * (view.measured_share or 0):.0f} % of the "
+                "squared error here, as measured.")
+    share = view.weighted.shares(**view.point)
+    private = sum(s for s, term in zip(share, view.rate.terms, strict=True) if term.is_private)
+    text = "Borders show where regimes change, not exact sizes."
+    if abs(private - (view.measured_share or 0)) > 0.3:
+        text += (f" **They disagree with Explore here:** measured, privacy makes up "
+                 f"{100 * (view.measured_share or 0):.0f} % of the squared error; with all "
+                 f"constants one it would be {100 * private:.0f} %.")
+    return text
+
+
+def answer(view: View) -> None:
+    """Which term binds, what doubling would buy, when privacy is free."""
+    with st.container(border=True):
+        st.subheader("Here", anchor=False)
+        st.markdown(_where(view))
+        st.markdown(rate_words.ruling(view.weighted, view.point))
+        st.markdown("If you doubled…  \n" + "  \n".join(
+            rate_words.if_doubled(view.weighted, view.point)))
+        st.markdown(rate_words.when_free(view.weighted, view.point))
+    lines = rate_words.conditions(view.weighted, view.point)
+    tuned = rate_words.tuning(view.weighted, view.point)
+    if lines or tuned:
+        with st.container(border=True):
+            st.subheader("What the theorem asks and gives", anchor=False)
+            for line in lines:
+                st.markdown(line)
+            if tuned:
+                st.markdown(f"Best tuning, constants dropped: {tuned}")
+
+
+def _where(view: View) -> str:
+    shown = [f"{symbol.written} = {view.point[symbol.name]:,g}".replace(",", "\u2009")
+             for symbol in view.rate.symbols if symbol.name != "delta"]
+    return ", ".join(shown)
+
+
+def notions(view: View) -> None:
+    """The rate against one symbol, for all kinds of trust together."""
+    st.header("How fast the error falls", anchor=False)
+    lines = _lines(view)
+    chart = figures.curves(lines, view.along, view.point, layout.theme())
+    pieces.chart(chart.spec, chart.alt, "chart_notions", 340, 320)
+    st.markdown(":small[Rates hold up to constants and logarithms: compare slopes and borders, not "
+                "heights. Dotted: where you are.]")
+
+
+def _lines(view: View) -> dict[str, Weighted]:
+    """The rate under each value of its first choice, such as who is trusted."""
+    chosen = next((p for p in view.rate.parameters() if p.choices), None)
+    if chosen is None:
+        return {view.rate.label: view.weighted}
+    lines = {}
+    for value in chosen.choices:
+        try:
+            other = type(view.rate)(**{**view.rate.changed(), chosen.name: value})
+        except InputError:  # does not go with the other parameters
+            continue
+        if view.along in [s.name for s in other.symbols]:
+            lines[NOTIONS.get(value, value.replace("_", " "))] = Weighted.plain(other)
+    return dict(list(lines.items())[:_MOST_NOTIONS])
+
+
+# -- theory over practice -----------------------------------------------------------------------
+
+
+def practice(view: View) -> None:
+    """Measured errors on the same axis as the rate, with both slopes."""
+    if not view.serves_curves:
+        return
+    st.header("Does it hold? Theory over practice", anchor=False)
+    setting = _setting(view)
+    if not view.source.is_random or view.along not in DIALS or view.now.example:
+        st.markdown("Measuring needs simulated curves at the sizes of your scenario, and one of "
+                    "people, readings, sites or ε on the axis.")
+        return
+    values = sweep_values(setting, view.along)
+    key = digest(("sweep", setting, view.along, tuple(values), view.now.seed))
+    left, right = st.columns([7, 3], gap="medium")
+    with right:
+        st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
+                    f"fresh data sets each, by *{view.now.mechanism.label.lower()}*.")
+        if st.button("Measure", icon=":material/play_arrow:", key="measure"):
+            st.session_state.sweep = jobs().start(
+                key, "engine.regimes:sweep", setting, view.along, values, _REPEATS, view.now.seed,
+                total=len(values))
+    with left:
+        job = st.session_state.get("sweep")
+        if job is None:
+            st.markdown("Press *Measure* to see points on top of the rate.")
+            return
+        if job.key != key:
+            st.warning("These points are of earlier settings. Press *Measure* for the present "
+                       "ones.", icon=":material/history:")
+        _measured(view, job)
+
+
+def _measured(view: View, job: Job) -> None:
+    def draw(job: Job) -> None:
+        points = list(job.parts)
+        if not points:
+            return
+        found = compare(points, view.weighted, view.along, view.point)
+        chart = figures.practice(points, found, view.weighted, view.along, view.point,
+                                 view.source.facts.value_unit, layout.theme())
+        pieces.chart(chart.spec, chart.alt, "chart_practice", 340, 320)
+        if not job.live:
+            written = next(s.written for s in view.rate.symbols if s.name == view.along)
+            st.markdown(rate_words.verdict(found, written))
+
+    progress(job, draw, "Sizes")
+
+
+def _setting(view: View) -> Setting:
+    sizes = view.source.sizes
+    return Setting(view.source, view.now.mechanism, view.now.epsilon,
+                   min(sizes.n_curves_per_server), round(sizes.n_observations_per_curve),
+                   sizes.n_servers, settings.delta(view.source))
+
+
+# -- the folds ----------------------------------------------------------------------------------
+
+
+def options(view: View) -> None:
+    """The rate's own parameters."""
+    controls.parameter_form(view.rate, f"r_{view.rate.key}",
+                            lambda member: settings.change(rate=member))
+
+
+def formula(view: View) -> None:
+    """The terms, their names, and where they are proved."""
+    st.markdown(f"{view.rate.label}: {view.rate.reference}.")
+    for term in view.rate.terms:
+        st.markdown(f"**{term.name}**")
+        st.latex(term.formula)
+    for boundary in view.rate.boundaries:
+        first, second = (name.lower() for name in boundary.between)
+        st.markdown(f"{boundary.key}: between *{first}* and *{second}*")
+        st.latex(boundary.formula)
