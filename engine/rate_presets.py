@@ -24,19 +24,20 @@ class Preset:
 
 
 def _figure(key: str, label: str, m: float) -> Preset:
-    return Preset(key, label, _FIGURE, "epsilon", "m", {"n": 1e4, "m": m, "S": 1.0, "epsilon": .01})
+    return Preset(key, label, _FIGURE, "epsilon", "m", {"n": 400.0, "m": m, "S": 1.0,
+                                                        "epsilon": 0.05})
 
 
 def _table(number: int, label: str, rate: Rate, along: str = "epsilon", across: str = "m",
            **point: float) -> Preset:
     return Preset(f"table-{number}", f"Table {number}: {label}", rate, along, across,
-                  {"n": 1e4, "m": 20.0, "S": 1.0, "epsilon": 0.1, **point})
+                  {"n": 400.0, "m": 5.0, "S": 1.0, "epsilon": 0.1, **point})
 
 
 PRESETS = {preset.key: preset for preset in (
-    _figure("figure-1-left", "Figure 1, few readings", 5.0),
-    _figure("figure-1-middle", "Figure 1, more readings", 30.0),
-    _figure("figure-1-right", "Figure 1, many readings", 300.0),
+    _figure("figure-1-left", "Figure 1, few readings", 2.0),
+    _figure("figure-1-middle", "Figure 1, more readings", 9.0),
+    _figure("figure-1-right", "Figure 1, many readings", 60.0),
     _table(1, "rates with one trusted centre", FunctionalMeanRate(privacy="central")),
     _table(2, "what rules with one trusted centre", _FIGURE),
     _table(3, "one number each, for comparison", UnivariateMeanRate(setting="site"), "n", "S"),

@@ -9,6 +9,7 @@ import numpy as np
 from engine.regimes import Comparison, Weighted, axis_values, moved
 from engine.wording import change, number, small
 
+_TUNED = {"truncation": "basis functions kept"}
 _FREE = 0.1  # share of the rate below which privacy costs almost nothing
 
 
@@ -38,10 +39,10 @@ def when_free(weighted: Weighted, point: Mapping[str, float]) -> str:
         return ""
     x = axis_values(weighted.rate, "epsilon", point, 400)
     share = weighted.shares(**moved(point, epsilon=x))[private].sum(axis=0)
-    free = np.flatnonzero(share < _FREE)
-    if not len(free):
+    first = int(np.flatnonzero(share >= _FREE).max(initial=-1)) + 1
+    if first == len(x):
         return f"At no ε up to {x[-1]:g} is privacy free here."
-    return (f"From about **ε = {number(float(x[free[0]]), 2)}** on privacy is nearly free: under "
+    return (f"From about **ε = {number(float(x[first]), 2)}** on privacy is nearly free: under "
             "a tenth of the squared error.")
 
 
@@ -63,7 +64,7 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
 def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
     """The tuning that attains the rate, constants dropped."""
     chosen = weighted.rate.tuning(**point)
-    return " · ".join(f"{name.replace('_', ' ')} ≈ {number(float(value))}"
+    return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {number(float(value))}"
                       for name, value in chosen.items())
 
 

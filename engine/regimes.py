@@ -16,6 +16,7 @@ from engine.types import Array
 
 DIALS = {"n": "people", "m": "readings", "S": "sites", "epsilon": "epsilon"}
 _SAME = 1e-6  # of two terms on a border
+_ROOM = 3.0  # beside a point at or beyond the usual end of its axis
 
 
 # -- constants ------------------------------------------------------------------------------
@@ -97,7 +98,9 @@ def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) ->
     """Equally spaced on the log scale, over the usual range of a symbol and the point."""
     symbol = next(symbol for symbol in rate.symbols if symbol.name == name)
     here = float(point.get(name, symbol.usual))
-    return np.geomspace(min(symbol.low, here), max(symbol.high, here), size)
+    low = symbol.low if here > symbol.low else here / _ROOM
+    high = symbol.high if here < symbol.high else here * _ROOM
+    return np.geomspace(low, high, size)
 
 
 def border(rate: Rate, boundary: Boundary, along: str, across: str, x: Array,
@@ -163,6 +166,14 @@ class Comparison:
     def agrees(self) -> bool:
         """Whether the slopes differ by no more than two standard errors, or a tenth."""
         return abs(self.slope - self.theory) <= max(2 * self.slope_se, 0.1)
+
+
+def ready() -> Iterator[None]:
+    """Import what a sweep needs, so that the first one starts at once."""
+    from engine.accounting import exact_mu
+
+    exact_mu(1.0, 1e-6)
+    yield None
 
 
 def sweep(setting: Setting, symbol: str, values: Sequence[float], repeats: int, seed: int

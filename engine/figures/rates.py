@@ -117,7 +117,7 @@ def practice(points: Sequence[Measured], compared: Comparison | None, weighted: 
         "Mean squared error (log scale)"
     low, high = (float(heights.min()), float(heights.max())) if len(heights) else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=_log_axis(theme, symbol, x if len(x) > 1 else np.array([.5, 2])),
+        theme, legend=True, xaxis=_log_axis(theme, symbol, _with_room(x)),
         yaxis=_plain_log_axis(theme, quantity, low, high))}
     alt = f"{len(known)} measured errors" + (
         f", with slope {compared.slope:.2f} against {compared.theory:.2f} of the rate."
@@ -151,7 +151,8 @@ def _borders(rate: Rate, found: RegimeMap, point: Mapping[str, float], theme: Th
             lines.append({
                 "type": "scatter", "mode": "lines+text", "x": _plain(x),
                 "y": [None if math.isnan(v) else float(v) for v in shown],
-                "text": _once(boundary.key, shown), "textposition": "top center",
+                "text": _once(boundary.key if len(boundary.key) == 1 else "", shown),
+                "textposition": "top center",
                 "textfont": {"size": 14, "color": colour("text", theme)}, "hoverinfo": "skip",
                 "showlegend": False, "name": boundary.key,
                 "line": {"color": colour("text", theme), "width": 1.6, "dash": "6px,4px"}})
@@ -202,6 +203,11 @@ def _through(x: Array, y: Array, name: str, dash: str, role: str, theme: Theme) 
             "hoverinfo": "skip", "line": {"color": colour(role, theme), "width": 2, "dash": dash}}
 
 
+def _with_room(x: Array) -> Array:
+    """The ends of an axis that leaves room beside its outermost points."""
+    return np.array([x.min() / 1.15, x.max() * 1.15]) if len(x) else np.array([0.1, 10.0])
+
+
 def _symbol(rate: Rate, name: str) -> Symbol:
     return next(symbol for symbol in rate.symbols if symbol.name == name)
 
@@ -213,6 +219,7 @@ def _log_axis(theme: Theme, symbol: Symbol, values: Array) -> Spec:
 
 def _plain_log_axis(theme: Theme, title: str, low: float, high: float, margin: float = 0.06
                     ) -> Spec:
+    low, high = (low / 1.3, high * 1.3) if high <= low else (low, high)
     decades = math.log10(high / low)
     ticks = log_ticks(low, high) if decades < 2.4 else [
         10.0**k for k in range(math.ceil(math.log10(low) - 1e-9),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 
 import streamlit as st
@@ -23,7 +24,7 @@ from pages.shared.progress import progress
 
 _REPEATS = 50
 _MOST_NOTIONS = 4
-_SCENARIO = "Your scenario on Explore"
+_SCENARIO, _USUAL = "Your scenario on Explore", "Usual sizes of this problem"
 
 
 class View:
@@ -47,7 +48,7 @@ class View:
         """All symbols: the scenario's sizes where the rate is about curves, else usual ones."""
         sizes, usual = self.source.sizes, {s.name: float(s.usual) for s in self.rate.symbols}
         here = {"epsilon": self.now.epsilon, "delta": settings.delta(self.source)}
-        if {"n", "m", "S"} <= set(usual):
+        if self.own_sizes == _SCENARIO:
             here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
                      "m": float(sizes.n_observations_per_curve)}
         if self.now.example:
@@ -74,6 +75,12 @@ class View:
             return None
         at = [budget.epsilon for budget in shown.budgets].index(self.now.epsilon)
         return None if shown.is_refused(at) else float(shown.study.shares[at, 0])
+
+    @property
+    def own_sizes(self) -> str:
+        """What the sizes are where no figure or table is chosen."""
+        names = {symbol.name for symbol in self.rate.symbols}
+        return _SCENARIO if {"n", "m", "S"} <= names else _USUAL
 
     def symbol(self, name: str) -> str:
         found = next(s for s in self.rate.symbols if s.name == name)
@@ -120,8 +127,8 @@ def choices(view: View) -> None:
                        options=[name for name in names if name != view.along],
                        format_func=view.symbol, help="The vertical axis of the map.")
         controls.bound(st.selectbox, "Sizes", PRESETS[view.now.example].label
-                       if view.now.example else _SCENARIO, example, "example",
-                       options=[_SCENARIO, *(p.label for p in PRESETS.values())],
+                       if view.now.example else view.own_sizes, example, "example",
+                       options=[view.own_sizes, *(p.label for p in PRESETS.values())],
                        help="Where you are on the map: your scenario, or a figure or table of the "
                             "paper on private mean functions.")
 
@@ -221,6 +228,9 @@ def practice(view: View) -> None:
     if not view.serves_curves:
         return
     st.header("Does it hold? Theory over practice", anchor=False)
+    with suppress(InputError):  # a busy server is warm already
+        for slot in "12":  # one for each worker, so that the first points come at once
+            jobs().start(f"ready {slot}", "engine.regimes:ready", total=1)
     setting = _setting(view)
     if not view.source.is_random or view.along not in DIALS or view.now.example:
         st.markdown("Measuring needs simulated curves at the sizes of your scenario, and one of "

@@ -1,0 +1,43 @@
+"""The decision memo: one page that stands alone, true and free of markup from outside."""
+
+from dataclasses import replace
+
+from engine import memo, plan_words
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.planner import Setting
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import PublicFacts
+from tests.unit.test_planner import answer
+
+HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
+FACTS = HERE.source.facts
+
+
+def test_the_memo_holds_the_recommendation_the_odds_the_accuracy_and_the_alternatives():
+    found = answer(HERE, "epsilon", 2.0)
+    page = memo.decision_memo(HERE, found, FACTS).decode()
+    assert f"<b>ε = {found.value:g} is enough</b>" in page
+    assert "An attacker who knows every other child’s curve" in page
+    assert "Half of all releases would be within" in page
+    assert "Not covered:" in page and "One child’s whole curve" in page
+    for row in (*found.steps, found.reached):
+        assert plan_words.step(row, "epsilon", FACTS)[1] in page
+    assert page.count("recommended") == 1
+    assert "http" not in page and "<script" not in page
+
+
+def test_the_memo_of_an_impossible_plan_says_no_and_what_would_do():
+    few = replace(HERE, people=20)
+    found = answer(few, "epsilon", 0.5)
+    page = memo.decision_memo(few, found, FACTS).decode()
+    assert "verdict no" in page and "<b>Not possible.</b>" in page
+    assert "it would work" in page and "One step either way" not in page
+
+
+def test_words_of_a_person_cannot_become_markup():
+    found = answer(HERE, "error", 1.0)
+    evil = PublicFacts(**{**FACTS.__dict__, "person": "<script>x</script>", "people": "a*b_c$",
+                          "value_unit": "<b>cm"})
+    page = memo.decision_memo(HERE, found, evil).decode()
+    assert "<script" not in page and "&lt;script&gt;" in page
+    assert "a*b_c$" in page and "&lt;b&gt;cm" in page

@@ -1,0 +1,243 @@
+"""Maps of regimes, fitted constants, measured slopes, and the words and pictures about them."""
+
+import json
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from engine import rate_words
+from engine.accounting import exact_mu
+from engine.figures import plan as plan_figures
+from engine.figures import rates as figures
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.planner import Setting
+from engine.rate_presets import PRESETS
+from engine.rates import rates
+from engine.rates.functional_mean import FunctionalMeanRate
+from engine.regimes import (
+    Comparison,
+    Measured,
+    Weighted,
+    axis_values,
+    border,
+    compare,
+    regime_map,
+    sweep,
+    sweep_values,
+)
+from engine.sources.sparse_curves import SparseCurves
+
+RATE = FunctionalMeanRate(smoothness=2.0)
+POINT = {"n": 400.0, "m": 9.0, "S": 1.0, "epsilon": 0.05, "delta": 1e-6}
+HERE = Setting(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 1.0, 200, 10)
+
+
+# -- constants ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.84])
+def test_fitted_constants_give_privacy_its_measured_share_and_leave_the_rest(share):
+    weighted = Weighted.with_privacy_share(RATE, share, **POINT)
+    private = [term.is_private for term in RATE.terms]
+    assert weighted.shares(**POINT)[private].sum() == pytest.approx(share)
+    assert (weighted.weights[~np.array(private)] == 1).all()
+    assert len(set(weighted.weights[private])) == 1
+
+
+def test_without_a_share_or_without_private_terms_all_constants_stay_one():
+    for share in (0.0, 1.0):
+        assert (Weighted.with_privacy_share(RATE, share, **POINT).weights == 1).all()
+    free = FunctionalMeanRate(privacy="none")
+    assert (Weighted.with_privacy_share(free, 0.5, **POINT).weights == 1).all()
+
+
+def test_doubling_people_in_the_private_regime_divides_the_rate_as_its_exponent_says():
+    deep = {**POINT, "epsilon": 1e-5, "m": 1e4}
+    assert Weighted.plain(RATE).if_doubled("n", **deep) == pytest.approx(1 / 4, rel=1e-3)
+    assert Weighted.plain(RATE).if_doubled("epsilon", **deep) == pytest.approx(1 / 4, rel=1e-3)
+
+
+# -- the map ----------------------------------------------------------------------------------
+
+
+def test_the_map_shows_the_largest_term_everywhere():
+    found = regime_map(Weighted.plain(RATE), "epsilon", "m", POINT, 50)
+    for row, column in ((0, 0), (10, 40), (49, 49), (25, 5)):
+        at = {**POINT, "epsilon": found.x[column], "m": found.y[row]}
+        assert found.regimes[row, column] == int(RATE.dominant(**at))
+
+
+@pytest.mark.parametrize("key", ["A", "B", "C", "D", "E"])
+def test_borders_separate_the_regimes_they_name(key):
+    """Just above and below a border on the map, its two terms rule; elsewhere it is not drawn."""
+    rate = FunctionalMeanRate(privacy="central", smoothness=2.0)
+    boundary = next(b for b in rate.boundaries if b.key == key)
+    along, across = ("m", "epsilon") if boundary.symbol == "epsilon" else ("epsilon", "m")
+    x = axis_values(rate, along, POINT, 300)
+    y = border(rate, boundary, along, across, x, POINT)
+    assert np.isfinite(y).any()
+    names = [term.name for term in rate.terms]
+    for k in np.flatnonzero(np.isfinite(y))[1:-1:20]:
+        sides = {names[int(rate.dominant(**{**POINT, along: x[k], across: y[k] * factor}))]
+                 for factor in (0.98, 1.02)}
+        assert sides == set(boundary.between)
+
+
+def test_a_border_in_the_symbol_of_the_horizontal_axis_is_turned_round():
+    rate = FunctionalMeanRate(privacy="central", smoothness=2.0)
+    boundary = next(b for b in rate.boundaries if b.key == "C")  # given in ε
+    x = axis_values(rate, "epsilon", POINT, 200)
+    y = border(rate, boundary, "epsilon", "m", x, POINT)
+    for k in np.flatnonzero(np.isfinite(y)):
+        assert boundary.value(rate.at(**{**POINT, "m": y[k]})) == pytest.approx(x[k], rel=1e-3)
+
+
+def test_an_axis_always_holds_the_point_with_room_around_it():
+    assert axis_values(RATE, "epsilon", {**POINT, "epsilon": 1e-4}, 5)[0] < 1e-4
+    assert axis_values(RATE, "n", {**POINT, "n": 1e9}, 5)[-1] > 1e9
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda p: p.key)
+def test_every_figure_and_table_of_the_paper_draws(preset):
+    point = {s.name: float(s.usual) for s in preset.rate.symbols} | preset.point
+    weighted = Weighted.plain(preset.rate)
+    chart = figures.regimes(weighted, preset.along, preset.across, point, "light")
+    go.Figure(chart.spec)
+    assert len(PRESETS) == 11 and "Map of what limits the error" in chart.alt
+
+
+def test_the_panels_of_figure_1_show_the_three_orders_of_regimes():
+    left, middle, right = (PRESETS[f"figure-1-{side}"] for side in ("left", "middle", "right"))
+    seen = []
+    for preset in (left, middle, right):
+        point = {s.name: float(s.usual) for s in preset.rate.symbols} | preset.point
+        epsilons = np.geomspace(1e-4, 10, 300)
+        order = preset.rate.dominant(**{**point, "epsilon": epsilons})
+        seen.append([preset.rate.terms[k].name for i, k in enumerate(order)
+                     if i == 0 or order[i - 1] != k])
+    assert [len(names) for names in seen] == [3, 3, 2]
+    assert seen[0][-1] == "Sparse readings" and seen[1][-1] == seen[2][-1] == "Number of people"
+
+
+# -- theory over practice -----------------------------------------------------------------------
+
+
+def test_a_power_law_is_found_with_its_slope_and_its_constant():
+    rng, x = np.random.default_rng(2), np.geomspace(0.1, 10, 12)
+    points = [Measured(float(v), float(3 * v**-1.5 * np.exp(0.05 * rng.normal())),
+                       float(0.05 * 3 * v**-1.5)) for v in x]
+    found = compare(points, Weighted.plain(RATE), "epsilon", {**POINT, "m": 1e9})
+    assert found.slope == pytest.approx(-1.5, abs=4 * found.slope_se)
+    assert 0.005 < found.slope_se < 0.05
+
+
+def test_errors_that_are_the_rate_times_a_constant_agree_with_it():
+    x = np.geomspace(0.02, 2, 6)
+    sizes = 7 * RATE.total(**{**POINT, "epsilon": x})
+    points = [Measured(float(v), float(e), float(0.03 * e)) for v, e in zip(x, sizes, strict=True)]
+    found = compare(points, Weighted.plain(RATE), "epsilon", POINT)
+    assert found.slope == pytest.approx(found.theory) and found.constant == pytest.approx(7)
+    assert found.agrees
+    assert compare(points[:2], Weighted.plain(RATE), "epsilon", POINT) is None
+
+
+def test_a_sweep_moves_one_symbol_and_keeps_delta():
+    points = list(sweep(HERE, "n", [100.0, 400.0], 30, 1))
+    assert [p.value for p in points] == [100.0, 400.0]
+    assert points[0].mean > 5 * points[1].mean > 0 and points[0].se > 0
+    refused = list(sweep(Setting(HERE.source, AdaptiveMean(), 0.05, 50, 10), "n", [50.0], 10, 1))
+    assert math.isnan(refused[0].mean)
+
+
+def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
+    for symbol, here in (("epsilon", 1.0), ("n", 200), ("m", 10), ("S", 1)):
+        values = sweep_values(HERE, symbol)
+        assert values == sorted(set(values)) and len(values) >= 4
+        assert values[0] <= here <= values[-1]
+        if symbol != "epsilon":
+            assert all(value == round(value) for value in values)
+
+
+def test_the_slope_in_epsilon_where_noise_rules_is_that_of_the_noise():
+    """Six ε with three known functions, 50 data sets each; the noise falls like 1/μ(ε)²."""
+    low = Setting(HERE.source, HERE.mechanism, 0.05, 200, 10)
+    points = list(sweep(low, "epsilon", sweep_values(low, "epsilon"), 50, 1))
+    found = compare(points, Weighted.plain(RATE), "epsilon", {**POINT, "n": 200.0, "m": 1e6})
+    mus = [exact_mu(p.value, low.budget.delta) for p in points]
+    noise = -2 * np.polyfit(np.log([p.value for p in points]), np.log(mus), 1)[0]
+    assert found.slope == pytest.approx(noise, abs=max(5 * found.slope_se, 0.1))
+
+
+# -- words and pictures -------------------------------------------------------------------------
+
+
+def test_sentences_name_the_largest_term_and_what_doubling_buys():
+    weighted = Weighted.plain(RATE)
+    assert rate_words.ruling(weighted, POINT).startswith("What limits the error most: **")
+    lines = rate_words.if_doubled(weighted, POINT)
+    assert [line.split(" (")[0] for line in lines] == [
+        "People on each site", "Readings each", "Sites", "Protection"]
+    assert "privacy is nearly free" in rate_words.when_free(weighted, POINT)
+    assert rate_words.when_free(Weighted.plain(FunctionalMeanRate(privacy="none")), POINT) == ""
+    assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
+
+
+def test_privacy_is_called_free_only_where_it_stays_so_for_every_larger_epsilon():
+    weighted = Weighted.plain(RATE)
+    text = rate_words.when_free(weighted, POINT)
+    start = float(text.split("ε = ")[1].split("**")[0])
+    private = [term.is_private for term in RATE.terms]
+    for epsilon in (1.1 * start, 3 * start, 10.0):
+        assert weighted.shares(**{**POINT, "epsilon": epsilon})[private].sum() < 0.1
+
+
+@pytest.mark.parametrize(("slope", "words"), [
+    (-1.0, "They agree"), (-1.6, "falls faster"), (-0.3, "falls more slowly")])
+def test_the_verdict_on_slopes_is_plain(slope, words):
+    assert words in rate_words.verdict(Comparison(slope, 0.05, -1.0, 2.0), "n")
+    assert "−1.00" in rate_words.verdict(Comparison(slope, 0.05, -1.0, 2.0), "n")
+    assert "Too few points" in rate_words.verdict(None, "n")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("cls", rates.all(), ids=lambda cls: cls.key)
+def test_every_rate_draws_its_map_and_its_curves(cls, theme):
+    rate = cls()
+    point = {s.name: float(s.usual) for s in rate.symbols}
+    names = [s.name for s in rate.symbols if s.name != "delta"]
+    weighted = Weighted.plain(rate)
+    for chart in (figures.regimes(weighted, names[0], names[1], point, theme),
+                  figures.curves({"one": weighted, "two": weighted}, names[0], point, theme)):
+        go.Figure(chart.spec)
+        json.dumps(chart.spec["data"], allow_nan=False)
+        assert chart.alt.endswith(".") and chart.table
+
+
+def test_the_picture_of_measured_errors_shows_points_line_and_rate():
+    points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 20, 1))
+    weighted = Weighted.plain(RATE)
+    found = compare(points, weighted, "epsilon", POINT)
+    chart = figures.practice(points, found, weighted, "epsilon", POINT, "cm", "light")
+    go.Figure(chart.spec)
+    assert [trace["name"].split(" (")[0] for trace in chart.spec["data"]] == [
+        "Measured", "Fitted line", "Rate, one constant fitted"]
+    assert f"{found.slope:.2f}" in chart.alt
+    assert figures.practice([], None, weighted, "epsilon", POINT, "", "dark").alt.startswith("0 ")
+
+
+def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
+    errors = np.array([[np.nan, 4.0, 2.0], [3.0, 2.0, 0.5]])
+    chart = plan_figures.error_map([50, 200], [0.1, 1.0, 8.0], errors, 2.0, (1.0, 200), "children",
+                                   "cm", "light")
+    go.Figure(chart.spec)
+    json.dumps(chart.spec["data"], allow_nan=False)
+    line = chart.spec["data"][1]["contours"]
+    assert line["start"] == line["end"] == pytest.approx(math.log10(2))
+    assert chart.spec["data"][0]["z"][0][0] is None
+    assert "at most 2.00 cm on 50 % of the map" in chart.alt
+    empty = plan_figures.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
+                                   "children", "cm", "dark")
+    go.Figure(empty.spec)
