@@ -33,9 +33,15 @@ def verdict(answer: Answer, facts: PublicFacts) -> str:
 def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
     """For an impossible question: which other dial would do, one line each."""
     at = f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon" else ""
-    return [f"With {_dial(dial, value, facts)}{at} it would work." if value is not None else
-            f"No number of {_plural(dial, facts)} would do." if dial != "epsilon" else
-            "No ε up to 10 would do." for dial, value in (answer.fixes or {}).items()]
+
+    def line(dial: str, value: float | None) -> str:
+        if value is not None:
+            return f"With {_dial(dial, value, facts)}{at} it would work."
+        if dial == "epsilon":
+            return "No ε up to 10 would do."
+        return f"No number of {_plural(dial, facts)} that can be simulated would do."
+
+    return [line(dial, value) for dial, value in (answer.fixes or {}).items()]
 
 
 def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:

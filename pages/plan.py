@@ -9,6 +9,8 @@ layout.link_problems()
 view = plan_cards.View()
 plan_cards.strip(view)
 plan_cards.question(view)
+with layout.user_errors():
+    plan_cards.verdict(view)
 left, right = st.columns([7, 3], gap="medium")
 with right, layout.user_errors():
     plan_cards.answer(view)

@@ -63,6 +63,6 @@ def _said(error: float, unit: str) -> str:
 
 def _log_axis(theme: Theme, title: str, values: Sequence[float]) -> Spec:
     low, high = min(values), max(values)
-    ticks = log_ticks(low, high)
-    return axis(theme, title, type="log", range=[math.log10(low), math.log10(high)],
+    ticks, room = log_ticks(low, high), 0.03 * math.log10(high / low)  # for the diamond
+    return axis(theme, title, type="log", range=[math.log10(low) - room, math.log10(high) + room],
                 tickvals=ticks, ticktext=[f"{t:,g}".replace(",", "\u2009") for t in ticks])

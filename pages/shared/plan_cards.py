@@ -31,6 +31,11 @@ class View:
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.now.unknown
 
+    @property
+    def can_be_planned(self) -> bool:
+        """Whether the sizes of these curves can be changed."""
+        return self.source.is_random
+
     @cached_property
     def target(self) -> float:
         if self.now.target is not None:
@@ -109,21 +114,27 @@ def _resize(view: View, **sizes: int) -> None:
 # -- the answer ---------------------------------------------------------------------------------
 
 
-def answer(view: View) -> None:
-    """The verdict, the odds that go with it, one step either way, and the memo."""
-    if not view.source.is_random:
+def verdict(view: View) -> None:
+    """Yes or no, in one sentence, and for a no which other dial would do."""
+    if not view.can_be_planned:
         st.info("Plans are made with simulated curves, whose sizes can be changed. Choose some "
                 "under *More options*.", icon=":material/info:")
         return
     found = _found(view)
-    with st.container(border=True):
-        st.subheader("Answer", anchor=False)
-        box = st.success if found.is_possible else st.error
-        icon = ":material/check:" if found.is_possible else ":material/block:"
-        box(plan_words.verdict(found, view.facts), icon=icon)
-        for line in plan_words.fixes(found, view.facts):
-            st.markdown(line)
-        if found.is_possible:
+    box = st.success if found.is_possible else st.error
+    lines = [plan_words.verdict(found, view.facts), *plan_words.fixes(found, view.facts)]
+    box("  \n".join(lines),
+        icon=":material/check:" if found.is_possible else ":material/block:")
+
+
+def answer(view: View) -> None:
+    """What goes with the verdict: the odds, one step either way, and the memo."""
+    if not view.can_be_planned:
+        return
+    found = _found(view)
+    if found.is_possible:
+        with st.container(border=True):
+            st.subheader(f"Odds for one {view.facts.person}", anchor=False)
             st.markdown(wording.odds_main(found.odds, view.facts.person))
     if found.steps:
         _steps(view, found)
@@ -162,7 +173,7 @@ def _steps(view: View, found: Answer) -> None:
 
 def error_map(view: View) -> None:
     """The error over people and ε, with the line of the target."""
-    if not view.source.is_random:
+    if not view.can_be_planned:
         return
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 
 import streamlit as st
@@ -243,34 +244,44 @@ def practice(view: View) -> None:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
                     f"fresh data sets each, by *{view.now.mechanism.label.lower()}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
-            st.session_state.sweep = jobs().start(
-                key, "engine.regimes:sweep", setting, view.along, values, _REPEATS, view.now.seed,
-                total=len(values))
+            job = jobs().start(key, "engine.regimes:sweep", setting, view.along, values, _REPEATS,
+                               view.now.seed, total=len(values))
+            st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point)
     with left:
-        job = st.session_state.get("sweep")
-        if job is None:
+        sweep = st.session_state.get("sweep")
+        if sweep is None:
             st.markdown("Press *Measure* to see points on top of the rate.")
             return
-        if job.key != key:
+        if sweep.job.key != key:
             st.warning("These points are of earlier settings. Press *Measure* for the present "
                        "ones.", icon=":material/history:")
-        _measured(view, job)
+        _measured(sweep, view.source.facts.value_unit)
 
 
-def _measured(view: View, job: Job) -> None:
+@dataclass(frozen=True)
+class Sweep:
+    """Points that were asked for, with the rate they are compared with; they stay when it moves."""
+
+    job: Job
+    along: str
+    weighted: Weighted
+    point: dict[str, float]
+
+
+def _measured(sweep: Sweep, unit: str) -> None:
     def draw(job: Job) -> None:
         points = list(job.parts)
         if not points:
             return
-        found = compare(points, view.weighted, view.along, view.point)
-        chart = figures.practice(points, found, view.weighted, view.along, view.point,
-                                 view.source.facts.value_unit, layout.theme())
+        found = compare(points, sweep.weighted, sweep.along, sweep.point)
+        chart = figures.practice(points, found, sweep.weighted, sweep.along, sweep.point, unit,
+                                 layout.theme())
         pieces.chart(chart.spec, chart.alt, "chart_practice", 340, 320)
         if not job.live:
-            written = next(s.written for s in view.rate.symbols if s.name == view.along)
+            written = next(s.written for s in sweep.weighted.rate.symbols if s.name == sweep.along)
             st.markdown(rate_words.verdict(found, written))
 
-    progress(job, draw, "Sizes")
+    progress(sweep.job, draw, "Sizes")
 
 
 def _setting(view: View) -> Setting:

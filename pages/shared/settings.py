@@ -201,7 +201,7 @@ def checked_seed(seed: int) -> int:
 
 
 def _word(value: Any) -> str:
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return "none" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _value(parameter: Parameter, text: str) -> Any:

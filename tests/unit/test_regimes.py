@@ -8,7 +8,6 @@ import plotly.graph_objects as go
 import pytest
 
 from engine import rate_words
-from engine.accounting import exact_mu
 from engine.figures import plan as plan_figures
 from engine.figures import rates as figures
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -159,16 +158,6 @@ def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
         assert values[0] <= here <= values[-1]
         if symbol != "epsilon":
             assert all(value == round(value) for value in values)
-
-
-def test_the_slope_in_epsilon_where_noise_rules_is_that_of_the_noise():
-    """Six ε with three known functions, 50 data sets each; the noise falls like 1/μ(ε)²."""
-    low = Setting(HERE.source, HERE.mechanism, 0.05, 200, 10)
-    points = list(sweep(low, "epsilon", sweep_values(low, "epsilon"), 50, 1))
-    found = compare(points, Weighted.plain(RATE), "epsilon", {**POINT, "n": 200.0, "m": 1e6})
-    mus = [exact_mu(p.value, low.budget.delta) for p in points]
-    noise = -2 * np.polyfit(np.log([p.value for p in points]), np.log(mus), 1)[0]
-    assert found.slope == pytest.approx(noise, abs=max(5 * found.slope_se, 0.1))
 
 
 # -- words and pictures -------------------------------------------------------------------------

@@ -1,0 +1,84 @@
+"""Each of the three readers gets their answer in three interactions or fewer."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+SLOPE = re.compile(r"Measured slope in ε: −\d\.\d\d ± \d\.\d\d; the rate’s is −\d\.\d\d")
+
+
+@pytest.fixture
+def arrive(server, open_app):
+    def visit(path="/", **context):
+        page = open_app(server.url + path, **context)
+        page.locator("[data-testid=stHeading]").first.wait_for()
+        return page
+    return visit
+
+
+def settled(page):
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+
+def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arrive):
+    page = arrive()
+    page.get_by_role("link", name="Plan").first.click()  # 1
+    error = page.locator(".st-key-w_plan_error input")
+    error.fill("3")
+    page.keyboard.press("Enter")  # 2
+    answer = page.get_by_text(re.compile("is enough for a typical error of 3 cm"))
+    expect(answer).to_be_visible(timeout=20_000)
+    with page.expect_download() as memo:
+        page.get_by_role("button", name="Write the memo", exact=True).click()  # 3
+    text = memo.value.path().read_text()
+    assert "is enough</b> for a typical error of 3 cm" in text
+    assert "An attacker who knows every other child’s curve" in text
+    assert page.problems == [] and page.outside == []
+
+
+def test_a_teacher_shows_a_figure_of_the_paper(arrive):
+    page = arrive()
+    page.get_by_role("link", name="Rates").first.click()  # 1
+    page.locator(".st-key-w_example").get_by_role("combobox").click()  # 2
+    page.get_by_role("option", name="Figure 1, more readings").click()  # 3
+    chart = page.locator("[aria-label*='Map of what limits the error']")
+    expect(chart).to_have_attribute("aria-label", re.compile("privacy and sparse readings"))
+    expect(page.get_by_text("n = 400, m = 9, S = 1, ε = 0.05")).to_be_visible()
+    expect(page).to_have_url(re.compile("example-figure-1-middle"))
+    assert page.problems == []
+
+
+def test_a_statistician_checks_the_slope(arrive):
+    page = arrive()
+    page.get_by_role("link", name="Rates").first.click()  # 1
+    page.get_by_role("button", name="Measure", exact=True).click()  # 2
+    expect(page.get_by_text(SLOPE)).to_be_visible(timeout=30_000)
+    expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
+    assert page.problems == []
+
+
+def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
+    page = arrive("/rates?s=along-n")
+    page.get_by_role("button", name="Measure", exact=True).click()
+    expect(page.get_by_text("Measured slope in n")).to_be_visible(timeout=30_000)
+    page.wait_for_timeout(1000)  # the page runs once more when the work has ended
+    page.mouse.wheel(0, -5000)  # a list that opens while the page scrolls closes again
+    page.wait_for_timeout(300)
+    page.locator(".st-key-w_along").get_by_role("combobox").click()
+    page.get_by_role("option", name="Readings each (m)").click()
+    expect(page.get_by_text("These points are of earlier settings")).to_be_visible()
+    expect(page.get_by_text("Measured slope in n")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("path", ["/plan", "/rates"])
+def test_nothing_scrolls_sideways_on_plan_and_rates(arrive, path, width, scheme):
+    page = arrive(path, viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page.locator("[role=figure]").first.wait_for()
+    settled(page)
+    wide = page.evaluate("(() => { const e = document.querySelector('[data-testid=stMain]');"
+                         "return e.scrollWidth - e.clientWidth })()")
+    assert wide <= 0
+    assert page.problems == []

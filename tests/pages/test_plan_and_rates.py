@@ -1,0 +1,163 @@
+"""Plan and Rates through the framework's own tester: they draw, react, refuse kindly and link."""
+
+import dataclasses
+
+import pytest
+
+from engine import plan_words, rate_words, wording
+from engine.planner import DIALS, Setting, plan
+from engine.rate_presets import PRESETS
+from engine.rates import rates
+from engine.rates.functional_mean import FunctionalMeanRate
+from pages.shared import settings
+from tests.pages.test_explore import open_page, own_curves, words
+
+
+def visit(page, token="", **state):
+    at = open_page(token, **state)
+    at.switch_page(f"../{page}.py").run()
+    assert not at.exception
+    return at
+
+
+def answered(at, setting, unknown, target):
+    steps = plan(setting, unknown, target)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+# -- Plan -----------------------------------------------------------------------------------
+
+
+def test_plan_answers_on_arrival_with_the_engines_number():
+    at, usual = visit("plan"), settings.Settings()
+    assert at.title[0].value == "What do we need for the accuracy we want?"
+    found = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
+    assert at.success[0].value == plan_words.verdict(found, usual.source.facts)
+    assert wording.odds_main(found.odds, "child") in words(at)
+    assert not at.error
+
+
+def test_a_typed_target_changes_the_answer_and_the_address():
+    at = visit("plan")
+    before = at.success[0].value
+    at.number_input(key="w_plan_error").set_value(4.0).run()
+    assert at.success[0].value != before
+    assert "target-4" in "".join(at.query_params["s"])
+
+
+def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_shows():
+    at = visit("plan")
+    at.segmented_control(key="w_unknown").set_value("people").run()
+    assert "children are enough" in at.success[0].value
+    at.number_input(key="w_plan_readings").set_value(10).run()
+    assert at.session_state.settings.source.n_observations_per_curve == 10
+    at.number_input(key="w_plan_sites").set_value(2).run()
+    source = at.session_state.settings.source
+    assert (source.n_servers, source.n_curves) == (2, 400)
+
+
+def test_an_impossible_target_is_refused_plainly_with_what_would_do():
+    at = visit("plan", "target-0.05")
+    assert at.error[0].value.startswith("**Not possible.** Even with ε = 10")
+    assert "would" in words(at)
+
+
+@pytest.mark.parametrize(("key", "value", "problem"), [
+    ("w_plan_error", -1.0, "above zero"), ("w_plan_people", 0, "must lie between"),
+    ("w_plan_readings", 100_000, "must lie between")])
+def test_a_value_that_cannot_be_is_refused_beside_its_blank_and_the_answer_stays(
+        key, value, problem):
+    at = visit("plan")
+    before = at.success[0].value
+    at.number_input(key=key).set_value(value).run()
+    assert any(problem in error.value for error in at.error)
+    assert at.success[0].value == before
+
+
+def test_every_dial_can_be_found():
+    for unknown in DIALS:
+        at = visit("plan", f"unknown-{unknown}~target-3")
+        assert not at.error and len(at.success) == 1, unknown
+
+
+def test_own_curves_are_not_planned_with():
+    at = visit("plan", upload=own_curves(), show_upload=True)
+    assert any("simulated curves" in info.value for info in at.info)
+
+
+# -- Rates ----------------------------------------------------------------------------------
+
+
+def test_rates_says_what_limits_here_and_agrees_with_explore():
+    at = visit("rates")
+    assert "What limits the error most: **privacy" in words(at)
+    assert "Fitted so that privacy makes up 84 % of the squared error here" in words(at)
+    assert not at.error
+
+
+def test_with_all_constants_one_the_disagreement_with_explore_is_said():
+    at = visit("rates", "constants-one")
+    assert "They disagree with Explore here" in words(at)
+    point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
+    from engine.regimes import Weighted
+    assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
+
+
+@pytest.mark.parametrize("cls", rates.all(), ids=lambda cls: cls.key)
+def test_every_problem_draws(cls):
+    at = visit("rates", f"r-{cls.key}")
+    assert not at.error
+    assert "What limits the error most" in words(at)
+
+
+def test_figures_and_tables_of_the_paper_are_one_choice_away():
+    at = visit("rates")
+    for preset in PRESETS.values():
+        at.selectbox(key="w_example").set_value(preset.label).run()
+        assert not at.error, preset.key
+        assert at.session_state.settings.rate == preset.rate
+    assert "example-table-8" in "".join(at.query_params["s"])
+
+
+def test_axes_can_be_chosen_and_are_never_the_same():
+    at = visit("rates", "along-m~across-m")
+    assert not at.error
+    at.selectbox(key="w_along").set_value("S").run()
+    assert at.session_state.settings.along == "S"
+    assert "S" not in at.selectbox(key="w_across").options
+
+
+# -- the address ----------------------------------------------------------------------------
+
+
+def variations():
+    usual = settings.Settings()
+    for name, value in (("along", "n"), ("across", "S"), ("example", "table-3"),
+                        ("constants", "one"), ("unknown", "people"), ("target", 0.25)):
+        yield dataclasses.replace(usual, **{name: value})
+    for cls in rates.all():
+        yield dataclasses.replace(usual, rate=cls())
+        for parameter in cls.parameters():
+            if parameter.kind is float and not parameter.optional:
+                value = (parameter.low + parameter.high) / 2
+                try:
+                    yield dataclasses.replace(usual, rate=cls(**{parameter.name: value}))
+                except ValueError:
+                    continue
+
+
+def test_a_link_brings_back_rates_and_plans():
+    for chosen in variations():
+        token = settings.encode(chosen)
+        assert settings.decode(token) == (chosen, []), token
+
+
+def test_damaged_words_of_a_link_are_named():
+    for token in ("along-zebra", "target--3", "target-nan", "unknown-weight", "example-table-99",
+                  "r-nothing"):
+        found, problems = settings.decode(token)
+        assert problems and found == settings.Settings(), token
