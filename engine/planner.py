@@ -59,13 +59,7 @@ class Setting:
     @property
     def curves(self) -> Source:
         """The kind of curves, with these sizes."""
-        values = self.source.values()
-        sizes = {"n_curves": self.people * self.sites, "n_servers": self.sites,
-                 "n_observations_per_curve": self.readings}
-        if not self.source.is_random or not set(sizes) <= set(values):
-            raise InputError("Plans need simulated curves, whose sizes can be changed.",
-                             field="source", hint="Choose simulated curves.")
-        return type(self.source)(**{**values, **sizes})
+        return self.source.resized(self.people, self.readings, self.sites)
 
     def moved(self, dial: str, value: float) -> Setting:
         """The same with one dial at another value; counts are whole."""

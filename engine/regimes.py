@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine.experiments import mean_and_se
-from engine.planner import Setting
+from engine.planner import Setting, bounds
 from engine.preview import typical_errors
 from engine.rates import Boundary, Rate
 from engine.types import Array
 
-DIALS = {"n": "people", "m": "readings", "S": "sites", "epsilon": "epsilon"}
 _SAME = 1e-6  # of two terms on a border
 _ROOM = 3.0  # beside a point at or beyond the usual end of its axis
 
@@ -176,15 +175,15 @@ def ready() -> Iterator[None]:
     yield None
 
 
-def sweep(setting: Setting, symbol: str, values: Sequence[float], repeats: int, seed: int
+def sweep(setting: Setting, dial: str, values: Sequence[float], repeats: int, seed: int
           ) -> Iterator[Measured]:
-    """Measure the squared error at each value of a symbol; where nothing is published, skip it.
+    """Measure the squared error at each value of a dial; NaN where nothing is published.
 
     δ stays what it is at `setting`, so that only one thing changes.
     """
     fixed = replace(setting, delta=setting.budget.delta)
     for value in values:
-        here = fixed.moved(DIALS[symbol], value)
+        here = fixed.moved(dial, value)
         verdict = here.mechanism.feasibility(here.curves.sizes, (here.budget,))
         if verdict is not None and not verdict.is_feasible:
             yield Measured(value, math.nan, math.nan)
@@ -194,16 +193,13 @@ def sweep(setting: Setting, symbol: str, values: Sequence[float], repeats: int, 
         yield Measured(value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0))
 
 
-def sweep_values(setting: Setting, symbol: str, count: int = 6) -> list[float]:
+def sweep_values(setting: Setting, dial: str, count: int = 6) -> list[float]:
     """Values around the present one, from a quarter to four times, within what can be drawn."""
-    from engine.planner import bounds
-
-    dial = DIALS[symbol]
     low, high = bounds(setting, dial)
     here = float(getattr(setting, dial))
     span = np.geomspace(max(low, here / 4), min(high, here * 4), count)
-    values = span if symbol == "epsilon" else np.unique(np.round(span))
-    return [float(f"{value:.3g}") if symbol == "epsilon" else float(value) for value in values]
+    values = span if dial == "epsilon" else np.unique(np.round(span))
+    return [float(f"{value:.3g}") if dial == "epsilon" else float(value) for value in values]
 
 
 def compare(points: Sequence[Measured], weighted: Weighted, symbol: str, point: Mapping[str, float]

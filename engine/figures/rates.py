@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from engine.regimes import (
     Measured,
     RegimeMap,
     Weighted,
+    axis_values,
     border,
     moved,
     regime_map,
@@ -31,6 +34,7 @@ from engine.types import Array
 from engine.wording import number
 
 QUANTITY = "Rate (constants dropped, log scale)"
+SMOOTHNESS = "smoothness"
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
@@ -64,29 +68,48 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
 
 def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float], theme: Theme
            ) -> Chart:
-    """Rates against one symbol for several notions of privacy together, and the present value."""
+    """Rates for several notions of privacy together, and where we are on them.
+
+    `along` is a symbol of the rate, or "smoothness" for a rate that has one.
+    """
     first = next(iter(lines.values()))
-    symbol = _symbol(first.rate, along)
-    x = np.geomspace(min(symbol.low, point[along]), max(symbol.high, point[along]), _POINTS)
-    values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
-    data = [{"type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(), "name": name,
-             "line": {"width": 2.2 if k else 2.8, "dash": _DASHES[k % len(_DASHES)],
-                      "color": colour("without" if name == "no privacy" else "gradient", theme)},
-             "hovertemplate": "%{y:.3g}"} for k, (name, y) in enumerate(values.items())]
-    data.append({"type": "scatter", "mode": "lines", "x": [point[along]] * 2,
-                 "y": [min(float(y.min()) for y in values.values()),
-                       max(float(y.max()) for y in values.values())],
+    if along == SMOOTHNESS:
+        rate: Any = first.rate
+        here, label, x = rate.smoothness, "Smoothness α", np.linspace(1.0, 8.0, 57)
+        values = {name: _over_smoothness(line, x, point) for name, line in lines.items()}
+        axis_of_x = axis(theme, label, range=[1.0, 8.0])
+    else:
+        symbol = _symbol(first.rate, along)
+        here, label = point[along], f"{symbol.label} {symbol.written}"
+        x = axis_values(first.rate, along, point, _POINTS)
+        values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
+        axis_of_x = _log_axis(theme, symbol, x)
+    heights = np.concatenate(list(values.values()))
+    low, high = float(heights.min()), float(heights.max())
+    data: list[Spec] = [{
+        "type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(), "name": name,
+        "line": {"width": 2.2 if k else 2.8, "dash": _DASHES[k % len(_DASHES)],
+                 "color": colour("without" if name == "no privacy" else "gradient", theme)},
+        "hovertemplate": "%{y:.3g}"} for k, (name, y) in enumerate(values.items())]
+    data.append({"type": "scatter", "mode": "lines", "x": [here] * 2, "y": [low, high],
                  "name": "You are here", "hoverinfo": "skip",
                  "line": {"color": colour("raw", theme), "width": 1.4, "dash": "dot"}})
-    heights = np.concatenate(list(values.values()))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=_log_axis(theme, symbol, x),
-        yaxis=_plain_log_axis(theme, QUANTITY, float(heights.min()), float(heights.max())))}
+        theme, legend=True, xaxis=axis_of_x, yaxis=_plain_log_axis(theme, QUANTITY, low, high))}
     alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
                     for name, y in values.items())
-    return Chart(spec, f"Rate against {symbol.label.lower()}. {alt}.",
-                 {symbol.written: [float(f"{v:.4g}") for v in x[::10]],
+    return Chart(spec, f"Rate against {label.lower()}. {alt}.",
+                 {label: [float(f"{v:.4g}") for v in x[::10]],
                   **{name: [float(f"{v:.4g}") for v in y[::10]] for name, y in values.items()}})
+
+
+def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:
+    """The rate at every smoothness, with its constants."""
+    def at(smoothness: float) -> Rate:
+        changed: dict[str, Any] = {"smoothness": smoothness}
+        return replace(line.rate, **changed)
+
+    return np.array([float(replace(line, rate=at(float(a))).total(**point)) for a in x])
 
 
 def practice(points: Sequence[Measured], compared: Comparison | None, weighted: Weighted,

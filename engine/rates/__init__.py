@@ -8,7 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from engine.mechanisms import Mechanism
 from engine.registry import Parameterised, Registry
+from engine.sources import Source
 from engine.types import Array
 
 rates = Registry("engine.rates", "rate")
@@ -83,13 +85,16 @@ class Rate(Parameterised):
     """A bound on the squared error as a sum of terms in the public sizes and the budget.
 
     Class facts: the `tasks` it belongs to, the `reference` (paper and theorem), and the `symbols`
-    it depends on. Points are given by those names, as scalars or arrays that broadcast; symbols
-    left out take their usual values. All bounds hold up to constants and logarithms.
+    it depends on; `dials` say which dial of a simulation moves a symbol. Points are given by the
+    names of symbols, as scalars or arrays that broadcast; symbols left out take their usual values.
+    All bounds hold up to constants and logarithms.
     """
 
     tasks: ClassVar[frozenset[str]]
     reference: ClassVar[str]
     symbols: ClassVar[tuple[Symbol, ...]]
+    dials: ClassVar[Mapping[str, str]] = {
+        "n": "people", "m": "readings", "S": "sites", "epsilon": "epsilon"}
     capped: ClassVar[bool] = False  # whether the error never exceeds the size of the class, one
 
     @property
@@ -109,6 +114,10 @@ class Rate(Parameterised):
     def tuning(self, **point: float | Array) -> dict[str, Array]:
         """The tuning that attains the rate, by its name in the mechanism; constants are one."""
         return {}
+
+    def in_practice(self) -> tuple[Source, Mechanism] | None:
+        """Simulated data and a mechanism with this rate, where the scenario does not give them."""
+        return None
 
     # -- evaluation -------------------------------------------------------------------------
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import lambertw
 
+from engine.mechanisms import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
 from engine.registry import param
+from engine.sources import Source
 from engine.tasks import UNIVARIATE_MEAN
 from engine.types import Array
 
@@ -59,11 +62,20 @@ class UnivariateMeanRate(Rate):
     reference = ("lecture slides on rates of univariate means under privacy; sums for maxima, the "
                  "constant in the exponent and the limit between small and large n are our reading")
     symbols = (S, N, EPSILON)
+    dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}
 
     setting: str = param(
         "central_item", "Who is trusted with what",
         "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
         "User: all numbers of a person are. None: no privacy.", choices=SETTINGS)
+
+    def in_practice(self) -> tuple[Source, Mechanism]:
+        """Numbers of equal spread in [0, 1], and the algorithm of the same kind of trust."""
+        from engine.mechanisms.univariate_mean import UnivariateMean
+        from engine.sources.numbers import Numbers
+
+        setting = "local_user" if self.setting.startswith("local_user") else self.setting
+        return Numbers(), UnivariateMean(setting=setting)
 
     @property
     def terms(self) -> tuple[Term, ...]:

@@ -36,6 +36,17 @@ class Source(Parameterised):
         """The public sizes of every data set of this source."""
         return self.draw(1, np.random.default_rng(0)).sizes
 
+    def resized(self, people: int, readings: int, sites: int) -> Source:
+        """The same recipe with so many people on each of so many sites, and readings each.
+
+        Raises
+        ------
+        InputError
+            If the sizes of these data cannot be changed.
+        """
+        raise InputError("Plans and sweeps need simulated curves, whose sizes can be changed.",
+                         field="source", hint="Choose simulated curves.")
+
     @staticmethod
     def _only_once(n_repeats: int) -> None:
         """Real curves are one data set, however often it is asked for."""

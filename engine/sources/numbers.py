@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,10 @@ class Numbers(Source):
     @property
     def truth(self) -> Truth:
         return Truth.of(lambda t: np.full_like(t, self.true_mean))
+
+    def resized(self, people: int, readings: int, sites: int) -> Numbers:
+        """So many numbers at each site; every site is one person, whatever `people` says."""
+        return replace(self, n_servers=sites, n_items=readings)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets: people first, then all their numbers."""

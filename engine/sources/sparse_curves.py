@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -164,6 +164,11 @@ class SparseCurves(Source):
     @property
     def truth(self) -> Truth:
         return _truth(self.mean, self.level)
+
+    def resized(self, people: int, readings: int, sites: int) -> SparseCurves:
+        """The same curves with other sizes; see `Source.resized`."""
+        return replace(self, n_curves=people * sites, n_servers=sites,
+                       n_observations_per_curve=readings)
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets; times, deviations and errors each come from one block of draws."""

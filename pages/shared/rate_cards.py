@@ -16,7 +16,7 @@ from engine.planner import Setting
 from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.rates.functional_mean import NOTIONS
-from engine.regimes import DIALS, Weighted, compare, sweep_values
+from engine.regimes import Weighted, compare, sweep_values
 from engine.types import Budget
 from pages.shared import cards, controls, layout, run, settings
 from pages.shared import components as pieces
@@ -199,7 +199,16 @@ def notions(view: View) -> None:
     """The rate against one symbol, for all kinds of trust together."""
     st.header("How fast the error falls", anchor=False)
     lines = _lines(view)
-    chart = figures.curves(lines, view.along, view.point, layout.theme())
+    if hasattr(view.rate, figures.SMOOTHNESS):
+        controls.bound(
+            st.segmented_control, "Against", view.now.against,
+            lambda chosen: settings.change(against=chosen or "map"), "against",
+            options=["map", "smoothness"], format_func={
+                "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
+            help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
+    smooth = view.now.against == "smoothness" and hasattr(view.rate, figures.SMOOTHNESS)
+    chart = figures.curves(lines, figures.SMOOTHNESS if smooth else view.along, view.point,
+                           layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_notions", 340, 320)
     st.markdown(":small[Rates hold up to constants and logarithms: compare slopes and borders, not "
                 "heights. Dotted: where you are.]")
@@ -226,27 +235,29 @@ def _lines(view: View) -> dict[str, Weighted]:
 
 def practice(view: View) -> None:
     """Measured errors on the same axis as the rate, with both slopes."""
-    if not view.serves_curves:
+    setting = _setting(view)
+    if setting is None:
         return
     st.header("Does it hold? Theory over practice", anchor=False)
     with suppress(InputError):  # a busy server is warm already
         for slot in "12":  # one for each worker, so that the first points come at once
             jobs().start(f"ready {slot}", "engine.regimes:ready", total=1)
-    setting = _setting(view)
-    if not view.source.is_random or view.along not in DIALS or view.now.example:
-        st.markdown("Measuring needs simulated curves at the sizes of your scenario, and one of "
-                    "people, readings, sites or ε on the axis.")
+    dial = view.rate.dials.get(view.along)
+    if not setting.source.is_random or dial is None or view.now.example:
+        st.markdown("Measuring needs simulated data at your own sizes, and people, readings, sites "
+                    "or ε on the axis.")
         return
-    values = sweep_values(setting, view.along)
-    key = digest(("sweep", setting, view.along, tuple(values), view.now.seed))
+    values = sweep_values(setting, dial)
+    key = digest(("sweep", setting, dial, tuple(values), view.now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with right:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
-                    f"fresh data sets each, by *{view.now.mechanism.label.lower()}*.")
+                    f"fresh data sets each, by *{setting.mechanism.label.lower()}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
-            job = jobs().start(key, "engine.regimes:sweep", setting, view.along, values, _REPEATS,
+            job = jobs().start(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
                                view.now.seed, total=len(values))
-            st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point)
+            st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point,
+                                           setting.source.facts.value_unit)
     with left:
         sweep = st.session_state.get("sweep")
         if sweep is None:
@@ -255,7 +266,7 @@ def practice(view: View) -> None:
         if sweep.job.key != key:
             st.warning("These points are of earlier settings. Press *Measure* for the present "
                        "ones.", icon=":material/history:")
-        _measured(sweep, view.source.facts.value_unit)
+        _measured(sweep)
 
 
 @dataclass(frozen=True)
@@ -266,16 +277,17 @@ class Sweep:
     along: str
     weighted: Weighted
     point: dict[str, float]
+    unit: str
 
 
-def _measured(sweep: Sweep, unit: str) -> None:
+def _measured(sweep: Sweep) -> None:
     def draw(job: Job) -> None:
         points = list(job.parts)
         if not points:
             return
         found = compare(points, sweep.weighted, sweep.along, sweep.point)
-        chart = figures.practice(points, found, sweep.weighted, sweep.along, sweep.point, unit,
-                                 layout.theme())
+        chart = figures.practice(points, found, sweep.weighted, sweep.along, sweep.point,
+                                 sweep.unit, layout.theme())
         pieces.chart(chart.spec, chart.alt, "chart_practice", 340, 320)
         if not job.live:
             written = next(s.written for s in sweep.weighted.rate.symbols if s.name == sweep.along)
@@ -284,11 +296,20 @@ def _measured(sweep: Sweep, unit: str) -> None:
     progress(sweep.job, draw, "Sizes")
 
 
-def _setting(view: View) -> Setting:
-    sizes = view.source.sizes
-    return Setting(view.source, view.now.mechanism, view.now.epsilon,
-                   min(sizes.n_curves_per_server), round(sizes.n_observations_per_curve),
-                   sizes.n_servers, settings.delta(view.source))
+def _setting(view: View) -> Setting | None:
+    """What is simulated: the scenario, or data and a mechanism of the rate's own problem."""
+    if view.serves_curves:
+        sizes = view.source.sizes
+        return Setting(view.source, view.now.mechanism, view.now.epsilon,
+                       min(sizes.n_curves_per_server), round(sizes.n_observations_per_curve),
+                       sizes.n_servers, settings.delta(view.source))
+    found = view.rate.in_practice()
+    if found is None:
+        return None
+    of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
+               if name in view.rate.dials}
+    return Setting(*found, view.now.epsilon, round(of_dial.get("people", 1)),
+                   round(of_dial.get("readings", 1)), round(of_dial.get("sites", 1)), 0.0)
 
 
 # -- the folds ----------------------------------------------------------------------------------

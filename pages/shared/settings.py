@@ -32,7 +32,8 @@ _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
-            "constants": ("fitted", "one"), "unknown": DIALS}
+            "constants": ("fitted", "one"),
+            "against": ("map", "smoothness"), "unknown": DIALS}
 
 
 def _front_source() -> Source:
@@ -44,8 +45,8 @@ def _front_source() -> Source:
 class Settings:
     """One view of the dashboard; `delta` None means 1/n².
 
-    `rate`, `along`, `across`, `example` (a figure or table of a paper) and `constants` belong to
-    Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
+    `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
+    belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
     """
 
     source: Source = field(default_factory=_front_source)
@@ -60,6 +61,7 @@ class Settings:
     across: str = "m"
     example: str = ""
     constants: str = "fitted"
+    against: str = "map"
     unknown: str = "epsilon"
     target: float | None = None
 

@@ -123,6 +123,18 @@ def test_figures_and_tables_of_the_paper_are_one_choice_away():
     assert "example-table-8" in "".join(at.query_params["s"])
 
 
+def test_the_rate_can_be_drawn_against_the_smoothness():
+    at = visit("rates", "against-smoothness")
+    assert not at.error
+    assert not visit("rates", "against-smoothness~r-sparse_regression").error
+
+
+def test_measured_points_of_numbers_come_from_a_mechanism_of_the_same_trust():
+    at = visit("rates", "r-univariate_mean~r.setting-local_user_small_n~along-S")
+    assert "by *average number*" in words(at)
+    assert not at.error
+
+
 def test_axes_can_be_chosen_and_are_never_the_same():
     at = visit("rates", "along-m~across-m")
     assert not at.error
@@ -137,7 +149,7 @@ def test_axes_can_be_chosen_and_are_never_the_same():
 def variations():
     usual = settings.Settings()
     for name, value in (("along", "n"), ("across", "S"), ("example", "table-3"),
-                        ("constants", "one"), ("unknown", "people"), ("target", 0.25)):
+                        ("constants", "one"), ("against", "smoothness"), ("unknown", "people"), ("target", 0.25)):
         yield dataclasses.replace(usual, **{name: value})
     for cls in rates.all():
         yield dataclasses.replace(usual, rate=cls())

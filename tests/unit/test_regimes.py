@@ -16,6 +16,7 @@ from engine.planner import Setting
 from engine.rate_presets import PRESETS
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
+from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.regimes import (
     Comparison,
     Measured,
@@ -144,19 +145,19 @@ def test_errors_that_are_the_rate_times_a_constant_agree_with_it():
 
 
 def test_a_sweep_moves_one_symbol_and_keeps_delta():
-    points = list(sweep(HERE, "n", [100.0, 400.0], 30, 1))
+    points = list(sweep(HERE, "people", [100.0, 400.0], 30, 1))
     assert [p.value for p in points] == [100.0, 400.0]
     assert points[0].mean > 5 * points[1].mean > 0 and points[0].se > 0
-    refused = list(sweep(Setting(HERE.source, AdaptiveMean(), 0.05, 50, 10), "n", [50.0], 10, 1))
+    refused = list(sweep(Setting(HERE.source, AdaptiveMean(), 0.05, 50, 10), "people", [50.0], 10, 1))
     assert math.isnan(refused[0].mean)
 
 
 def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
-    for symbol, here in (("epsilon", 1.0), ("n", 200), ("m", 10), ("S", 1)):
-        values = sweep_values(HERE, symbol)
+    for dial, here in (("epsilon", 1.0), ("people", 200), ("readings", 10), ("sites", 1)):
+        values = sweep_values(HERE, dial)
         assert values == sorted(set(values)) and len(values) >= 4
         assert values[0] <= here <= values[-1]
-        if symbol != "epsilon":
+        if dial != "epsilon":
             assert all(value == round(value) for value in values)
 
 
@@ -230,3 +231,25 @@ def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_pu
     empty = plan_figures.error_map([5, 6], [0.1, 1.0], np.full((2, 2), np.nan), 2.0, (1.0, 5),
                                    "children", "cm", "dark")
     go.Figure(empty.spec)
+
+
+def test_against_the_smoothness_the_rate_without_privacy_falls_to_that_of_the_number_of_people():
+    free = Weighted.plain(FunctionalMeanRate(privacy="none"))
+    chart = figures.curves({"no privacy": free}, "smoothness", POINT, "light")
+    go.Figure(chart.spec)
+    y = chart.spec["data"][0]["y"]
+    assert all(a >= b for a, b in zip(y, y[1:], strict=False))
+    expected = FunctionalMeanRate(privacy="none", smoothness=8.0).total(**POINT)
+    assert y[-1] == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize("setting", ["central_item", "site", "local_item"])
+def test_errors_of_private_numbers_fall_with_people_as_the_rate_says(setting):
+    """Five numbers of people, 50 data sets each."""
+    rate = UnivariateMeanRate(setting=setting)
+    source, method = rate.in_practice()
+    here = Setting(source, method, 0.3, 1, 50, 60, 0.0)
+    points = list(sweep(here, "sites", [30, 60, 120, 240, 480], 50, 1))
+    found = compare(points, Weighted.plain(rate), "S", {"S": 60.0, "n": 50.0, "epsilon": 0.3})
+    print(setting, found)
+    assert found.slope == pytest.approx(found.theory, abs=max(4 * found.slope_se, 0.15))
