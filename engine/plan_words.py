@@ -79,7 +79,8 @@ def _dials(setting: Setting) -> dict[str, str]:
 
 
 def _people(parts: dict[str, str], facts: PublicFacts) -> str:
-    people = f"{parts['people']} {escape(facts.people)}"
+    noun = facts.person if parts["people"] == "1" else facts.people
+    people = f"{parts['people']} {escape(noun)}"
     return people if parts["sites"] == "1" else f"{people} at each of {parts['sites']} sites"
 
 
