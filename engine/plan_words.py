@@ -69,6 +69,9 @@ def _not_possible(answer: Answer, facts: PublicFacts) -> str:
 def _found_error(answer: Answer, facts: PublicFacts) -> str:
     if answer.value is None or answer.low is None or answer.high is None:
         return "**Nothing would be published:** too few people for this ε."
+    if answer.reached.log_se == 0:
+        return (f"**The typical error is {_error(answer.value, facts)}.** By formula, not by "
+                "simulation: the root of the mean squared error.")
     return (f"**The typical error is {_error(answer.value, facts)}.** Simulated; it lies between "
             f"{_error(answer.low, facts)} and {_error(answer.high, facts)}, 99 times in 100.")
 
@@ -92,6 +95,8 @@ def _dial(dial: str, value: float, facts: PublicFacts) -> str:
 
 def _certainty(answer: Answer) -> str:
     """How sure the simulation is of the answer."""
+    if answer.reached.log_se == 0:
+        return "By formula, not by simulation: the root of the mean squared error."
     shown = (lambda v: f"{v:.2g}") if answer.unknown == "epsilon" else _count
     low, high = shown(answer.low or 0.0), shown(answer.high or 0.0)
     if low == high:

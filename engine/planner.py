@@ -17,7 +17,7 @@ import numpy as np
 
 from engine import accounting, risk
 from engine.errors import InputError
-from engine.mechanisms import Mechanism
+from engine.mechanisms import Mechanism, one_per_server
 from engine.preview import typical_errors
 from engine.sources import Source
 from engine.types import Array, Budget
@@ -25,8 +25,9 @@ from engine.types import Array, Budget
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0
 _LOWEST = {"epsilon": 0.01, "people": 2.0, "readings": 1.0, "sites": 1.0}
-_HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 50_000.0, "readings": 1000.0, "sites": 1000.0}
-_MOST_READINGS = 2_000_000  # of one data set
+_HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, "sites": 1000.0}
+_MOST_READINGS = 1_000_000  # of one data set
+_MOST_PEOPLE = 20_000  # in all
 _QUICK, _SURE = 60, 240  # data sets behind a step of the search and behind the answer
 _MOST_CURVES = 1000  # of a data set up to which so many are drawn; fewer of larger ones
 _CORRECTIONS = 4
@@ -197,7 +198,15 @@ def _check(unknown: str, target: float) -> None:
 
 
 def measure(setting: Setting, repeats: int, seed: int) -> Measured:
-    """The typical error at one setting over fresh data sets."""
+    """The typical error at one setting: exact where a formula is known, else simulated.
+
+    An exact one is the root of the mean squared error, and its standard error is zero.
+    """
+    curves = setting.curves
+    squared = setting.mechanism.exact_risk(curves, one_per_server(
+        (setting.budget,), curves.sizes.n_servers))
+    if squared is not None:
+        return Measured(setting, math.sqrt(squared), 0.0)
     return _measured(setting, [setting.budget], repeats, seed)[0]
 
 
@@ -236,9 +245,9 @@ def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
         high = min(high, max(low, _MOST_READINGS // others))
         if unknown == "people":
             low = max(low, math.ceil(2 / setting.sites))
-            high = min(high, 100_000 // setting.sites)
+            high = min(high, _MOST_PEOPLE // setting.sites)
         if unknown == "sites":
-            high = min(high, 100_000 // setting.people)
+            high = min(high, _MOST_PEOPLE // setting.people)
     return low, high
 
 

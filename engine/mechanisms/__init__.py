@@ -11,6 +11,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.feasibility import Feasibility
 from engine.registry import Parameterised, Registry
+from engine.sources import Source
 from engine.types import Budget, CurveData, Estimate, PublicFacts, Sizes
 
 mechanisms = Registry("engine.mechanisms", "mechanism")
@@ -71,6 +72,10 @@ class Mechanism(Parameterised):
 
         None if there is no rule, NaN if nothing would be released.
         """
+        return None
+
+    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+        """Mean squared error on this kind of simulated data, where a formula gives it exactly."""
         return None
 
     def caution(self, facts: PublicFacts) -> str:

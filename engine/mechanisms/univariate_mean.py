@@ -15,6 +15,8 @@ from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics.bases import Basis
 from engine.registry import param
+from engine.sources import Source
+from engine.sources.numbers import Numbers
 from engine.tasks import UNIVARIATE_MEAN
 from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
 
@@ -226,6 +228,15 @@ class UnivariateMean(Mechanism):
         """
         plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
+
+    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+        """Noise and chance of independent numbers add up; None with a vote or for people that vary.
+
+        The released mean is linear in the numbers and the noise is independent of them.
+        """
+        added = self.exact_error(source.sizes, budgets, source.facts)
+        chance = source.variance_of_mean if isinstance(source, Numbers) else None
+        return None if added is None or chance is None else added + chance
 
     @property
     def _is_by_person(self) -> bool:

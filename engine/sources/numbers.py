@@ -88,6 +88,25 @@ class Numbers(Source):
         return self.mean + sd * (_mean_excess(below) - _mean_excess(above))
 
     @property
+    def variance_of_mean(self) -> float | None:
+        """Variance of the mean of all numbers once held within the range; None if people vary.
+
+        With α and β the bounds in standard units, moments of a held normal are those of its three
+        parts: α with chance Φ(α), β with chance 1 − Φ(β), and the truncated normal between.
+        """
+        if self.person_sd > 0:
+            return None
+        if self.item_sd == 0:
+            return 0.0
+        low, high = ((bound - self.mean) / self.item_sd
+                     for bound in (self.value_low, self.value_high))
+        below, above = norm.cdf(low), norm.sf(high)
+        first = low * below + norm.pdf(low) - norm.pdf(high) + high * above
+        second = (low**2 * below + (1 - below - above + low * norm.pdf(low)
+                                    - high * norm.pdf(high)) + high**2 * above)
+        return float(self.item_sd**2 * (second - first**2) / (self.n_servers * self.n_items))
+
+    @property
     def truth(self) -> Truth:
         return Truth.of(lambda t: np.full_like(t, self.true_mean))
 
