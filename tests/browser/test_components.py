@@ -113,11 +113,12 @@ def test_a_movement_is_on_screen_within_50_ms(show):
     assert late[int(0.95 * len(late))] < 50
 
 
-def test_twelve_quick_key_presses_are_reported_once_or_twice(show):
+def test_twelve_quick_movements_are_reported_once_or_twice(show):
     page = show()
-    slider(page).focus()
-    for _ in range(12):
-        page.keyboard.press("ArrowLeft")
+    slider(page).evaluate(  # in the page, where a slow computer cannot stretch the time between
+        "async slider => { for (let k = 0; k < 12; k++) { slider.stepDown();"
+        "for (const kind of ['input', 'change']) slider.dispatchEvent(new Event(kind));"
+        "await new Promise(go => setTimeout(go, 5)); } }")
     expect(server_says(page)).to_contain_text("server budget 1,")
     runs = int(server_says(page).inner_text().rsplit(" ", 1)[1])
     assert runs <= 3

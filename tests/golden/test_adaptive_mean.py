@@ -1,14 +1,16 @@
 """The adaptive mean reproduces an independent implementation, by the stated match rule."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine import executors, scenario
-from engine.experiments import run_cells
+from engine.experiments import generator, mean_and_se, run_cells
 from engine.mechanisms.adaptive_mean import AdaptiveMean, effective_size
+from engine.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 
@@ -64,6 +66,28 @@ def test_errors_with_the_usual_basis_match_the_independent_runs():
 def test_all_errors_match_the_independent_runs():
     """480 cells: four curves, two bases, 100 to 4000 curves, five ε."""
     check(of("13.2"))
+
+
+# Sites: curves on each, ε of each, r, and means ± standard errors raw and shrunk over 30 data sets.
+SITES = [((250,) * 4, (1.0,) * 4, 14, (0.00257, 0.00015), (0.00230, 0.00019)),
+         ((250,) * 4, (4.0,) * 4, 16, (0.00105, 0.00009), (0.00096, 0.00009)),
+         ((400, 250, 100), (4.0, 1.0, 0.5), 15, (0.00181, 0.00017), (0.00167, 0.00019)),
+         ((50,) * 20, (1.0,) * 20, 9, (0.00640, 0.00060), (0.00664, 0.00082))]
+
+
+@pytest.mark.parametrize(("sizes", "epsilons", "size", "raw", "shrunk"), SITES)
+def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, size, raw, shrunk):
+    """30 data sets with three releases each, at δ = 10⁻³ on every site."""
+    drawn = SparseCurves(n_curves=sum(sizes)).draw(30, generator(11, 0, 0))
+    data = replace(drawn, server=np.repeat(np.arange(len(sizes)), sizes))
+    budgets = tuple(Budget(epsilon, 1e-3) for epsilon in epsilons)
+    for how, (mean, se) in (("never", raw), ("always", shrunk)):
+        estimate = AdaptiveMean(shrink=how).release_many(data, [budgets], 3, generator(11, 1, 0))
+        got = mean_and_se(integrated_squared_errors(estimate, data.truth).total[0])
+        z = (got["mean"] - mean) / np.hypot(got["se"], se)
+        print(sizes[0], epsilons[0], how, f"{got['mean']:.5f} against {mean:.5f}, {z:.2f}")
+        assert estimate.kept == (size,)
+        assert abs(z) <= 3
 
 
 def test_the_rules_from_public_sizes_are_those_of_the_golden_runs():

@@ -3,7 +3,7 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 const PHONE = 520;                        // narrower than this: short legend, lower plots
-const REST = 45;                          // ms without movement before the server is told
+const REST = 60;                          // ms without movement before the server is told
 const GAP = 24;                           // between two entries of the legend
 const MARGIN = {right: 14, bottom: 46, row: 20};
 
