@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from engine.regimes import Comparison, Weighted, axis_values, moved
-from engine.wording import change, number, small
+from engine.wording import capital, change, number, small
 
 _TUNED = {"truncation": "basis functions kept"}
 _FREE = 0.1  # share of the rate below which privacy costs almost nothing
@@ -56,7 +56,7 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
         written = next(s.written for s in weighted.rate.symbols if s.name == condition.symbol)
         asked = f"{written} up to {_size(limit)}" if np.isfinite(limit) and limit > 0 else \
             "more than these parameters give"
-        lines.append(f"{_capital(condition.name)}: asks for {asked}; with constants one it "
+        lines.append(f"{capital(condition.name)}: asks for {asked}; with constants one it "
                      f"**{holds}** here.")
     return lines
 
@@ -90,6 +90,3 @@ def _signed(value: float) -> str:
 def _size(value: float) -> str:
     return small(value) if value < 0.001 else number(value, 2)
 
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

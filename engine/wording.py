@@ -213,14 +213,14 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     """Instead of a picture: that nothing useful can be published, and what would change it."""
     return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
             f"The noise would be larger than the curve, so no budget is spent. "
-            f"{_capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
+            f"{capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
             "possible.")
 
 
 def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
     """Beside a picture that shows little more than a level and a trend."""
     return ("Coarse: at this ε only the level and the trend can be trusted. "
-            f"{_capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
+            f"{capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
 
 
 def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
@@ -342,7 +342,7 @@ def tuning(chosen: Mapping[str, object]) -> str:
 
     named = (f"{_TUNED.get(name, name.replace('_', ' '))}: {shown(value)}"
              for name, value in chosen.items())
-    return _capital(" · ".join(named))
+    return capital(" · ".join(named))
 
 
 # -- what limits accuracy -------------------------------------------------------------------
@@ -359,9 +359,9 @@ def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
     (first, name), (second, other) = named[0], named[1]
     if first - second <= 0.1:
         name, other = (part.removesuffix(" and clipping") for part in (name, other))
-        return f"**{_capital(name)} and {other}** share the squared error about equally."
+        return f"**{capital(name)} and {other}** share the squared error about equally."
     verb = "make" if " and " in name else "makes"
-    return f"**{_capital(name)}** {verb} up {_percent(first)} of the squared error."
+    return f"**{capital(name)}** {verb} up {_percent(first)} of the squared error."
 
 
 def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
@@ -380,7 +380,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
+    """The first letter large, the rest as it is."""
     return text[:1].upper() + text[1:]
 
 

@@ -13,10 +13,9 @@ from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
-    axis,
     colour,
     layout,
-    log_ticks,
+    log_axis,
     method_style,
     translucent,
 )
@@ -124,14 +123,8 @@ def _layout(x: list[float], low: Array, high: Array, floor: float | None, unit: 
     quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
     return layout(
         theme, legend=True,
-        xaxis=_log_axis(theme, "Protection ε (log scale)", x[0] * 0.93, x[-1] * 1.07),
-        yaxis=_log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True))
-
-
-def _log_axis(theme: Theme, title: str, low: float, high: float, grid: bool = False) -> Spec:
-    ticks = log_ticks(low, high)
-    return axis(theme, title, grid=grid, type="log", range=[np.log10(low), np.log10(high)],
-                tickvals=ticks, ticktext=[f"{t:g}" for t in ticks])
+        xaxis=log_axis(theme, "Protection ε (log scale)", x[0] * 0.93, x[-1] * 1.07),
+        yaxis=log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True))
 
 
 def _table(x: list[float], median: Array, low: Array, high: Array, others: Sequence[Method]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_ticks, translucent
+from engine.figures.theme import Chart, Spec, Theme, colour, layout, log_axis, translucent
 from engine.types import Array
 from engine.wording import number, with_unit
 
@@ -47,8 +47,9 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
                             "line": {"color": colour("text", theme), "width": 2.4}}})
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
-        xaxis=_log_axis(theme, "Protection ε (log scale)", epsilons),
-        yaxis=_log_axis(theme, f"{who[:1].upper()}{who[1:]} (log scale)", people))}
+        xaxis=log_axis(theme, "Protection ε (log scale)", min(epsilons), max(epsilons), room=.03),
+        yaxis=log_axis(theme, f"{who[:1].upper()}{who[1:]} (log scale)", min(people), max(people),
+                       room=0.03))}
     share = float((errors <= target).mean())
     return Chart(spec, f"Map of the typical error over ε and {who}. It is at most "
                  f"{with_unit(number(target), unit)} on {100 * share:.0f} % of the map.",
@@ -59,10 +60,3 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
 
 def _said(error: float, unit: str) -> str:
     return with_unit(number(error), unit) if math.isfinite(error) else "nothing published"
-
-
-def _log_axis(theme: Theme, title: str, values: Sequence[float]) -> Spec:
-    low, high = min(values), max(values)
-    ticks, room = log_ticks(low, high), 0.03 * math.log10(high / low)  # for the diamond
-    return axis(theme, title, type="log", range=[math.log10(low) - room, math.log10(high) + room],
-                tickvals=ticks, ticktext=[f"{t:,g}".replace(",", "\u2009") for t in ticks])

@@ -16,7 +16,7 @@ from engine.figures.theme import (
     axis,
     colour,
     layout,
-    log_ticks,
+    log_axis,
     regime_colours,
 )
 from engine.rates import Rate, Symbol
@@ -56,8 +56,8 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
     data.append(_here(point[along], point[across], theme))
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=_names(found, [t.name for t in terms], theme),
-        xaxis=_log_axis(theme, _symbol(weighted.rate, along), found.x),
-        yaxis=_log_axis(theme, _symbol(weighted.rate, across), found.y))}
+        xaxis=_axis_of(theme, _symbol(weighted.rate, along), found.x),
+        yaxis=_axis_of(theme, _symbol(weighted.rate, across), found.y))}
     ruling = terms[int(weighted.dominant(**point))].name
     shares = {term.name: float((found.regimes == k).mean()) for k, term in enumerate(terms)}
     return Chart(spec, f"Map of what limits the error: here it is “{ruling.lower()}”. "
@@ -83,7 +83,7 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
         here, label = point[along], f"{symbol.label} {symbol.written}"
         x = axis_values(first.rate, along, point, _POINTS)
         values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
-        axis_of_x = _log_axis(theme, symbol, x)
+        axis_of_x = _axis_of(theme, symbol, x)
     heights = np.concatenate(list(values.values()))
     low, high = float(heights.min()), float(heights.max())
     data: list[Spec] = [{
@@ -95,7 +95,7 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
                  "name": "You are here", "hoverinfo": "skip",
                  "line": {"color": colour("raw", theme), "width": 1.4, "dash": "dot"}})
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=axis_of_x, yaxis=_plain_log_axis(theme, QUANTITY, low, high))}
+        theme, legend=True, xaxis=axis_of_x, yaxis=log_axis(theme, QUANTITY, low, high, room=0.06))}
     alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
                     for name, y in values.items())
     return Chart(spec, f"Rate against {label.lower()}. {alt}.",
@@ -140,8 +140,8 @@ def practice(points: Sequence[Measured], compared: Comparison | None, weighted: 
         "Mean squared error (log scale)"
     low, high = (float(heights.min()), float(heights.max())) if len(heights) else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=_log_axis(theme, symbol, _with_room(x)),
-        yaxis=_plain_log_axis(theme, quantity, low, high))}
+        theme, legend=True, xaxis=_axis_of(theme, symbol, x if len(x) else np.ones(1), 0.06),
+        yaxis=log_axis(theme, quantity, low, high, room=0.06))}
     alt = f"{len(known)} measured errors" + (
         f", with slope {compared.slope:.2f} against {compared.theory:.2f} of the rate."
         if compared else ".")
@@ -226,37 +226,13 @@ def _through(x: Array, y: Array, name: str, dash: str, role: str, theme: Theme) 
             "hoverinfo": "skip", "line": {"color": colour(role, theme), "width": 2, "dash": dash}}
 
 
-def _with_room(x: Array) -> Array:
-    """The ends of an axis that leaves room beside its outermost points."""
-    return np.array([x.min() / 1.15, x.max() * 1.15]) if len(x) else np.array([0.1, 10.0])
-
-
 def _symbol(rate: Rate, name: str) -> Symbol:
     return next(symbol for symbol in rate.symbols if symbol.name == name)
 
 
-def _log_axis(theme: Theme, symbol: Symbol, values: Array) -> Spec:
-    return _plain_log_axis(theme, f"{symbol.label} {symbol.written} (log scale)",
-                           float(values.min()), float(values.max()), margin=0.0)
-
-
-def _plain_log_axis(theme: Theme, title: str, low: float, high: float, margin: float = 0.06
-                    ) -> Spec:
-    low, high = (low / 1.3, high * 1.3) if high <= low else (low, high)
-    decades = math.log10(high / low)
-    ticks = log_ticks(low, high) if decades < 2.4 else [
-        10.0**k for k in range(math.ceil(math.log10(low) - 1e-9),
-                               math.floor(math.log10(high) + 1e-9) + 1,
-                               max(1, round(decades / 7)))]
-    room = margin * max(decades, 0.3)
-    return axis(theme, title, type="log", tickvals=ticks, ticktext=[_tick(t) for t in ticks],
-                range=[math.log10(low) - room, math.log10(high) + room])
-
-
-def _tick(value: float) -> str:
-    if 0.001 <= value < 1e5:
-        return f"{value:,.10g}".replace(",", "\u2009")
-    return f"10<sup>{round(math.log10(value))}</sup>"
+def _axis_of(theme: Theme, symbol: Symbol, values: Array, room: float = 0.0) -> Spec:
+    return log_axis(theme, f"{symbol.label} {symbol.written} (log scale)", float(values.min()),
+                    float(values.max()), room=room)
 
 
 def _plain(values: Array) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -105,6 +106,34 @@ def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -
     }
 
 
+def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = False,
+             room: float = 0.0) -> Spec:
+    """A log axis from `low` to `high`; `room` is a share of its length left at each end.
+
+    Few decades get 1–2–5 ticks, many get powers of ten; large and small ones are written as such.
+    """
+    if high <= low:
+        low, high = low / 1.3, high * 1.3
+    decades = math.log10(high / low)
+    ticks = log_ticks(low, high) if decades < 2.5 else _powers(low, high, decades)
+    margin = room * max(decades, 0.3)
+    return axis(theme, title, grid=grid, type="log", tickvals=ticks,
+                ticktext=[_tick(value) for value in ticks],
+                range=[math.log10(low) - margin, math.log10(high) + margin])
+
+
 def log_ticks(low: float, high: float) -> list[float]:
     """1–2–5 per decade between two positive numbers."""
     return [m * 10.0**e for e in range(-6, 9) for m in (1, 2, 5) if low <= m * 10.0**e <= high]
+
+
+def _powers(low: float, high: float, decades: float) -> list[float]:
+    """At most about seven powers of ten between two positive numbers."""
+    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    return [10.0**k for k in range(first, last + 1, max(1, round(decades / 7)))]
+
+
+def _tick(value: float) -> str:
+    if 0.001 <= value < 1e5:
+        return f"{value:,.10g}".replace(",", "\u2009")
+    return f"10<sup>{round(math.log10(value))}</sup>"
