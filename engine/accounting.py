@@ -102,24 +102,30 @@ def guarantee(spends: Sequence[Spend], server: int) -> Budget:
     δ is the one asked for, or 0 where no release needs it; ε is exact. It may exceed what was
     asked when printed constants do not keep their promise, and falls below it when they are loose.
     """
-    own = [spend for spend in spends if spend.server == server]
+    return _proved(by_server(spends)[server])
+
+
+def by_server(spends: Sequence[Spend]) -> dict[int, list[Spend]]:
+    """The lines of every server, in order of the servers."""
+    lines: dict[int, list[Spend]] = {}
+    for spend in spends:
+        lines.setdefault(spend.server, []).append(spend)
+    return dict(sorted(lines.items()))
+
+
+def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
+    """The proved guarantee of every server, in order."""
+    return tuple(_proved(own) for own in by_server(spends).values())
+
+
+def keeps_promise(spends: Sequence[Spend]) -> bool:
+    """Whether every server's people get at least the protection that was asked for."""
+    return all(_proved(own).epsilon <= own[0].asked.epsilon for own in by_server(spends).values())
+
+
+def _proved(own: Sequence[Spend]) -> Budget:
     asked, pure = own[0].asked, total_epsilon(own)
     epsilon = exact_epsilon(total_mu(own), asked.delta) if pure is None else pure
     if epsilon <= asked.epsilon * (1 + _ROUNDING) and asked.epsilon <= epsilon * (1 + _SAME):
         return asked
     return Budget(max(epsilon, 1e-12), asked.delta if pure is None else 0.0)
-
-
-def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
-    """The proved guarantee of every server, in order."""
-    return tuple(guarantee(spends, s) for s in sorted({spend.server for spend in spends}))
-
-
-def keeps_promise(spends: Sequence[Spend]) -> bool:
-    """Whether every server's people get at least the protection that was asked for."""
-    servers = sorted({spend.server for spend in spends})
-    return all(guarantee(spends, s).epsilon <= _asked(spends, s).epsilon for s in servers)
-
-
-def _asked(spends: Sequence[Spend], server: int) -> Budget:
-    return next(spend.asked for spend in spends if spend.server == server)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.accounting import total_mu
+from engine.accounting import by_server, total_mu
 from engine.bands import limits
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
@@ -202,8 +202,7 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
 
 def weakest_mu(spends: Sequence[Spend]) -> float:
     """The largest total μ over servers."""
-    servers = sorted({spend.server for spend in spends})
-    return max(total_mu(s for s in spends if s.server == server) for server in servers)
+    return max(total_mu(own) for own in by_server(spends).values())
 
 
 def _affordable(data: CurveData, budgets: Sequence[Budget]) -> int:

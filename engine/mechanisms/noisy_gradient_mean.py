@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine import accounting
 from engine.errors import InputError
@@ -31,6 +32,7 @@ from engine.types import (
     Spend,
 )
 
+Index = NDArray[np.int64]
 _USUAL_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
 _MORE_THAN_ENOUGH_ROUNDS = 2000
 
@@ -44,6 +46,7 @@ class Plan:
     batch_sizes: tuple[int, ...]
     scales: Array  # (servers, size): standard deviation of the noise each server adds each round
     weights: Array  # (servers,): share of each server in the combined gradient
+    schedule: Index  # (rounds, servers): which of its batches a server uses; −1 where it rests
     spends: tuple[Spend, ...]
 
 
@@ -81,7 +84,9 @@ class NoisyGradientMean(Mechanism):
     largest value.
 
     *Composition.* "split" uses fresh curves in each round, fixed by their position: rounds are
-    parallel and together cost one round. "full_batch" uses all curves in all T rounds: squares of
+    parallel and together cost one round. A server with fewer curves than rounds joins as many
+    rounds as it has curves, one curve each, in a public rotation; where every curve is a server
+    of its own this is local privacy. "full_batch" uses all curves in all T rounds: squares of
     μ add, so each round gets μ/√T.
 
     *Basis.* Curves that are not periodic are expanded over a longer period (Fourier extension) or
@@ -234,7 +239,7 @@ class NoisyGradientMean(Mechanism):
         """Basis size, rounds, noise scales, weights and ledger from public facts alone."""
         sizes = data.sizes
         size, rounds = self._size(sizes, budgets), self._rounds(sizes)
-        batches = self._batch_sizes(sizes, rounds)
+        batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
         largest = [self._radii(own, sizes.n_curves, size).max(axis=0)
                    for own in _counts_per_server(data)]
         sensitivity = np.stack([2 * r / b for r, b in zip(largest, batches, strict=True)])
@@ -243,7 +248,7 @@ class NoisyGradientMean(Mechanism):
         scales = np.stack([shape(d, mu) for d, mu in zip(sensitivity, mus, strict=True)])
         bounds = np.array([(r**2).sum() / b for r, b in zip(largest, batches, strict=True)])
         return Plan(size, rounds, batches, scales,
-                    self._weights(sizes, budgets, size, scales, bounds),
+                    self._weights(sizes, budgets, size, scales, bounds), schedule,
                     tuple(self._spend(s, budgets[s], mus[s], rounds, batches[s], sizes,
                                       sensitivity[s], scales[s]) for s in range(len(budgets))))
 
@@ -286,13 +291,28 @@ class NoisyGradientMean(Mechanism):
         """Curves per round on each server; "split" leaves out the few that do not fill a round."""
         if self.scheme == "full_batch":
             return sizes.n_curves_per_server
-        fewest = min(sizes.n_curves_per_server)
-        if fewest < rounds:
+        return tuple(max(k // rounds, 1) for k in sizes.n_curves_per_server)
+
+    def _schedule(self, sizes: Sizes, rounds: int) -> Index:
+        """Who takes part in which round, and with which of its batches; from public sizes.
+
+        Servers that are too small for all rounds take turns: each next one begins a round later.
+        """
+        schedule = np.full((rounds, sizes.n_servers), -1)
+        small = 0
+        for s, k in enumerate(sizes.n_curves_per_server):
+            if self.scheme == "full_batch" or k >= rounds:
+                schedule[:, s] = np.arange(rounds)
+            else:
+                schedule[(small + np.arange(k) * rounds // max(k, 1)) % rounds, s] = np.arange(k)
+                small += 1
+        if (schedule.max(axis=1) < 0).any():
             raise InputError(
-                f"Fresh curves in each of {rounds} rounds need at least {rounds} curves on every "
-                f"server; the smallest has {fewest}.", field="n_iterations",
+                f"Fresh curves in each of {rounds} rounds need at least {rounds} curves, and one "
+                f"for each round; there are {sizes.n_curves} on {sizes.n_servers} servers.",
+                field="n_iterations",
                 hint="Take fewer rounds, more curves, or all curves in every round.")
-        return tuple(k // rounds for k in sizes.n_curves_per_server)
+        return schedule
 
     def _radii(self, counts: Array, n_curves: int, size: int) -> Array:
         """R_l = C_R (√(log^p(N/η) / m_i) + l^−α): (curves, size), one row if lengths are equal."""
@@ -328,6 +348,7 @@ class NoisyGradientMean(Mechanism):
                sensitivity: Array, scales: Array) -> Spend:
         n = sizes.n_curves_per_server[server]
         if self.scheme == "split":
+            rounds = min(rounds, n)
             why = (f"Each curve takes part in one of {rounds} rounds ({batch * rounds} of {n} "
                    "curves are used), so all rounds together cost as much as one.")
         else:
@@ -357,10 +378,15 @@ class NoisyGradientMean(Mechanism):
         moments, n = self._moments(data, basis), data.n_curves
         ends = np.cumsum(data.sizes.n_curves_per_server)
         streams = rng.spawn(len(ends))
-        shape = (rounds, data.n_repeats, draws, basis.size)
+        shape = (data.n_repeats, draws, basis.size)
         return [Server(moments.curves(slice(stop - len(own), stop)),
-                       self._radii(own, n, basis.size), stream.standard_normal(shape))
+                       self._radii(own, n, basis.size),
+                       stream.standard_normal((self._rounds_of(len(own), rounds), *shape)))
                 for stop, own, stream in zip(ends, _counts_per_server(data), streams, strict=True)]
+
+    def _rounds_of(self, n_curves: int, rounds: int) -> int:
+        """How many rounds a server takes part in."""
+        return rounds if self.scheme == "full_batch" else min(n_curves, rounds)
 
     def _descend(self, servers: list[Server], plans: list[Plan], draws: int
                  ) -> tuple[Array, Array]:
@@ -375,10 +401,11 @@ class NoisyGradientMean(Mechanism):
         shares = np.concatenate([np.repeat([p.weights for p in plans], draws, axis=0), quiet])
         iterates = np.zeros((repeats, len(shares), size))
         for t in range(plan.rounds):
-            sent = [self.server_update(server, t, plan.batch_sizes[s], iterates,
-                                       np.stack([p.scales[s] for p in plans]))
-                    for s, server in enumerate(servers)]
-            iterates = self.combine(sent, shares, iterates)
+            active = np.flatnonzero(plan.schedule[t] >= 0)
+            sent = [self.server_update(servers[s], int(plan.schedule[t, s]), plan.batch_sizes[s],
+                                       iterates, np.stack([p.scales[s] for p in plans]))
+                    for s in active]
+            iterates = self.combine(sent, _of_those(shares, active), iterates)
         private = len(plans) * draws
         released = iterates[:, :private].reshape(repeats, len(plans), draws, size)
         if self.baseline == "same_steps":
@@ -387,18 +414,20 @@ class NoisyGradientMean(Mechanism):
             unprotected = np.repeat(self._baseline(servers, plan.rounds)[:, None], len(plans), 1)
         return released.swapaxes(0, 1), unprotected.swapaxes(0, 1)
 
-    def server_update(self, server: Server, round: int, batch_size: int, iterates: Array,
+    def server_update(self, server: Server, batch: int, batch_size: int, iterates: Array,
                       scales: Array) -> Array:
         """Everything a server does with its curves in one round; only the result leaves it.
+
+        `batch` counts the rounds this server takes part in.
 
         `iterates` (repeats, columns, r) came from the centre; `scales` (plans, r). Returns the
         averaged clipped gradients, noised in the private columns: (repeats, columns, r).
         """
-        start = round * batch_size if self.scheme == "split" else 0
-        batch = slice(start, start + batch_size)
-        radii = server.radii if len(server.radii) == 1 else server.radii[batch]
-        sent = mean_clipped_gradient(server.moments.curves(batch), iterates, radii)
-        noise = scales[:, None] * server.normals[round][:, None]
+        start = batch * batch_size if self.scheme == "split" else 0
+        used = slice(start, start + batch_size)
+        radii = server.radii if len(server.radii) == 1 else server.radii[used]
+        sent = mean_clipped_gradient(server.moments.curves(used), iterates, radii)
+        noise = scales[:, None] * server.normals[batch][:, None]
         noise = noise.reshape(len(sent), -1, sent.shape[2])
         sent[:, :noise.shape[1]] += noise
         return sent
@@ -429,6 +458,14 @@ class NoisyGradientMean(Mechanism):
 def _is_periodic(facts: PublicFacts) -> bool:
     """Declared so, or a design of the paper, which takes its curves for periodic."""
     return facts.periodic or (facts.kind == "simulated" and facts.unit_scale)
+
+
+def _of_those(shares: Array, active: Index) -> Array:
+    """Shares of the servers that take part in a round, made to sum to one again."""
+    if len(active) == shares.shape[1]:
+        return shares
+    taking_part = shares[:, active]
+    return np.asarray(taking_part / taking_part.sum(axis=1, keepdims=True))
 
 
 def _rate_weights(n: Array, m: float, budgets: tuple[Budget, ...], size: int) -> Array:

@@ -1,12 +1,15 @@
 """The mechanism against the paper's formulas and an independent line-by-line version."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from engine import accounting
 from engine.errors import InputError
 from engine.experiments import generator
-from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean, _of_those
+from engine.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from tests.benchmark.naive import algorithm_1
@@ -128,7 +131,7 @@ def test_curves_that_do_not_close_are_expanded_over_a_longer_period():
 
 def test_too_few_curves_for_the_rounds_are_refused_with_both_numbers():
     data = draw(SparseCurves(n_curves=12))
-    with pytest.raises(InputError, match=r"each of 22 rounds.*smallest has 12") as caught:
+    with pytest.raises(InputError, match=r"each of 22 rounds.*there are 12") as caught:
         release(NoisyGradientMean(scheme="split", n_iterations=22), data, BUDGET)
     assert caught.value.field == "n_iterations"
 
@@ -179,3 +182,60 @@ def test_rate_and_variance_weights_are_those_of_the_example_with_three_sites():
         return mechanism.plan(data, budgets).weights
     assert np.allclose(shares("rate"), [0.533, 0.333, 0.133], atol=5e-4)
     assert np.allclose(shares("inverse_variance"), [0.958, 0.040, 0.001], atol=1e-3)
+
+
+# -- servers that are smaller than the number of rounds --------------------------------------
+
+
+def local(n=600, rounds=20, **chosen):
+    """Every curve is a server of its own."""
+    data = replace(SparseCurves(n_curves=n).draw(1, generator(1, 0, 0)), server=np.arange(n))
+    return data, NoisyGradientMean(scheme="split", truncation=3, n_iterations=rounds, **chosen)
+
+
+def test_small_servers_take_turns_so_that_every_round_has_as_many_and_no_curve_serves_twice():
+    data, mechanism = local()
+    schedule = mechanism.plan(data, (Budget(1.0, 1e-3),) * 600).schedule
+    assert ((schedule >= 0).sum(axis=0) == 1).all()
+    assert ((schedule >= 0).sum(axis=1) == 30).all()
+
+
+def test_a_server_with_a_few_curves_joins_that_many_rounds_each_with_another_curve():
+    data = SparseCurves(n_curves=63, n_servers=1).draw(1, generator(1, 0, 0))
+    server = np.repeat([0, 1, 2], [50, 10, 3])
+    mixed = CurveData(data.times, data.values, data.counts, server, data.facts)
+    mechanism = NoisyGradientMean(scheme="split", n_iterations=20, truncation=3)
+    plan = mechanism.plan(mixed, (Budget(1.0, 1e-3),) * 3)
+    assert plan.batch_sizes == (2, 1, 1)
+    for s, n in ((1, 10), (2, 3)):
+        assert sorted(plan.schedule[:, s][plan.schedule[:, s] >= 0]) == list(range(n))
+        assert plan.spends[s].count == n and plan.spends[s].composition == "parallel"
+    assert (plan.schedule[:, 0] == np.arange(20)).all()
+
+
+def test_shares_of_a_round_sum_to_one_over_the_servers_that_take_part():
+    shares = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
+    assert np.allclose(_of_those(shares, np.array([0, 2])).sum(axis=1), 1)
+    assert _of_those(shares, np.arange(3)) is shares
+
+
+def test_local_privacy_runs_and_its_noise_is_that_of_the_formula():
+    """20 000 people at ε = 8, one release: the sum of variances over those of a round."""
+    data, mechanism = local(n=20_000, rounds=40)
+    budget = Budget(8.0, 1e-3)
+    estimate = mechanism.release(data, (budget,), generator(2, 1, 0))
+    spend = estimate.spends[0][0]
+    rho, each = 0.1, 500
+    q = (1 - rho) ** 2
+    variance = sum(s**2 for s in spend.noise_scale) / each * rho**2 / (1 - q)
+    error = integrated_squared_errors(estimate, data.truth).total[0, 0, 0]
+    print(f"error {error:.5f}, noise {variance:.5f}")
+    assert error < 0.0005 + 6 * variance
+    assert accounting.guarantee(estimate.spends[0], 7) == budget
+
+
+def test_rounds_without_a_curve_are_refused_with_the_sizes():
+    data, mechanism = local(n=30, rounds=40)
+    with pytest.raises(InputError, match="need at least 40 curves, and one for each round; there "
+                                         "are 30 on 30 servers"):
+        mechanism.plan(data, (Budget(1.0, 1e-3),) * 30)
