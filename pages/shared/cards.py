@@ -23,7 +23,7 @@ from engine.types import Array, Budget, PublicFacts, Spend
 from pages.shared import components as pieces
 from pages.shared import layout, run, settings
 
-_PICTURE = "picture"
+_PICTURE = settings.PICTURE
 _WEAK_FROM = 4.0
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked

@@ -27,6 +27,7 @@ TASK = MEAN_FUNCTION.key
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
+PICTURE = "picture"  # the key of the live picture
 LONGEST_TEXT = 400  # characters of a parameter that is text
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
@@ -220,14 +221,25 @@ def load(page: str) -> None:
     """Take over the address at the first run, after Back and Forward, and when a link is followed.
 
     A bare address means "front page" after Back on the same page, but "leave as is" after a page
-    switch, which drops the parameter.
+    switch, which drops the parameter. A run that the picture asked for is no navigation: its
+    address may be the one before the last movement, which the browser has not replaced yet.
     """
     state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
-    if "settings" not in state or (seen != state.written and (seen or same_page)):
+    moved = _picture_moved()
+    if "settings" not in state or (seen != state.written and (seen or same_page) and not moved):
         state.settings, state.link_problems = decode(seen)
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = seen, state.settings.epsilon
+
+
+def _picture_moved() -> bool:
+    """Whether the live picture reports something else than at the last run."""
+    state = st.session_state
+    picture = state.get(PICTURE)
+    report = picture.get("picked") if isinstance(picture, Mapping) else None
+    before, state.last_report = state.get("last_report"), report
+    return report is not None and report != before
 
 
 def save() -> None:

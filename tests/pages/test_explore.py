@@ -247,3 +247,27 @@ def test_random_tokens_never_fail():
     for _ in range(500):
         found, _ = settings.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
         assert settings.decode(settings.encode(found)) == (found, [])
+
+
+class State(dict):
+    """A session's state with attributes, as streamlit has it."""
+
+    __getattr__, __setattr__ = dict.__getitem__, dict.__setitem__
+
+
+def load_with(monkeypatch, state, address):
+    monkeypatch.setattr(settings.st, "session_state", state)
+    monkeypatch.setattr(settings.st, "query_params", {"s": address} if address else {})
+    settings.load("explore")
+
+
+def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_movement(monkeypatch):
+    """The second of two quick movements comes with the address from before the first."""
+    state = State()
+    load_with(monkeypatch, state, "")
+    state.settings, state.written = settings.Settings(epsilon=1.2), "epsilon-1.2"
+    state[settings.PICTURE] = {"picked": {"budget": 16, "rev": state.rev}}
+    load_with(monkeypatch, state, "")
+    assert state.settings.epsilon == 1.2
+    load_with(monkeypatch, state, "")  # nothing moved since: this is Back
+    assert state.settings.epsilon == 1.0 and state.rev == 2
