@@ -62,14 +62,19 @@ def _parser() -> argparse.ArgumentParser:
 def _plan(options: argparse.Namespace) -> None:
     chosen = scenario.from_json(_text(options.file))
     cell = chosen.cells()[0]
-    setting = planner.setting_of(cell.source, cell.mechanism, cell.budgets)
+    if len(set(cell.budgets)) != 1:
+        raise InputError("A plan has one budget for all sites; got several.", field="budgets",
+                         hint="Give the same ε and δ to all of them.")
+    budget = cell.budgets[0]
+    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta)
     answer = _run_out(planner.plan(setting, options.unknown, options.target, chosen.run.seed))
     if options.json:
         print(json.dumps(planner.plain(answer), ensure_ascii=False))
         return
     facts = cell.source.facts
     for line in (plan_words.question(setting, options.unknown, options.target, facts),
-                 plan_words.verdict(answer, facts), *plan_words.fixes(answer, facts)):
+                 plan_words.verdict(answer, facts), *plan_words.fixes(answer, facts),
+                 *filter(None, [plan_words.broken_promise(answer)])):
         print(line.replace("**", ""))
     for one in answer.steps:
         print("  " + ": ".join(plan_words.step(one, options.unknown, facts)))

@@ -39,8 +39,11 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes
         f"{_marked(plan_words.verdict(answer, facts))}</p>",
         _list(plan_words.fixes(answer, facts)),
     ]
-    if answer.is_possible:
-        odds = answer.odds
+    broken = plan_words.broken_promise(answer)
+    if broken:
+        parts.append(f"<p class='verdict no'>{_marked(broken)}</p>")
+    if answer.is_possible and answer.protection is not None:
+        odds = answer.protection.odds
         parts += [
             "<h2>What an attacker could learn</h2>",
             f"<p>{_marked(wording.odds_main(odds, facts.person))}</p>",

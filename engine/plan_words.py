@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine import wording
 from engine.planner import Answer, Measured, Setting
 from engine.types import PublicFacts
 from engine.wording import escape, number, small, times, with_unit
@@ -42,6 +43,14 @@ def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
         return f"No number of {_plural(dial, facts)} that can be simulated would do."
 
     return [line(dial, value) for dial, value in (answer.fixes or {}).items()]
+
+
+def broken_promise(answer: Answer) -> str:
+    """Where the answer's noise does not give the ε that was asked for; empty elsewhere."""
+    given = answer.protection
+    if given is None or given.keeps_promise:
+        return ""
+    return wording.broken_promise(given.asked, given.proved.epsilon)
 
 
 def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:

@@ -18,7 +18,7 @@ import numpy as np
 from engine import accounting, risk
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
-from engine.preview import typical_errors
+from engine.preview import typical_errors, weakest_mu
 from engine.sources import Source
 from engine.types import Array, Budget
 
@@ -51,6 +51,14 @@ class Setting:
     readings: int = 30
     sites: int = 1
     delta: float | None = None
+
+    @classmethod
+    def of(cls, source: Source, mechanism: Mechanism, epsilon: float, delta: float | None = None
+           ) -> Setting:
+        """With the sizes of a source; people on each site are those of the smallest one."""
+        sizes = source.sizes
+        return cls(source, mechanism, epsilon, min(sizes.n_curves_per_server),
+                   round(sizes.n_observations_per_curve), sizes.n_servers, delta)
 
     @property
     def budget(self) -> Budget:
@@ -87,13 +95,34 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Protection:
+    """The budget asked for, the one proved for the least protected site, and its total μ.
+
+    μ is NaN where noise is not Gaussian.
+    """
+
+    asked: Budget
+    proved: Budget
+    mu: float
+
+    @property
+    def keeps_promise(self) -> bool:
+        return self.proved.epsilon <= self.asked.epsilon
+
+    @property
+    def odds(self) -> risk.Odds:
+        """What an attacker could gain, from the noise, or from the budget where that is all."""
+        return risk.odds(None if math.isnan(self.mu) else self.mu, self.proved)
+
+
+@dataclass(frozen=True)
 class Answer:
     """What a question comes to.
 
     `value` is the dial's answer and `low` to `high` hold it 99 times in 100; all None where no
     allowed value will do. `reached` is the error at the answer (or at the most favourable value),
     `steps` the settings one step either way, and `fixes` which value of each other dial would do.
-    `too_easy` says that even the least favourable value does.
+    `too_easy` says that even the least favourable value does; `protection` is that of the answer.
     """
 
     unknown: str
@@ -105,31 +134,12 @@ class Answer:
     steps: tuple[Measured, ...] = ()
     fixes: dict[str, float | None] | None = None
     too_easy: bool = False
+    protection: Protection | None = None
 
     @property
     def is_possible(self) -> bool:
         return self.value is not None
 
-    @property
-    def odds(self) -> risk.Odds:
-        """What an attacker could gain at the answer."""
-        return risk_at(self.reached.setting)
-
-
-def setting_of(source: Source, mechanism: Mechanism, budgets: Sequence[Budget]) -> Setting:
-    """The dials of a scenario; people on each site are those of the smallest one.
-
-    Raises
-    ------
-    InputError
-        If the sites have budgets of their own: a plan has one ε for all.
-    """
-    if len(set(budgets)) != 1:
-        raise InputError("A plan has one budget for all sites; got several.", field="budgets",
-                         hint="Give the same ε and δ to all of them.")
-    sizes = source.sizes
-    return Setting(source, mechanism, budgets[0].epsilon, min(sizes.n_curves_per_server),
-                   round(sizes.n_observations_per_curve), sizes.n_servers, budgets[0].delta)
 
 
 def plain(answer: Answer) -> dict[str, Any]:
@@ -146,11 +156,13 @@ def plain(answer: Answer) -> dict[str, Any]:
             "fixes": answer.fixes}
 
 
-def risk_at(setting: Setting) -> risk.Odds:
-    """The odds for one person, from the noise where the method's guarantee uses all of δ."""
-    budget = setting.budget
-    mu = None if budget.is_pure else accounting.exact_mu(budget.epsilon, budget.delta)
-    return risk.odds(mu, budget)
+def protection(setting: Setting, seed: int = 1) -> Protection:
+    """What one release at this setting really gives, from its ledger."""
+    data = setting.curves.draw(1, np.random.default_rng(seed))
+    estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
+    spends = estimate.spends[0]
+    proved = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
+    return Protection(setting.budget, proved, weakest_mu(spends))
 
 
 def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
@@ -170,6 +182,12 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
         If the target is not positive, the dial is unknown, or sizes cannot be simulated.
     """
     _check(unknown, target)
+    answer = yield from _solved(setting, unknown, target, seed, with_fixes)
+    return replace(answer, protection=protection(answer.reached.setting))
+
+
+def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
+            ) -> Generator[Measured, None, Answer]:
     if unknown == "error":
         found = measure(setting, _SURE, seed)
         yield found
@@ -379,7 +397,7 @@ def _with_fixes(answer: Answer, setting: Setting, seed: int
     fixes: dict[str, float | None] = {}
     for dial in ("people", "readings", "epsilon"):
         if dial != answer.unknown:
-            other = yield from plan(at, dial, answer.target, seed, with_fixes=False)
+            other = yield from _solved(at, dial, answer.target, seed, with_fixes=False)
             fixes[dial] = other.value
     return replace(answer, fixes=fixes)
 

@@ -328,6 +328,13 @@ def total(proved: Budget, mu: float) -> str:
     return f"Together: {by}**ε = {number(proved.epsilon)}**{delta}."
 
 
+def broken_promise(asked: Budget, given: float) -> str:
+    """For constants that do not give the budget they are printed for."""
+    what = f"ε = {given:.3g}" if math.isfinite(given) else "no protection at all"
+    return (f"**This method, as it is set, gives {what}, not ε = {asked.epsilon:g}.** It can be "
+            "looked at, not released. Where there are published and tight constants, take tight.")
+
+
 def more_noise_than_needed(asked: Budget, given: float) -> str:
     return (f"This adds more noise than ε = {asked.epsilon:g} needs: what it really gives is "
             f"**ε = {number(given)}**.")

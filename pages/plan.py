@@ -2,20 +2,24 @@
 
 import streamlit as st
 
-from pages.shared import layout, plan_cards
+from pages.shared import controls, layout, plan_cards
+
+view = plan_cards.View()
 
 st.title("What do we need for the accuracy we want?", anchor=False)
 layout.link_problems()
-view = plan_cards.View()
 plan_cards.strip(view)
 plan_cards.question(view)
-with layout.user_errors():
-    plan_cards.verdict(view)
-left, right = st.columns([7, 3], gap="medium")
-with right, layout.user_errors():
-    plan_cards.answer(view)
-with left, layout.user_errors():
-    plan_cards.error_map(view)
+found = plan_cards.solve(view)
+if found is not None:
+    plan_cards.verdict(view, found)
+    left, right = st.columns([7, 3], gap="medium")
+    with right, layout.user_errors():
+        plan_cards.answer(view, found)
+    with left, layout.user_errors():
+        plan_cards.error_map(view, found)
+layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_open:
     if is_open:
         plan_cards.options(view)
+layout.numbers(view.charts)

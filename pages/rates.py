@@ -19,9 +19,11 @@ with layout.user_errors():
     rate_cards.notions(view)
 with layout.user_errors():
     rate_cards.practice(view)
+rate_cards.chips(view)
 with layout.fold("More options: problem, trust, smoothness", "rate_options") as is_open:
     if is_open:
         rate_cards.options(view)
+layout.numbers(view.charts)
 with layout.fold("Formula and source", "rate_formula") as is_open:
     if is_open:
         rate_cards.formula(view)

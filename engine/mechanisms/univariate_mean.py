@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from scipy.stats import binom
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
@@ -325,25 +326,39 @@ class UnivariateMean(Mechanism):
         places = max(plan.places for plan in plans)
         if places == 1:
             return chosen
-        ballots = self.ballots(data, places)
-        for draw in range(draws):  # one at a time: each needs an array as large as the ballots
-            votes = self._votes(ballots, data, plans, rng)
-            for own, plan, sums in zip(chosen, plans, votes, strict=True):
-                if plan.places > 1:
-                    own[:, draw] = np.clip(sums.argmax(axis=1) - 1, 0, places - _REACH)
-        return chosen
+        votes = self._votes(self.ballots(data, places), data, plans, draws, rng)
+        return [np.clip(sums.argmax(axis=-1) - 1, 0, places - _REACH) if plan.places > 1 else none
+                for none, plan, sums in zip(chosen, plans, votes, strict=True)]
 
     def _votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[Plan],
-               rng: np.random.Generator) -> list[Array]:
-        """Noisy sums of ballots for each plan, (repeats, places) each, on shared draws."""
+               draws: int, rng: np.random.Generator) -> list[Array]:
+        """Noisy sums of ballots for each plan, (repeats, draws, places) each, on shared draws."""
+        shape = (len(ballots), draws, ballots.shape[2])
         if self._is_central:
-            sums = ballots.sum(axis=1)
-            noise = rng.laplace(size=sums.shape)
+            sums, noise = ballots.sum(axis=1)[:, None], rng.laplace(size=shape)
             return [sums + self.vote_scale(plan.vote) * noise if plan.places > 1 else sums
                     for plan in plans]
-        uniform = rng.random(ballots.shape)
-        return [(ballots ^ (uniform < self.flip_chance(plan.vote)[data.server][:, None]))
-                .sum(axis=1) for plan in plans]
+        chances = [np.unique(self.flip_chance(plan.vote), return_inverse=True) for plan in plans]
+        uniform = rng.random((max(len(values) for values, _ in chances), 2, *shape))
+        return [self._flipped(ballots, values, alike[data.server], uniform)
+                for values, alike in chances]
+
+    @staticmethod
+    def _flipped(ballots: NDArray[np.bool_], chances: Array, alike: NDArray[np.int64],
+                 uniform: Array) -> Array:
+        """Sums of entries that were each flipped with the chance of their person.
+
+        Of c ones among people with the same chance, a binomial number stays, and of the zeros one
+        becomes ones; entries are flipped independently, so only the two numbers are drawn.
+        """
+        total = np.zeros(uniform.shape[2:])
+        for group, chance in enumerate(chances):
+            own = ballots[:, alike == group]
+            ones = own.sum(axis=1)[:, None]
+            stay, turned = uniform[group]
+            total += binom.ppf(stay, ones, 1 - chance)
+            total += binom.ppf(turned, own.shape[1] - ones, chance)
+        return total
 
     # -- ledger -------------------------------------------------------------------------------
 

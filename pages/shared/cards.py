@@ -129,14 +129,18 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
             pieces.Chip(*wording.unit_tag(facts), "blue", "shield")]
 
 
+def fixed_strip(facts: PublicFacts, budget: str, key: str) -> None:
+    """The same facts with one budget, for pages without a slider."""
+    pieces.strip(fact_chips(facts), [pieces.Budgeted(budget)], 0, person=facts.person,
+                 rev=st.session_state.rev, link=facts.kind != "upload", key=key)
+
+
 def promise(scene: Scene) -> None:
     """Say at once when printed constants do not give the budget that stands above."""
     spends = scene.shown.spends[scene.at]
     if not accounting.keeps_promise(spends):
         given = max(budget.epsilon for budget in accounting.guarantees(spends))
-        st.error(f"**These constants, as published, give ε = {given:.3g}, not "
-                 f"{scene.budget.epsilon:g}.** They can be looked at, not released. Switch to "
-                 "*tight*.", icon=":material/error:")
+        st.error(wording.broken_promise(scene.budget, given), icon=":material/error:")
 
 
 def caution(scene: Scene) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+import pandas as pd
 import streamlit as st
 
 from engine.errors import InputError
+from engine.figures.theme import Chart
 from pages.shared import settings
 from pages.shared.controls import message
 
@@ -66,6 +68,15 @@ def fold(label: str, key: str) -> Iterator[bool]:
         yield bool(box.open)
 
 
+def numbers(charts: Mapping[str, Chart]) -> None:
+    """The tables behind the charts of a page, in a fold."""
+    with fold("Numbers behind these pictures", "numbers") as is_open:
+        if is_open:
+            for title, chart in charts.items():
+                st.markdown(title)
+                st.dataframe(pd.DataFrame(chart.table), height=220, hide_index=True)
+
+
 def theme() -> str:
     return st.context.theme.type or "light"
 
@@ -76,4 +87,4 @@ def reset() -> None:
 
     now, usual = settings.current(), settings.Settings()
     settings.change(source=preset_of(now.source), mechanism=preset_of(now.mechanism),
-                    delta=usual.delta, seed=usual.seed)
+                    rate=preset_of(now.rate), delta=usual.delta, seed=usual.seed)

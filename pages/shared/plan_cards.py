@@ -13,6 +13,7 @@ import streamlit as st
 from engine import memo, plan_words, wording
 from engine.errors import InputError
 from engine.figures import plan as figures
+from engine.figures.theme import Chart
 from engine.planner import Answer, Setting, bounds
 from engine.types import Budget, PublicFacts
 from pages.shared import cards, controls, layout, run, settings
@@ -30,11 +31,7 @@ class View:
         self.now, self.source = settings.current(), settings.source()
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.now.unknown
-
-    @property
-    def can_be_planned(self) -> bool:
-        """Whether the sizes of these curves can be changed."""
-        return self.source.is_random
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
 
     @cached_property
     def target(self) -> float:
@@ -45,10 +42,7 @@ class View:
 
     @cached_property
     def setting(self) -> Setting:
-        sizes = self.source.sizes
-        return Setting(self.source, self.now.mechanism, self.now.epsilon,
-                       min(sizes.n_curves_per_server), round(sizes.n_observations_per_curve),
-                       sizes.n_servers, self.now.delta)
+        return Setting.of(self.source, self.now.mechanism, self.now.epsilon, self.now.delta)
 
 
 # -- the question -------------------------------------------------------------------------------
@@ -58,9 +52,7 @@ def strip(view: View) -> None:
     """The same facts as on Explore, with the present budget."""
     budget = Budget(view.now.epsilon, settings.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
-    pieces.strip(cards.fact_chips(view.facts), [pieces.Budgeted(chip)], 0,
-                 person=view.facts.person, rev=st.session_state.rev,
-                 link=view.facts.kind != "upload", key="plan_strip")
+    cards.fixed_strip(view.facts, chip, "plan_strip")
 
 
 def question(view: View) -> None:
@@ -114,38 +106,12 @@ def _resize(view: View, **sizes: int) -> None:
 # -- the answer ---------------------------------------------------------------------------------
 
 
-def verdict(view: View) -> None:
-    """Yes or no, in one sentence, and for a no which other dial would do."""
-    if not view.can_be_planned:
+def solve(view: View) -> Answer | None:
+    """The answer, with progress; None with the reason under the blanks where there is none."""
+    if not view.source.is_random:
         st.info("Plans are made with simulated curves, whose sizes can be changed. Choose some "
                 "under *More options*.", icon=":material/info:")
-        return
-    found = _found(view)
-    box = st.success if found.is_possible else st.error
-    lines = [plan_words.verdict(found, view.facts), *plan_words.fixes(found, view.facts)]
-    box("  \n".join(lines),
-        icon=":material/check:" if found.is_possible else ":material/block:")
-
-
-def answer(view: View) -> None:
-    """What goes with the verdict: the odds, one step either way, and the memo."""
-    if not view.can_be_planned:
-        return
-    found = _found(view)
-    if found.is_possible:
-        with st.container(border=True):
-            st.subheader(f"Odds for one {view.facts.person}", anchor=False)
-            st.markdown(wording.odds_main(found.odds, view.facts.person))
-    if found.steps:
-        _steps(view, found)
-    st.download_button(
-        "Write the memo", lambda: memo.decision_memo(view.setting, found, view.facts),
-        "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
-        key="memo", help="One page to print: the recommendation, what it rests on, what is not "
-                         "covered, and the alternatives.")
-
-
-def _found(view: View) -> Answer:
+        return None
     bar = st.empty()
 
     def shown(done: int) -> None:
@@ -153,8 +119,37 @@ def _found(view: View) -> Answer:
 
     try:
         return run.planned(view.setting, view.unknown, view.target, view.now.seed, shown)
+    except InputError as problem:  # such as a method that refuses these sizes
+        st.error(controls.message(problem), icon=":material/block:")
+        return None
     finally:
         bar.empty()
+
+
+def verdict(view: View, found: Answer) -> None:
+    """Yes or no, in one sentence, and for a no which other dial would do."""
+    box = st.success if found.is_possible else st.error
+    lines = [plan_words.verdict(found, view.facts), *plan_words.fixes(found, view.facts)]
+    box("  \n".join(lines),
+        icon=":material/check:" if found.is_possible else ":material/block:")
+    broken = plan_words.broken_promise(found)
+    if broken:
+        st.error(broken, icon=":material/error:")
+
+
+def answer(view: View, found: Answer) -> None:
+    """What goes with the verdict: the odds, one step either way, and the memo."""
+    if found.is_possible and found.protection is not None:
+        with st.container(border=True):
+            st.subheader(f"Odds for one {view.facts.person}", anchor=False)
+            st.markdown(wording.odds_main(found.protection.odds, view.facts.person))
+    if found.steps:
+        _steps(view, found)
+    st.download_button(
+        "Write the memo", lambda: memo.decision_memo(view.setting, found, view.facts),
+        "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
+        key="memo", help="One page to print: the recommendation, what it rests on, what is not "
+                         "covered, and the alternatives.")
 
 
 def _steps(view: View, found: Answer) -> None:
@@ -171,10 +166,8 @@ def _steps(view: View, found: Answer) -> None:
 # -- the map --------------------------------------------------------------------------------------
 
 
-def error_map(view: View) -> None:
+def error_map(view: View, found: Answer) -> None:
     """The error over people and ε, with the line of the target."""
-    if not view.can_be_planned:
-        return
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
     bar = st.empty()
@@ -186,7 +179,6 @@ def error_map(view: View) -> None:
         errors = run.error_map(view.setting, people, _MAP_EPSILONS, view.now.seed, shown)
     finally:
         bar.empty()
-    found = _found(view)
     here = found.reached.setting
     line = found.reached.error if view.unknown == "error" else view.target
     if not math.isfinite(line):
@@ -194,6 +186,7 @@ def error_map(view: View) -> None:
     chart = figures.error_map(people, _MAP_EPSILONS, errors, line, (here.epsilon, here.people),
                               view.facts.people, view.facts.value_unit, layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_plan", 430, 340)
+    view.charts[f"Error over {view.facts.people} and ε"] = chart
     said = wording.with_unit(wording.number(line), wording.escape(view.facts.value_unit))
     st.markdown(f":small[Line: a typical error of {said}. Stronger blue: larger error. "
                 "Blank: nothing would be published. ◇ the answer.]")

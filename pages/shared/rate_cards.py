@@ -11,6 +11,7 @@ import streamlit as st
 from engine import rate_words, wording
 from engine.errors import InputError
 from engine.figures import rates as figures
+from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.planner import Setting
 from engine.rate_presets import PRESETS
@@ -38,6 +39,7 @@ class View:
         self.along = self.now.along if self.now.along in names else "epsilon"
         others = [name for name in names if name != self.along]
         self.across = self.now.across if self.now.across in others else others[0]
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
 
     @property
     def serves_curves(self) -> bool:
@@ -93,11 +95,8 @@ class View:
 
 def strip(view: View) -> None:
     """The same facts as on Explore, with the budget of the present point."""
-    facts = view.source.facts
     budget = Budget(view.point.get("epsilon", 1.0), view.point.get("delta", 0.0))
-    pieces.strip(cards.fact_chips(facts), [pieces.Budgeted(wording.budget_chip(budget))], 0,
-                 person=facts.person, rev=st.session_state.rev, link=facts.kind != "upload",
-                 key="rates_strip")
+    cards.fixed_strip(view.source.facts, wording.budget_chip(budget), "rates_strip")
 
 
 def choices(view: View) -> None:
@@ -142,6 +141,7 @@ def regimes(view: View) -> None:
     st.header("What limits the error where", anchor=False)
     chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_regimes", 430, 340)
+    view.charts["What limits the error where"] = chart
     if view.measured_share is None:
         st.markdown(":small[Borders show where regimes change, not exact sizes: constants are "
                     "dropped. ◇ you are here.]")
@@ -210,6 +210,7 @@ def notions(view: View) -> None:
     chart = figures.curves(lines, figures.SMOOTHNESS if smooth else view.along, view.point,
                            layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_notions", 340, 320)
+    view.charts["How fast the error falls"] = chart
     st.markdown(":small[Rates hold up to constants and logarithms: compare slopes and borders, not "
                 "heights. Dotted: where you are.]")
 
@@ -299,10 +300,8 @@ def _measured(sweep: Sweep) -> None:
 def _setting(view: View) -> Setting | None:
     """What is simulated: the scenario, or data and a mechanism of the rate's own problem."""
     if view.serves_curves:
-        sizes = view.source.sizes
-        return Setting(view.source, view.now.mechanism, view.now.epsilon,
-                       min(sizes.n_curves_per_server), round(sizes.n_observations_per_curve),
-                       sizes.n_servers, settings.delta(view.source))
+        return Setting.of(view.source, view.now.mechanism, view.now.epsilon,
+                          settings.delta(view.source))
     found = view.rate.in_practice()
     if found is None:
         return None
@@ -312,7 +311,13 @@ def _setting(view: View) -> Setting | None:
                    round(of_dial.get("readings", 1)), round(of_dial.get("sites", 1)), 0.0)
 
 
-# -- the folds ----------------------------------------------------------------------------------
+# -- chips and folds ----------------------------------------------------------------------------
+
+
+def chips(view: View) -> None:
+    """Everything unusual about the curves, the method and the rate."""
+    of_rate = [] if view.now.example else controls.changed_chips(view.rate)
+    layout.chips(controls.all_changed() + of_rate, layout.reset)
 
 
 def options(view: View) -> None:

@@ -221,12 +221,12 @@ def load(page: str) -> None:
     """Take over the address at the first run, after Back and Forward, and when a link is followed.
 
     A bare address means "front page" after Back on the same page, but "leave as is" after a page
-    switch, which drops the parameter. A run that the picture asked for is no navigation: its
-    address may be the one before the last movement, which the browser has not replaced yet.
+    switch, which drops the parameter. A run that something on the page asked for is no navigation:
+    its address may be an earlier one, which the browser has not replaced yet.
     """
     state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
-    moved = _picture_moved()
+    moved = _picture_moved() | state.pop("changed", False)
     if "settings" not in state or (seen != state.written and (seen or same_page) and not moved):
         state.settings, state.link_problems = decode(seen)
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
@@ -261,6 +261,7 @@ def current() -> Settings:
 def change(**values: Any) -> None:
     """Replace some settings; the browser side is told to follow where it shows them."""
     st.session_state.settings = replace(current(), **values)
+    st.session_state.changed = True
     st.session_state.pop("problem", None)
 
 

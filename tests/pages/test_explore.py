@@ -176,7 +176,7 @@ def test_weak_protection_is_said_in_words():
 def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_kept_it():
     token = "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10~delta-0.001"
     at = open_page(token)
-    assert any("These constants, as published, give" in error.value for error in at.error)
+    assert any("This method, as it is set, gives ε" in error.value for error in at.error)
 
 
 def own_curves():
@@ -269,5 +269,8 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
     state[settings.PICTURE] = {"picked": {"budget": 16, "rev": state.rev}}
     load_with(monkeypatch, state, "")
     assert state.settings.epsilon == 1.2
-    load_with(monkeypatch, state, "")  # nothing moved since: this is Back
-    assert state.settings.epsilon == 1.0 and state.rev == 2
+    settings.change(seed=7)
+    load_with(monkeypatch, state, "")
+    assert (state.settings.epsilon, state.settings.seed) == (1.2, 7)
+    load_with(monkeypatch, state, "")  # nothing was asked for since: this is Back
+    assert state.settings == settings.Settings() and state.rev == 2

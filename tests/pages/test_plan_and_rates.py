@@ -37,7 +37,7 @@ def test_plan_answers_on_arrival_with_the_engines_number():
     assert at.title[0].value == "What do we need for the accuracy we want?"
     found = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
     assert at.success[0].value == plan_words.verdict(found, usual.source.facts)
-    assert wording.odds_main(found.odds, "child") in words(at)
+    assert wording.odds_main(found.protection.odds, "child") in words(at)
     assert not at.error
 
 
@@ -82,6 +82,27 @@ def test_every_dial_can_be_found():
     for unknown in DIALS:
         at = visit("plan", f"unknown-{unknown}~target-3")
         assert not at.error and len(at.success) == 1, unknown
+
+
+def test_a_method_that_refuses_these_sizes_is_said_once_and_the_blanks_stay():
+    at = visit("plan", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
+    assert len(at.error) == 1 and "need at least 500 curves" in at.error[0].value
+    assert at.number_input(key="w_plan_people")
+    at.button(key="reset").click().run()
+    assert not any("need at least" in error.value for error in at.error)
+    assert at.success or "**Not possible.**" in at.error[0].value
+
+
+def test_constants_that_break_their_promise_are_not_planned_with_as_if_they_kept_it():
+    at = visit("plan", "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10"
+                       "~delta-0.001~unknown-error")
+    assert any("not ε = 10" in error.value for error in at.error)
+
+
+def test_the_numbers_behind_the_charts_are_there():
+    for page, charts in (("plan", 1), ("rates", 2)):
+        at = visit(page, fold_numbers=True)
+        assert len(at.dataframe) >= charts
 
 
 def test_own_curves_are_not_planned_with():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine import __main__ as command
-from engine import plan_words
+from engine import accounting, memo, plan_words
 from engine.errors import InputError
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -21,7 +21,6 @@ from engine.planner import (
     measure,
     plain,
     plan,
-    setting_of,
 )
 from engine.preview import typical_errors
 from engine.sources.bundled import SeaTemperature
@@ -137,7 +136,7 @@ def test_the_question_and_the_verdict_are_plain_sentences():
         f"**ε = {found.value:g} is enough** for a typical error of 2 cm. Simulated")
     people = answer(HERE, "people", 1.5)
     assert plan_words.verdict(people, FACTS).startswith(f"**{people.value:.0f} children are enough")
-    assert found.odds.right > 0.5
+    assert found.protection.odds.right > 0.5
 
 
 def test_the_map_falls_with_people_and_with_epsilon_and_is_empty_where_nothing_is_published():
@@ -148,11 +147,25 @@ def test_the_map_falls_with_people_and_with_epsilon_and_is_empty_where_nothing_i
 
 def test_a_scenario_with_sites_is_taken_apart_into_dials():
     source = SparseCurves(n_curves=600, n_servers=3, n_observations_per_curve=7)
-    setting = setting_of(source, AdaptiveMean(), [Budget(0.5, 1e-5)])
+    setting = Setting.of(source, AdaptiveMean(), 0.5, 1e-5)
     assert (setting.people, setting.sites, setting.readings) == (200, 3, 7)
-    assert setting.curves == source
-    with pytest.raises(InputError, match="one budget for all sites"):
-        setting_of(source, AdaptiveMean(), [Budget(0.5, 1e-5), Budget(1.0, 1e-5)])
+    assert setting.curves == source and setting.budget == Budget(0.5, 1e-5)
+
+
+def test_a_plan_shows_the_protection_that_the_noise_really_gives():
+    """Isotropic noise as printed is too small at ε = 10: the plan says so, and so does the memo."""
+    loose = replace(HERE, epsilon=10.0, delta=1e-3, mechanism=NoisyGradientMean(
+        constants="published", noise="isotropic", truncation=3))
+    found = answer(loose, "error")
+    assert found.protection.proved.epsilon > 10.5 and not found.protection.keeps_promise
+    assert "not ε = 10" in plan_words.broken_promise(found)
+    assert "It can be looked at, not released" in memo.decision_memo(loose, found, FACTS).decode()
+    honest = answer(HERE, "error")
+    assert honest.protection.keeps_promise and plan_words.broken_promise(honest) == ""
+    assert honest.protection.mu == pytest.approx(accounting.exact_mu(1.0, 150**-2), rel=1e-6)
+    nothing = answer(replace(NUMBERS, mechanism=UnivariateMean(setting="none")), "error")
+    assert "no protection at all" in plan_words.broken_promise(nothing)
+    assert nothing.protection.odds.right == 1.0
 
 
 def test_the_command_line_plans(tmp_path, capsys):
@@ -166,6 +179,10 @@ def test_the_command_line_plans(tmp_path, capsys):
                          "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["value"] > 100
     assert command.main(["plan", str(file), "--target", "-1"]) == 2
+    file.write_text(file.read_text().replace('"n_curves": 150', '"n_curves": 150, "n_servers": 2')
+                    .replace("}]}", '}, {"epsilon": 2, "delta": 1e-5}]}'))
+    assert command.main(["plan", str(file)]) == 2
+    assert "one budget for all sites" in capsys.readouterr().err
 
 
 # -- exact answers --------------------------------------------------------------------------
