@@ -38,6 +38,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine import transcript
 from engine.numerics import clipping
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
@@ -70,13 +71,15 @@ class Site:
 
     `unit` (5 or 6, columns) is the standard deviation of a release's noise for ‖δ/d‖ = c = 1 and
     d = 1, one over n μ_k; `noise` (5, repeats, columns, p) has unit variance; `symmetric`
-    (repeats, columns, p, p) is the noise of the sixth release, None without a band.
+    (repeats, columns, p, p) is the noise of the sixth release, None without a band. `index` is the
+    number of the site.
     """
 
     deviations: Deviations
     unit: Array
     noise: Array
     symmetric: Array | None = None
+    index: int = 0
 
     @property
     def n_curves(self) -> int:
@@ -85,7 +88,7 @@ class Site:
     def send(self, step: int, statistic: Array, scale: Array) -> Array:
         """All that ever leaves a site: a statistic of its curves with noise of this scale."""
         noise = self.noise[step] if self.symmetric is None or step < 5 else self.symmetric
-        return np.asarray(statistic + scale * noise)
+        return transcript.sent(self.index, STEPS[step], statistic + scale * noise, scale)
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,16 @@ class State:
 class Located:
     """The final centre (repeats, columns, p) and its released covariance (repeats, columns, p, p).
 
-    The covariance covers privacy noise and chance in who took part.
+    The covariance covers privacy noise and chance in who took part. Of each site, (sites, repeats,
+    columns): its `weight` in the final release, averaged over coefficients, and the parts that its
+    noise and chance in who took part there have in the variance, summed over them.
     """
 
     centre: Array
     covariance: Array
+    weight: Array
+    noise: Array
+    sampling: Array
 
 
 def locate(sites: Sequence[Site], public_scale: Array, law: ReferenceLaw,
@@ -129,8 +137,25 @@ def locate(sites: Sequence[Site], public_scale: Array, law: ReferenceLaw,
         state, _ = _move(sites, state, step, slope)
         state = _tighten(sites, state, step + 1, phase, law, constants)
     slope = _slope(state, law, constants)
+    before = state
     state, weights = _move(sites, state, 4, slope)
-    return Located(state.centre, _covariance(sites, state, slope, weights))
+    return Located(state.centre, _covariance(sites, state, slope, weights), weights.mean(axis=-1),
+                   *_parts(sites, before, state, weights))
+
+
+def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
+           ) -> tuple[Array, Array]:
+    """What noise and sampling at each site add to the variance: (sites, repeats, columns) each.
+
+    The variance of the noise is split as that of the final release, which has most of the budget.
+    """
+    own = np.stack([weight * _noise_scale(site, 4, LOCATION, before)
+                    for weight, site in zip(weights, sites, strict=True)]) ** 2
+    share = own / np.maximum(own.sum(axis=0), _NO_ZERO)
+    noise = (share * after.variance).sum(axis=-1)
+    sampling = [((weight * after.spread) ** 2).sum(axis=-1) / site.n_curves
+                for weight, site in zip(weights, sites, strict=True)]
+    return np.asarray(noise), np.stack(sampling)
 
 
 def _start(site: Site, public_scale: Array, constants: Constants) -> State:

@@ -15,7 +15,8 @@ class Errors:
 
     `privacy` is the distance of the release from the estimate without noise on the same data,
     `estimation` that of the estimate without noise from the truth, `total` that of the release
-    from the truth. Without a known truth the last two are None.
+    from the truth. Without a known truth the last two are None. Errors of several functions are
+    summed.
     """
 
     privacy: Array
@@ -25,15 +26,15 @@ class Errors:
 
 def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors:
     """The three errors; the part of the truth outside the basis is added as its energy."""
-    basis, released = estimate.basis, estimate.coefficients
+    distance, released = estimate.squared_distance, estimate.coefficients
     unprotected = estimate.unprotected[:, :, None]
-    privacy = basis.squared_distance(released - unprotected)
+    privacy = distance(released - unprotected)
     if truth is None:
         return Errors(privacy, None, None)
     best, tail = estimate.project(truth)
-    estimation = basis.squared_distance(unprotected - best) + tail
+    estimation = distance(unprotected - best) + tail.sum()
     return Errors(privacy, np.broadcast_to(estimation, privacy.shape),
-                  basis.squared_distance(released - best) + tail)
+                  distance(released - best) + tail.sum())
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Coverage:
 
     For pointwise bands the share of the time range, for simultaneous ones 1 where the whole curve
     lies inside and 0 elsewhere. `of_kept` is about the best curve with the waves that are kept,
-    which is what a band promises; `of_curve` about the truth with all its details.
+    which is what a band promises; `of_curve` about the truth with all its details. Both are
+    averages where there are several functions.
     """
 
     of_kept: Array
@@ -56,11 +58,14 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
         return None
     best, grid = estimate.project(truth)[0], drawing_grid()
     kept = np.array(estimate.kept or [estimate.basis.size] * len(estimate.coefficients))
-    reduced = np.where(np.arange(estimate.basis.size) < kept[:, None], best, 0.0)
+    is_kept = np.arange(estimate.basis.size) < kept.reshape(-1, *[1] * best.ndim)
+    reduced = np.where(is_kept, best, 0.0)
     inside = [(limits[0] <= target) & (target <= limits[1]) for target in (
         estimate.on_grid(reduced, grid)[:, None, None], truth.grid_values)]
     whole = estimate.band.kind == "simultaneous"
     shares = [hit.all(axis=-1).astype(float) if whole else hit.mean(axis=-1) for hit in inside]
+    if estimate.functions:
+        shares = [share.mean(axis=-1) for share in shares]
     return Coverage(*shares)
 
 

@@ -245,13 +245,13 @@ def _simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], 
                                         generator(seed, NOISE_STREAM, _STUDY))
 
 
-def _shares(estimate: Estimate, best: Array, tail: float) -> Array:
+def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     """Squared error split by the noise-free steps: noise, spread over data sets, and bias."""
-    distance, quiet = estimate.basis.squared_distance, estimate.unprotected
+    distance, quiet = estimate.squared_distance, estimate.unprotected
     repeats = quiet.shape[1]
     centre = quiet.mean(axis=1, keepdims=True)
     sampling = distance(quiet - centre).sum(axis=1) / max(repeats - 1, 1)
-    bias = np.maximum(distance(centre[:, 0] - best) - sampling / repeats, 0) + tail
+    bias = np.maximum(distance(centre[:, 0] - best) - sampling / repeats, 0) + tail.sum()
     privacy = distance(estimate.coefficients - quiet[:, :, None]).mean(axis=(1, 2))
     parts = np.stack([privacy, sampling, bias], axis=1)
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))

@@ -7,7 +7,7 @@ curve*, and the sizes (servers, curves, readings per curve) are public.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,19 @@ class Budget:
 NON_PRIVATE = Budget(math.inf)
 
 
+@dataclass(frozen=True)
+class Covariate:
+    """A number known of every person, with the stated range it is moved into."""
+
+    name: str
+    low: float = -1.0
+    high: float = 1.0
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _check_range("covariate", self.low, self.high, self.name, self.unit)
+
+
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
@@ -65,7 +78,8 @@ class PublicFacts:
     `kind` is "simulated", "public" or "upload". Values outside the bounds are moved to the nearest
     bound. `unit_scale` says that values are of size one as they stand, so that the papers'
     constants apply unchanged; `periodic` that a curve ends where it began. `common_times`, on
-    [0, 1], is the public grid at which every curve is read, where there is one.
+    [0, 1], is the public grid at which every curve is read, where there is one. `covariates` are
+    the numbers known of every person, where there are any.
     """
 
     name: str = "Curves"
@@ -84,6 +98,7 @@ class PublicFacts:
     unit_scale: bool = False
     periodic: bool = False
     common_times: tuple[float, ...] = ()
+    covariates: tuple[Covariate, ...] = ()
     origin: str = ""
 
     def __post_init__(self) -> None:
@@ -106,6 +121,17 @@ class PublicFacts:
     def from_unit_time(self, times: Array) -> Array:
         return self.time_low + times * (self.time_high - self.time_low)
 
+    def to_regressors(self, covariates: Array) -> Array:
+        """1 and the covariates (…, d) on [−1, 1], moved into their stated ranges: (…, d + 1).
+
+        What is no number stands at the middle of its range.
+        """
+        low = np.array([covariate.low for covariate in self.covariates])
+        high = np.array([covariate.high for covariate in self.covariates])
+        known = np.where(np.isfinite(covariates), covariates, (low + high) / 2)
+        unit = (2 * np.clip(known, low, high) - low - high) / (high - low)
+        return np.concatenate([np.ones((*unit.shape[:-1], 1)), unit], axis=-1)
+
 
 def _check_range(what: str, low: float, high: float, name: str, unit: str) -> None:
     unit = f" {unit}" if unit else ""
@@ -119,10 +145,11 @@ def _check_range(what: str, low: float, high: float, name: str, unit: str) -> No
 
 @dataclass(frozen=True)
 class Truth:
-    """A known mean function, as data: its values on a drawing grid and on quadrature nodes.
+    """A known function, as data: its values on a drawing grid and on quadrature nodes.
 
     `grid_values` (GRID_SIZE,) on equally spaced points of [0, 1]; `node_values` (200,) on
-    Gauss–Legendre nodes, from which coefficients and the energy of the tail follow.
+    Gauss–Legendre nodes, from which coefficients and the energy of the tail follow. Several
+    functions, as in a varying-coefficient model, come first: (d + 1, GRID_SIZE), (d + 1, 200).
     """
 
     grid_values: Array
@@ -138,9 +165,9 @@ class Truth:
                      _read_only(self.node_values - curve(quadrature()[0])))
 
     @property
-    def energy(self) -> float:
-        """∫ μ² over [0, 1]."""
-        return float(quadrature()[1] @ self.node_values**2)
+    def energy(self) -> Array:
+        """∫ μ² over [0, 1], of each function."""
+        return np.asarray(self.node_values**2 @ quadrature()[1])
 
 
 def drawing_grid() -> Array:
@@ -191,7 +218,9 @@ class CurveData:
     server : (n_curves,)
         Server of each curve, 0 … n_servers − 1, in non-decreasing order. Public.
     facts : PublicFacts
-    truth : Truth, if the mean function is known.
+    truth : Truth, if the function to be estimated is known.
+    covariates : (n_repeats, n_curves, d), optional
+        Numbers known of every person, in their own units.
 
     Raises
     ------
@@ -205,6 +234,7 @@ class CurveData:
     server: NDArray[np.int64]
     facts: PublicFacts = field(default_factory=PublicFacts)
     truth: Truth | None = None
+    covariates: Array | None = None
 
     def __post_init__(self) -> None:
         if self.times.shape != self.values.shape or self.times.ndim != 2:
@@ -215,6 +245,12 @@ class CurveData:
                              field="counts")
         if len(self.server) and (np.diff(self.server) < 0).any():
             raise InputError("Curves must be ordered by server.", field="server")
+        if self.covariates is not None:
+            expected = (self.n_repeats, self.n_curves, len(self.facts.covariates))
+            if self.covariates.shape != expected:
+                raise InputError(f"covariates must have the shape {expected}; got "
+                                 f"{self.covariates.shape}.", field="covariates")
+            object.__setattr__(self, "covariates", _read_only(self.covariates))
         for name in ("times", "values", "counts", "server"):
             object.__setattr__(self, name, _read_only(getattr(self, name)))
 
@@ -239,7 +275,24 @@ class CurveData:
     def repeat(self, index: int) -> CurveData:
         """One of the data sets, as a batch of one."""
         one = slice(index, index + 1)
-        return replace(self, times=self.times[one], values=self.values[one])
+        return replace(self, times=self.times[one], values=self.values[one],
+                       covariates=None if self.covariates is None else self.covariates[one])
+
+    @property
+    def regressors(self) -> Array:
+        """1 and the covariates of every person on [−1, 1]: (n_repeats, d + 1, n_curves)."""
+        if self.covariates is None:
+            return np.ones((self.n_repeats, 1, self.n_curves))
+        return np.ascontiguousarray(self.facts.to_regressors(self.covariates).swapaxes(1, 2))
+
+    def of_servers(self, kept: Sequence[int]) -> CurveData:
+        """The curves of some of the servers, which are then numbered from 0 in this order kept."""
+        mine = np.isin(self.server, kept)
+        readings = np.repeat(mine, self.counts)
+        numbers = np.searchsorted(np.sort(kept), self.server[mine])
+        return replace(self, times=self.times[:, readings], values=self.values[:, readings],
+                       counts=self.counts[mine], server=numbers,
+                       covariates=None if self.covariates is None else self.covariates[:, mine])
 
     def curves(self, limit: int) -> list[tuple[Array, Array]]:
         """Times and values of the first `limit` curves of the first data set, sorted in time."""
@@ -293,6 +346,20 @@ class Band:
 
 
 @dataclass(frozen=True)
+class ServerParts:
+    """What each server brings to a release, (budgets, servers) each; averaged over coefficients.
+
+    `weight` is its share in the combination. `noise` and `sampling` are what its noise, and chance
+    in who takes part there, add to the squared error, in squared response units. `sampling` is
+    computed from the curves: like `unprotected` it is for simulated data and never leaves a server.
+    """
+
+    weight: Array
+    noise: Array
+    sampling: Array
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What a mechanism released, for every budget, repeat and draw, as basis coefficients.
 
@@ -300,7 +367,11 @@ class Estimate:
     each budget uses, the rest are zero. `offset` is a public curve that is added to all. `spends`
     holds one ledger for each budget. `unprotected` (budgets, repeats, r) never leaves a server: it
     is the estimate without noise that the private one is compared with. `band` is given by
-    mechanisms that know how far off they may be.
+    mechanisms that know how far off they may be, `parts` by those that know who adds what.
+
+    Several functions at once, as in a varying-coefficient model, have their names in `functions`;
+    their axis comes before the last one everywhere: (budgets, repeats, draws, d + 1, r). They
+    belong to regressors on [−1, 1], so that all are in response units.
     """
 
     task: str
@@ -312,6 +383,8 @@ class Estimate:
     tuning: tuple[dict[str, Any], ...] = ()
     offset: Callable[[Array], Array] | None = None
     kept: tuple[int, ...] = ()
+    functions: tuple[str, ...] = ()
+    parts: ServerParts | None = None
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid of [0, 1]: (budgets, repeats, draws, len(grid))."""
@@ -322,9 +395,14 @@ class Estimate:
         values = np.asarray(coefficients @ self.basis(grid).T)
         return values if self.offset is None else values + self.offset(grid)
 
-    def project(self, truth: Truth) -> tuple[Array, float]:
+    def project(self, truth: Truth) -> tuple[Array, Array]:
         """Coefficients that come nearest to the truth, and the energy they leave out."""
         return self.basis.project(truth if self.offset is None else truth.less(self.offset))
+
+    def squared_distance(self, difference: Array) -> Array:
+        """Integrated squared size of a difference in coefficients, summed over the functions."""
+        each = self.basis.squared_distance(difference)
+        return np.asarray(each.sum(axis=-1)) if self.functions else each
 
     @cached_property
     def limits(self) -> tuple[Array, Array] | None:

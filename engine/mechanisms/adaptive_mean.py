@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import accounting
+from engine import accounting, transcript
 from engine.errors import InputError
 from engine.feasibility import NOT_FEASIBLE, Feasibility
 from engine.location import STEPS, Located, Site, locate
@@ -38,6 +38,7 @@ from engine.types import (
     CurveData,
     Estimate,
     PublicFacts,
+    ServerParts,
     Sizes,
     Spend,
 )
@@ -265,6 +266,8 @@ class AdaptiveMean(Mechanism):
             coefficients=_to_response_units(released, scale),
             unprotected=_to_response_units(quiet, scale),
             spends=tuple(plan.spends for plan in plans), kept=tuple(plan.size for plan in plans),
+            parts=ServerParts(fit.parts.weight, scale.half**2 * fit.parts.noise,
+                              scale.half**2 * fit.parts.sampling),
             offset=None if scale.is_flat else scale.middle,
             tuning=tuple({"truncation": plan.size, "effective_size": plan.effective_size,
                           "shrunk": plan.shrinks} for plan in plans))
@@ -435,13 +438,14 @@ class _Fitted:
     """The fits of all plans in unit scale; waves that a plan does not keep are zero.
 
     `centre` (plans, repeats, draws, r) and its `covariance` (…, r, r); the same without noise in
-    `quiet` and `quiet_covariance` (plans, repeats, …).
+    `quiet` and `quiet_covariance` (plans, repeats, …). `parts` in unit scale, too.
     """
 
     centre: Array
     covariance: Array
     quiet: Array
     quiet_covariance: Array
+    parts: ServerParts
 
 
 @dataclass(frozen=True)
@@ -469,7 +473,8 @@ class _Fit:
         """Fit all plans, and put the pieces where they belong."""
         repeats, r = (len(self.plans), self.data.n_repeats), self.basis.size
         out = _Fitted(np.zeros((*repeats, self.draws, r)), np.zeros((*repeats, self.draws, r, r)),
-                      np.zeros((*repeats, r)), np.zeros((*repeats, r, r)))
+                      np.zeros((*repeats, r)), np.zeros((*repeats, r, r)), ServerParts(
+                          *np.zeros((3, len(self.plans), self.data.sizes.n_servers))))
         for piece in self._pieces():
             self._put(piece, out)
         for k, plan in enumerate(self.plans):
@@ -484,9 +489,16 @@ class _Fit:
             columns = slice(row * self.draws, (row + 1) * self.draws)
             out.centre[k, at, :, kept] = centre[:, columns]
             out.covariance[k, at, :, kept, kept] = covariance[:, columns]
+            self._put_parts(piece, columns, k, out.parts)
         for k in piece.members:
             out.quiet[k, at, kept] = centre[:, -1]
             out.quiet_covariance[k, at, kept, kept] = covariance[:, -1]
+
+    def _put_parts(self, piece: _Piece, columns: slice, k: int, out: ServerParts) -> None:
+        """Add a piece's share of the averages over repeats and draws."""
+        found, share = piece.found, piece.found.centre.shape[0] / self.data.n_repeats
+        for name in ("weight", "noise", "sampling"):
+            getattr(out, name)[k] += share * getattr(found, name)[..., columns].mean(axis=(1, 2))
 
     def _pieces(self) -> Iterator[_Piece]:
         declared = [k for k, plan in enumerate(self.plans) if not plan.with_density]
@@ -541,7 +553,7 @@ class _Fit:
         has_sixth = len(plan.shares) == len(STEPS) and not pure
         return Site(deviations, unit, _columns(noise, len(feasible), 2),
                     _columns(streams.symmetric[repeats, :, :size, :size], len(feasible), 1)
-                    if has_sixth else None)
+                    if has_sixth else None, s)
 
     def _with_private_density(self, members: list[int]) -> _Piece:
         """Plans of one kind that first spend a tenth of their budgets on the law of the times."""
@@ -561,7 +573,9 @@ class _Fit:
         for s, moments in enumerate(own):
             noise, scale = self._density_noise(s, moments.n_curves, members)
             mean = density_features(moments).mean(axis=2)
-            total = total + (mean[:, None] + scale[:, None] * noise) / scale[:, None] ** 2
+            sent = transcript.sent(s, "law of the times", mean[:, None] + scale[:, None] * noise,
+                                   scale[:, None])
+            total = total + sent / scale[:, None] ** 2
             mass = mass + 1 / scale**2
         measured = np.asarray(total) / np.asarray(mass)[:, None]
         return private_density(measured, np.broadcast_to(1 / np.asarray(mass), measured.shape[:2]))

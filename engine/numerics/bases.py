@@ -60,12 +60,12 @@ class Basis:
         """Inner products ∫ φ_k φ_l over [0, 1]: (size, size)."""
         return _gram(self)
 
-    def project(self, truth: Truth) -> tuple[Array, float]:
-        """Coefficients of the best approximation of the truth, and the energy it leaves out."""
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """Coefficients (…, size) of the best approximation, and the energy (…) it leaves out."""
         nodes, weights = quadrature()
         inner = (weights * truth.node_values) @ self(nodes)
-        best = np.linalg.solve(self.gram, inner)
-        return np.asarray(best), max(truth.energy - float(inner @ best), 0.0)
+        best = np.linalg.solve(self.gram, inner.T).T
+        return np.asarray(best), np.maximum(truth.energy - (inner * best).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
         """∫ (Σ_l d_l φ_l)² for coefficients d (..., size): (...)."""

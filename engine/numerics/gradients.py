@@ -2,52 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
 import numpy as np
 
-from engine.numerics.moments import Moments, gradient_map
 from engine.types import Array
 
 _BLOCK = 48_000  # gradient entries worked on at once, to stay in cache
 _ROWS = 160  # rows (columns × entries) among them, so that enough curves fit beside
 
 
-def mean_clipped_gradient(moments: Moments, iterates: Array, radii: Array) -> Array:
+class Curves(Protocol):
+    """What gradients need to know of a set of curves: their moments, with regressors or without."""
+
+    @property
+    def n_curves(self) -> int: ...
+
+    def gradients(self, iterates: Array) -> Callable[[slice], Array]: ...
+
+
+def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array) -> Array:
     """Average over curves of each curve's gradient, clipped entry by entry.
 
     Parameters
     ----------
-    moments : Moments of (repeats, curves)
-    iterates : (repeats, columns, r)
+    curves : moments of (repeats, curves)
+    iterates : (repeats, columns, p)
         One column for every draw and budget.
-    radii : (curves or 1, r)
+    radii : (curves or 1, p)
         A curve's gradient entry l is moved into [−R_l, R_l].
 
     Returns
     -------
-    (repeats, columns, r). Replacing one curve moves entry l by at most 2 R_l / curves, because
+    (repeats, columns, p). Replacing one curve moves entry l by at most 2 R_l / curves, because
     the clipped gradient of every curve lies in the box whatever its readings are.
     """
     total = np.zeros_like(iterates)
     width = max(1, _ROWS // iterates.shape[2])
     for first in range(0, iterates.shape[1], width):
         columns = slice(first, first + width)
-        total[:, columns] = _summed(moments, iterates[:, columns], radii)
-    return total / moments.n_curves
+        total[:, columns] = _summed(curves, iterates[:, columns], radii)
+    return total / curves.n_curves
 
 
-def _summed(moments: Moments, iterates: Array, radii: Array) -> Array:
+def clipped_variance(curves: Curves, iterates: Array, radii: Array) -> Array:
+    """Variance over curves of the clipped gradients, summed over entries: (repeats, columns).
+
+    It is computed from the curves and never leaves a server.
+    """
+    clipped = _clip(curves.gradients(iterates)(slice(None)), radii)
+    return np.asarray(clipped.var(axis=3).sum(axis=2))
+
+
+def _summed(curves: Curves, iterates: Array, radii: Array) -> Array:
     """Sums over curves for a few columns, in blocks of curves that stay in cache."""
-    repeats, columns, r = iterates.shape
-    linear, total = gradient_map(iterates, moments.basis), np.zeros_like(iterates)
+    gradients, total = curves.gradients(iterates), np.zeros_like(iterates)
     step = max(1, _BLOCK // iterates.size)
-    for first in range(0, moments.n_curves, step):
+    for first in range(0, curves.n_curves, step):
         part = slice(first, first + step)
-        box = (radii if len(radii) == 1 else radii[part]).T
-        gradients = (linear @ moments.features[:, :, part]).reshape(repeats, columns, r, -1)
-        np.maximum(gradients, -box, out=gradients)
-        np.minimum(gradients, box, out=gradients)
-        total += gradients.sum(axis=3)
+        total += _clip(gradients(part), radii if len(radii) == 1 else radii[part]).sum(axis=3)
     return total
+
+
+def _clip(gradients: Array, radii: Array) -> Array:
+    """In place: (repeats, columns, p, curves) into the box of each curve."""
+    np.maximum(gradients, -radii.T, out=gradients)
+    return np.minimum(gradients, radii.T, out=gradients)
 
 
 def project_on_ellipsoid(points: Array, weights: Array, bound: float) -> Array:

@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
 import numpy as np
 
-from engine.numerics.moments import Moments
 from engine.types import Array
 
 _RIDGE = 1e-10  # keeps a design with too few points solvable
 
 
-def fit(moments: Moments) -> Array:
-    """Coefficients: (repeats, r)."""
-    gram, cross = moments.average()
-    stable = gram + _RIDGE * np.eye(moments.size)
+class Curves(Protocol):
+    """Moments of curves, with regressors or without."""
+
+    @property
+    def size(self) -> int: ...
+
+    @property
+    def n_curves(self) -> int: ...
+
+    def average(self) -> tuple[Array, Array]: ...
+
+    def gradients(self, iterates: Array) -> Callable[[slice], Array]: ...
+
+
+def fit(curves: Curves) -> Array:
+    """Coefficients: (repeats, p)."""
+    return solve(*curves.average())
+
+
+def solve(gram: Array, cross: Array) -> Array:
+    """Solve the normal equations: (repeats, p, p) and (repeats, p) to (repeats, p)."""
+    stable = gram + _RIDGE * np.eye(gram.shape[-1])
     return np.asarray(np.linalg.solve(stable, cross[..., None])[..., 0])
 
 
-def covariance(moments: Moments, coefficients: Array) -> Array:
-    """Covariance of the coefficients: (repeats, r, r).
+def covariance(curves: Curves, coefficients: Array) -> Array:
+    """Covariance of the coefficients: (repeats, p, p).
 
     Curves are independent, readings within one are not: the sandwich formula over curves.
     """
-    gram = moments.average()[0] + _RIDGE * np.eye(moments.size)
-    scores = moments.gradients(coefficients[:, None])[:, 0]
-    influence = np.linalg.solve(gram, scores) / moments.n_curves
+    gram = curves.average()[0] + _RIDGE * np.eye(curves.size)
+    scores = curves.gradients(coefficients[:, None])(slice(None))[:, 0]
+    influence = np.linalg.solve(gram, scores) / curves.n_curves
     return np.asarray(influence @ influence.swapaxes(-1, -2))

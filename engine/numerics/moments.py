@@ -9,7 +9,7 @@ then costs the same whatever the number of readings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -78,11 +78,19 @@ class Moments:
         gram = np.tensordot(self.waves.mean(axis=2), product_table(self.basis), axes=1)
         return gram, self.cross.mean(axis=2)
 
-    def gradients(self, iterates: Array) -> Array:
-        """M_i a − v_i for iterates a (repeats, columns, r): (repeats, columns, r, n_curves)."""
+    def gradients(self, iterates: Array) -> Callable[[slice], Array]:
+        """M_i a − v_i for iterates a (repeats, columns, r), as a function of which curves.
+
+        It returns (repeats, columns, r, curves).
+        """
         repeats, columns, r = iterates.shape
-        rows = gradient_map(iterates, self.basis) @ self.features
-        return np.asarray(rows.reshape(repeats, columns, r, -1))
+        linear = gradient_map(iterates, self.basis)
+
+        def of(curves: slice) -> Array:
+            rows = linear @ self.features[:, :, curves]
+            return np.asarray(rows.reshape(repeats, columns, r, -1))
+
+        return of
 
 
 def gradient_map(iterates: Array, basis: Basis) -> Array:

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean, Server
+from engine.descent import Server
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics.moments import Moments
 from tests.audit.neighbours import data_set, search
 
@@ -32,9 +33,6 @@ def test_unequal_lengths_keep_the_claim():
 
 
 class NoClipping(NoisyGradientMean):
-    def _radii(self, counts, n_curves, size):
-        return super()._radii(counts, n_curves, size)
-
     def _servers(self, *args):
         return [replace(s, radii=s.radii * 1e9) for s in super()._servers(*args)]
 
@@ -95,7 +93,7 @@ class MissingNumbersPass(NoisyGradientMean):
         servers = super()._servers(data, *args)
         poisoned = servers[0].moments.features.copy()
         poisoned[0][:, broken] = np.nan
-        return [Server(Moments(poisoned, servers[0].moments.basis), servers[0].radii,
+        return [Server(0, Moments(poisoned, servers[0].moments.basis), servers[0].radii,
                        servers[0].normals)]
 
 

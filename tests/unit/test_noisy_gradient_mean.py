@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from engine import accounting
+from engine.descent import _of_those
 from engine.errors import InputError
 from engine.experiments import generator
-from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean, _of_those
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
@@ -48,13 +49,13 @@ def test_rounds_and_basis_size_follow_the_papers_rules():
     sizes = draw(SparseCurves(n_curves=250, mean="mu2")).sizes
     rule = NoisyGradientMean(scheme="split", constants="published")
     assert rule._rounds(sizes) == 23
-    assert rule._size(sizes, (BUDGET,)) == 4
-    assert rule._size(draw(SparseCurves(n_curves=100)).sizes, (BUDGET,)) == 3
+    assert rule._size(sizes, (BUDGET,), SOURCE.facts) == 4
+    assert rule._size(draw(SparseCurves(n_curves=100)).sizes, (BUDGET,), SOURCE.facts) == 3
 
 
 def test_full_batch_keeps_an_odd_number_of_basis_functions():
     sizes = draw(SparseCurves(n_curves=250)).sizes
-    assert NoisyGradientMean()._size(sizes, (BUDGET,)) == 5
+    assert NoisyGradientMean()._size(sizes, (BUDGET,), SOURCE.facts) == 5
 
 
 def test_one_server_federated_equals_central_bit_for_bit():

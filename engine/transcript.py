@@ -1,0 +1,54 @@
+"""What the centre sees: every message that leaves a server, noted at the only place it can leave.
+
+Mechanisms pass each outgoing array through `sent`. It returns the array unchanged; inside
+`recorded` it is noted as well, so that the messages of a run can be shown, and tests can prove that
+a release depends on the curves through them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.types import Array
+
+
+@dataclass(frozen=True)
+class Message:
+    """One array that a server sent, for the first release of the first data set.
+
+    `values` and `noise`, the standard deviation of the noise in them, have the same shape; both
+    are on the scale the method works on.
+    """
+
+    server: int
+    step: str
+    values: Array
+    noise: Array
+
+
+_record: ContextVar[list[Message] | None] = ContextVar("transcript", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Message]]:
+    """Collect the messages that are sent in this block, in order."""
+    messages: list[Message] = []
+    token = _record.set(messages)
+    try:
+        yield messages
+    finally:
+        _record.reset(token)
+
+
+def sent(server: int, step: str, values: Array, noise: Array) -> Array:
+    """Pass on what leaves a server: values (repeats, columns, …) with noise of this size."""
+    messages = _record.get()
+    if messages is not None:
+        size = np.broadcast_to(noise, values.shape)
+        messages.append(Message(server, step, values[0, 0].copy(), size[0, 0].copy()))
+    return values
