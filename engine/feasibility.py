@@ -1,7 +1,8 @@
 """Can these sizes and this budget give anything useful? Decided before any data are read.
 
 The one number that decides is N, the number of curves times the Gaussian-DP parameter μ of the
-budget (over several sites, √Σ (n_s μ_s)²).
+budget (over several sites, √Σ (n_s μ_s)²), for each function that is estimated. With covariates
+there is a second: how far noise can move their second moments, which have to be inverted.
 """
 
 from __future__ import annotations
@@ -13,39 +14,61 @@ from engine import accounting
 from engine.types import Budget
 
 NOT_FEASIBLE, COARSE, USABLE, GOOD = 12.0, 35.0, 100.0, 300.0  # below each of them
+MOST_GRAM_NOISE = 0.25  # three standard deviations of an entry of E GG'
 
 
 @dataclass(frozen=True)
 class Feasibility:
-    """The verdict for one effective size N."""
+    """The verdict for one effective size N.
+
+    A model with covariates has `n_functions` above 1 and needs N ≥ 35 for each of them, because
+    their effects are told apart before they are measured; `gram_noise` is 3σ of an entry of the
+    released second moments of the covariates, 0 where they are declared.
+    """
 
     effective_size: float
+    n_functions: int = 1
+    gram_noise: float = 0.0
+
+    @property
+    def per_function(self) -> float:
+        return self.effective_size / self.n_functions
 
     @property
     def verdict(self) -> str:
         """"not feasible", "coarse", "usable", "good" or "nearly free"."""
-        for limit, word in ((NOT_FEASIBLE, "not feasible"), (COARSE, "coarse"),
-                            (USABLE, "usable"), (GOOD, "good")):
-            if self.effective_size < limit:
+        if not self.is_feasible:
+            return "not feasible"
+        for limit, word in ((COARSE, "coarse"), (USABLE, "usable"), (GOOD, "good")):
+            if self.per_function < limit:
                 return word
         return "nearly free"
 
     @property
-    def is_feasible(self) -> bool:
-        return self.effective_size >= NOT_FEASIBLE
+    def least(self) -> float:
+        """What N must reach for each function so that anything is released."""
+        return NOT_FEASIBLE if self.n_functions == 1 else COARSE
 
     @property
-    def next_limit(self) -> float:
-        """What N must reach for a result worth having: first feasible, then more than coarse."""
-        return NOT_FEASIBLE if not self.is_feasible else COARSE
+    def is_feasible(self) -> bool:
+        return self.per_function >= self.least and self.gram_noise <= MOST_GRAM_NOISE
+
+    @property
+    def shortfall(self) -> float:
+        """By which factor n μ must grow for a result worth having.
+
+        First until anything is released, then until it is more than coarse.
+        """
+        aim = self.least if not self.is_feasible else COARSE
+        return max(aim / self.per_function, self.gram_noise / MOST_GRAM_NOISE)
 
     def curves_needed(self, n_curves: int) -> int:
-        """How many curves reach the next limit at the same budget."""
-        return math.ceil(n_curves * self.next_limit / self.effective_size)
+        """How many curves make up the shortfall at the same budget."""
+        return math.ceil(n_curves * self.shortfall)
 
     def epsilon_needed(self, budget: Budget) -> float:
-        """The ε that reaches the next limit with the same curves, where all sites have it."""
-        factor = self.next_limit / self.effective_size
+        """The ε that makes up the shortfall with the same curves, where all sites have it."""
+        factor = self.shortfall
         if budget.is_pure:
             return budget.epsilon * factor
         mu = accounting.exact_mu(budget.epsilon, budget.delta)

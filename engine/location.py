@@ -42,7 +42,7 @@ from engine import transcript
 from engine.numerics import clipping
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
-from engine.numerics.reference_law import ReferenceLaw
+from engine.numerics.reference_law import Law
 from engine.types import Array
 
 LOCATION, SCALE = 2.0, np.sqrt(2.0)  # the largest ‖δ/d‖ in units of c/n
@@ -53,7 +53,7 @@ _NO_ZERO = 1e-300
 
 @dataclass(frozen=True)
 class Constants:
-    """Public constants of the engine, one setting for all sizes and budgets."""
+    """Public constants of the engine, one setting of each model for all sizes and budgets."""
 
     first_radius: float = 0.5
     first_scale: float = 0.4
@@ -63,6 +63,10 @@ class Constants:
     prior: float = 0.4
     least_kept: float = 0.5
     least_slope: float = 0.3
+
+
+USUAL = Constants()
+WITH_COVARIATES = Constants(middle_width=2.0, scale_width=2.0, final_width=2.0)
 
 
 @dataclass(frozen=True)
@@ -122,20 +126,20 @@ class Located:
     sampling: Array
 
 
-def locate(sites: Sequence[Site], public_scale: Array, law: ReferenceLaw,
-           constants: Constants | None = None) -> Located:
+def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Constants = USUAL,
+           n_functions: int = 1) -> Located:
     """Locate the mean by five releases, and its covariance by a sixth where sites have one.
 
-    `public_scale` (p,) is u, the size of deviations expected from public facts.
+    `public_scale` (…, p) is u, the size of deviations expected from what is public or released.
+    Coefficients run function after function, each of p/`n_functions` waves.
     """
-    constants = constants or Constants()
     state = _start(sites[0], public_scale, constants)
     slope = np.ones_like(state.centre)
     for step, phase in ((0, 1), (2, 2)):
         if phase == 2:
             slope = _slope(state, law, constants)
         state, _ = _move(sites, state, step, slope)
-        state = _tighten(sites, state, step + 1, phase, law, constants)
+        state = _tighten(sites, state, step + 1, phase, law, constants, n_functions)
     slope = _slope(state, law, constants)
     before = state
     state, weights = _move(sites, state, 4, slope)
@@ -160,13 +164,13 @@ def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
 
 def _start(site: Site, public_scale: Array, constants: Constants) -> State:
     """The prior: centre 0, with spread and radius from public facts."""
-    shape = (*site.noise.shape[1:3], len(public_scale))
+    shape = site.noise.shape[1:]
     scale = np.broadcast_to(public_scale, shape)
     return State(np.zeros(shape), (constants.prior * scale) ** 2, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
 
 
-def _slope(state: State, law: ReferenceLaw, constants: Constants) -> Array:
+def _slope(state: State, law: Law, constants: Constants) -> Array:
     """J: how much a clipped average moves when the centre does."""
     return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
 
@@ -186,8 +190,8 @@ def _move(sites: Sequence[Site], state: State, step: int, slope: Array) -> tuple
     return replace(state, centre=state.centre - gain * measured, variance=left), weights
 
 
-def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: ReferenceLaw,
-             constants: Constants) -> State:
+def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: Law,
+             constants: Constants, n_functions: int) -> State:
     """A scale release; the spread, shape and radius that follow from it.
 
     Deviations of smooth curves shrink with frequency, so the sizes are made non-increasing. The
@@ -201,7 +205,9 @@ def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: Re
                       scale) for site, scale in zip(sites, scales, strict=True)]
     size, noise = _combined(sent, scales, _weights([scale**2 for scale in scales]))
     size, noise = size / law.mean_absolute, np.sqrt(noise) / law.mean_absolute
-    seen = np.maximum(non_increasing_fit(size), noise)  # no smaller than noise could have hidden
+    each = size.reshape(*size.shape[:-1], n_functions, -1)
+    smooth = non_increasing_fit(each).reshape(size.shape)
+    seen = np.maximum(smooth, noise)  # no smaller than noise could have hidden
     kept = np.maximum(law.kept(seen, at.shape, at.radius), constants.least_kept)
     width = constants.middle_width if phase == 1 else constants.final_width
     return replace(state, spread=seen / kept, shape=np.sqrt(seen),

@@ -20,6 +20,8 @@ MEAN_FUNCTION = Task(
     estimand="the mean of the curves as a function of time",
     loss="integrated squared error over the time range")
 
+INTERCEPT = "Intercept"  # the curve of a person with every covariate at the middle of its range
+
 VARYING_COEFFICIENTS = Task(
     key="varying_coefficients", label="Varying coefficients",
     estimand="how the curve depends on regressors, as functions of time",

@@ -189,6 +189,7 @@ class Sizes:
     n_curves_per_server: tuple[int, ...]
     n_observations: int
     fewest_per_curve: int  # among curves with at least one reading
+    n_covariates: int = 0
 
     @property
     def n_servers(self) -> int:
@@ -266,7 +267,7 @@ class CurveData:
     def sizes(self) -> Sizes:
         used = self.counts[self.counts > 0]
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), int(self.counts.sum()),
-                     int(used.min()) if len(used) else 0)
+                     int(used.min()) if len(used) else 0, len(self.facts.covariates))
 
     def pooled(self) -> CurveData:
         """The same curves on one server: central instead of federated privacy."""

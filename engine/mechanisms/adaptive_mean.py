@@ -5,13 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from engine import accounting, transcript
+from engine import transcript
+from engine.adaptive import (
+    QUIET,
+    SHARES,
+    SHARES_NO_BAND,
+    SHRINK_FROM,
+    Scale,
+    columns,
+    effective_size,
+    mu_of,
+    nothing_spent,
+    public_scale,
+    shrunk,
+    spend,
+)
 from engine.errors import InputError
 from engine.feasibility import NOT_FEASIBLE, Feasibility
 from engine.location import STEPS, Located, Site, locate
@@ -43,13 +56,9 @@ from engine.types import (
     Spend,
 )
 
-_SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
-_SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
 _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
 _DENSITY_SHARE, _DENSITY_FROM = 0.1, 150.0  # of an undeclared design
 _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
-_SHRINK_FROM = 100.0
-_QUIET = 1e12  # a μ without noise
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
 _BLOCK = 300_000  # entries of T of the repeats worked on together
 
@@ -100,23 +109,6 @@ class Streams:
         gaps = [rng.standard_exponential(z.shape) if pure else np.empty(0)
                 for z in (normals, density)]
         return cls(normals, gaps[0], (square + square.swapaxes(-1, -2)) / 2, density, gaps[1])
-
-
-@dataclass(frozen=True)
-class Scale:
-    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped."""
-
-    middle: PublicCurve
-    half: float
-
-    def __call__(self, times: Array, values: Array) -> Array:
-        middle = self.middle.heights[0] if self.is_flat else self.middle(times)
-        inside = np.clip(values, middle - self.half, middle + self.half)
-        return np.asarray((inside - middle) / self.half)
-
-    @cached_property
-    def is_flat(self) -> bool:
-        return len(set(self.middle.heights)) == 1
 
 
 @mechanisms.register
@@ -259,8 +251,8 @@ class AdaptiveMean(Mechanism):
         band = None if self.band == "none" else Band(
             _to_response_units(fit.centre, scale), scale.half**2 * fit.covariance, self.band)
         shrinks = np.array([plan.shrinks for plan in plans])
-        released = _shrunk(fit.centre, fit.covariance, shrinks)
-        quiet = _shrunk(fit.quiet, fit.quiet_covariance, shrinks)
+        released = shrunk(fit.centre, fit.covariance, shrinks)
+        quiet = shrunk(fit.quiet, fit.quiet_covariance, shrinks)
         return Estimate(
             task=MEAN_FUNCTION.key, basis=basis, band=band,
             coefficients=_to_response_units(released, scale),
@@ -285,7 +277,7 @@ class AdaptiveMean(Mechanism):
         pure = any(budget.is_private and budget.is_pure for budget in budgets)
         shares = self.shares(pure)
         used = tuple(share * (1 - _DENSITY_SHARE * density) for share in shares)
-        by_rule = effective >= _SHRINK_FROM or effective < NOT_FEASIBLE
+        by_rule = effective >= SHRINK_FROM or effective < NOT_FEASIBLE
         return Plan(self.size(sizes, effective, data.facts, pure), budgets, effective, used,
                     density, by_rule if self.shrink is None else self.shrink == "always",
                     self._ledger(sizes, budgets, effective, used, density))
@@ -311,7 +303,7 @@ class AdaptiveMean(Mechanism):
             return self._stated_shares(pure)
         if pure:
             return _SHARES_PURE
-        return _SHARES_NO_BAND if self.band == "none" else _SHARES
+        return SHARES_NO_BAND if self.band == "none" else SHARES
 
     def scale(self, facts: PublicFacts) -> Scale:
         """Where [−1, 1] lies in response units: the bounds, or room around the known curve."""
@@ -364,12 +356,12 @@ class AdaptiveMean(Mechanism):
         shares = PublicCurve.stated(self.split or "", "split").heights
         if min(shares) <= 0 or abs(sum(shares) - 1) > 1e-9:
             raise InputError("“split” must be positive shares that sum to 1.", field="split",
-                             hint="For example " + ", ".join(f"{w:g}" for w in _SHARES) + ".")
-        wanted = len(_SHARES) if self.band != "none" else len(_SHARES_NO_BAND)
+                             hint="For example " + ", ".join(f"{w:g}" for w in SHARES) + ".")
+        wanted = len(SHARES) if self.band != "none" else len(SHARES_NO_BAND)
         if len(shares) != wanted:
             raise InputError(f"“split” must have {wanted} shares here; got {len(shares)}.",
                              field="split", hint="Six with a band, five without one.")
-        if pure and wanted == len(_SHARES):  # no sixth release: its share goes to the others
+        if pure and wanted == len(SHARES):  # no sixth release: its share goes to the others
             return tuple(share / sum(shares[:5]) for share in shares[:5])
         return shares
 
@@ -377,57 +369,14 @@ class AdaptiveMean(Mechanism):
                 shares: tuple[float, ...], density: bool) -> tuple[Spend, ...]:
         """Six spends for each site, seven with an undeclared design, or none at all."""
         if effective < NOT_FEASIBLE:
-            return tuple(_nothing(s, budget) for s, budget in enumerate(budgets))
+            return tuple(nothing_spent(s, budget) for s, budget in enumerate(budgets))
         named = list(zip(STEPS, shares, strict=False))
         if density:
             named = [("law of the times", _DENSITY_SHARE), *named]
-        return tuple(_spend(what, share, s, budget, n) for s, (budget, n) in enumerate(
-            zip(budgets, sizes.n_curves_per_server, strict=True)) for what, share in named)
-
-
-# -- public rules ---------------------------------------------------------------------------
-
-
-def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
-    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0."""
-    return math.sqrt(sum((n * _mu(budget)) ** 2 for n, budget in
-                         zip(sizes.n_curves_per_server, budgets, strict=True)))
-
-
-def public_scale(size: int, sizes: Sizes) -> Array:
-    """u_l = √(1/m + l⁻³): (size,), how far curves deviate in each coefficient, in unit scale."""
-    order = np.arange(1.0, size + 1)
-    return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
-
-
-def _mu(budget: Budget) -> float:
-    if budget.is_private and budget.is_pure:
-        return budget.epsilon / 4
-    return accounting.exact_mu(budget.epsilon, budget.delta)
-
-
-def _nothing(server: int, asked: Budget) -> Spend:
-    return Spend(what="nothing", server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
-                 count=1, composition="sequential", asked=asked,
-                 why="Too few curves for this budget: nothing is released and nothing is spent.")
-
-
-def _spend(what: str, share: float, server: int, asked: Budget, n: int) -> Spend:
-    """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
-
-    For a location they are 2/n and 2/(n μ_k), for a scale and second moments √2/n and √2/(n μ_k).
-    """
-    most = (2.0 if what in ("law of the times", *STEPS[0:5:2]) else math.sqrt(2)) / n
-    why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
-           "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
-    if asked.is_private and asked.is_pure:
-        epsilon = share * asked.epsilon
-        return Spend(what=what, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
-                     noise_scale=(most / epsilon,), count=1, composition="sequential",
-                     asked=asked, why=why.replace("squares of μ", "the ε"))
-    mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
-    return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition="sequential", asked=asked, why=why)
+        most = {"law of the times": 2.0}
+        return tuple(spend(what, share, s, budget, n, most.get(what)) for s, (budget, n) in
+                     enumerate(zip(budgets, sizes.n_curves_per_server, strict=True))
+                     for what, share in named)
 
 
 # -- fitting ----------------------------------------------------------------------------------
@@ -542,17 +491,17 @@ class _Fit:
         """One site's curves with the noise of the feasible plans, and one column without."""
         size, streams, pure = plan.size, self.streams[s], plan.pure[s]
         budgets = [self.plans[k].budgets[s] for k in feasible]
-        cost = np.repeat([b.epsilon if pure else min(_mu(b), _QUIET) for b in budgets], self.draws)
+        cost = np.repeat([b.epsilon if pure else min(mu_of(b), QUIET) for b in budgets], self.draws)
         shares = np.array(plan.shares)[:, None]
-        per_step = (shares if pure else np.sqrt(shares)) * np.append(cost, _QUIET)
+        per_step = (shares if pure else np.sqrt(shares)) * np.append(cost, QUIET)
         growth = math.sqrt(size + 1) if pure else 1.0
         unit = growth / (deviations.n_curves * per_step)
         noise = streams.normals[:, repeats, :, :size]
         if pure:
             noise = _spherical(noise, streams.gaps[:, repeats, :, :size])
         has_sixth = len(plan.shares) == len(STEPS) and not pure
-        return Site(deviations, unit, _columns(noise, len(feasible), 2),
-                    _columns(streams.symmetric[repeats, :, :size, :size], len(feasible), 1)
+        return Site(deviations, unit, columns(noise, len(feasible), 2),
+                    columns(streams.symmetric[repeats, :, :size, :size], len(feasible), 1)
                     if has_sixth else None, s)
 
     def _with_private_density(self, members: list[int]) -> _Piece:
@@ -589,16 +538,9 @@ class _Fit:
             noise = _spherical(noise, streams.density_gaps)
             cost = [_DENSITY_SHARE * b.epsilon / math.sqrt(N_COSINES + 1) for b in budgets]
         else:
-            cost = [math.sqrt(_DENSITY_SHARE) * min(_mu(b), _QUIET) for b in budgets]
-        scale = 2 / (n_curves * np.array([*np.repeat(cost, self.draws), _QUIET]))
-        return _columns(noise, len(members), 1), scale
-
-
-def _columns(noise: Array, plans: int, axis: int) -> Array:
-    """The same draws for every plan, and zeros for the column without noise."""
-    shape = list(noise.shape)
-    shape[axis] = 1
-    return np.concatenate([noise] * plans + [np.zeros(shape)], axis=axis)
+            cost = [math.sqrt(_DENSITY_SHARE) * min(mu_of(b), QUIET) for b in budgets]
+        scale = 2 / (n_curves * np.array([*np.repeat(cost, self.draws), QUIET]))
+        return columns(noise, len(members), 1), scale
 
 
 def _spherical(normals: Array, gaps: Array) -> Array:
@@ -606,13 +548,6 @@ def _spherical(normals: Array, gaps: Array) -> Array:
     radius = gaps.sum(axis=-1, keepdims=True)
     norm = np.sqrt((normals**2).sum(axis=-1, keepdims=True))
     return np.asarray(normals / norm * radius / math.sqrt(normals.shape[-1] + 1))
-
-
-def _shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
-    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish."""
-    variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
-    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
-    return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)
 
 
 def _to_response_units(coefficients: Array, scale: Scale) -> Array:

@@ -8,13 +8,28 @@ are put in, so nothing of the data is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Protocol
 
 import numpy as np
 
 from engine.types import Array
 
 _SAMPLE, _DEGREES, _SEED = 400, 6, 20_241_206
+
+
+class Law(Protocol):
+    """What the engine needs of a law of standardised deviations Z; arrays are (…, p)."""
+
+    @property
+    def mean_absolute(self) -> Array:
+        """E|Z_l|."""
+
+    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves."""
+
+    def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does."""
 
 
 @dataclass(frozen=True)
@@ -59,3 +74,64 @@ def heavy_tailed(size: int) -> ReferenceLaw:
     sample = normal / np.sqrt(rng.chisquare(_DEGREES, (_SAMPLE, 1)) / _DEGREES)
     sample /= np.sqrt((sample**2).mean(axis=0))
     return ReferenceLaw(np.abs(sample), sample**2)
+
+
+@dataclass(frozen=True)
+class ProductLaw:
+    """Deviations of a varying-coefficient model, Z = (Γ⁻¹G) ⊗ e, for one Γ in every column.
+
+    G = (1, g) with g Gaussian, its mean and covariance read off Γ, and e standard normal; every
+    entry of Z is scaled to unit second moment. An elliptical law in its place would make bands far
+    too narrow. `directions` (repeats, columns, K, sample) is |Γ⁻¹G|, `waves` (sample, r) is |e|.
+    """
+
+    directions: Array
+    waves: Array
+
+    @cached_property
+    def _scale(self) -> Array:
+        """One over the root mean square of every entry: (repeats, columns, K, r)."""
+        return np.asarray(1 / np.sqrt(self.directions**2 @ self.waves**2 / len(self.waves)))
+
+    @cached_property
+    def mean_absolute(self) -> Array:
+        mean = self._scale * (self.directions @ self.waves) / len(self.waves)
+        return np.asarray(mean.reshape(*mean.shape[:2], -1))
+
+    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
+        factors = self._factors((spread / shape) ** 2, radius)[0]
+        left = (factors[..., None, :] * self.directions) @ self.waves
+        return np.asarray((left / (self.directions @ self.waves)).reshape(spread.shape))
+
+    def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
+        ratio = (spread / shape) ** 2
+        factors, squared = self._factors(ratio, radius)
+        clipped = np.where(factors < 1, factors / squared, 0.0)[..., None, :]
+        weighed = self._scale**2 * ((clipped * self.directions**2) @ self.waves**2)
+        lost = ratio * weighed.reshape(ratio.shape) / len(self.waves)
+        return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
+
+    def _factors(self, ratio: Array, radius: Array) -> tuple[Array, Array]:
+        """min(1, c/‖h/d‖) and ‖h/d‖² over the sample: (repeats, columns, sample) each."""
+        by_function = ratio.reshape(self._scale.shape) * self._scale**2
+        squared = ((by_function @ (self.waves**2).T) * self.directions**2).sum(axis=-2)
+        return np.minimum(1.0, radius[..., None] / np.sqrt(squared)), squared
+
+
+def of_regressors(gram: Array, inverse: Array, size: int) -> ProductLaw:
+    """The law for Γ and Γ⁻¹ (repeats, columns, K, K) and `size` waves of each function."""
+    sample, covariates = _regression_sample(size, gram.shape[-1] - 1)
+    mean = gram[..., 1:, 0] / gram[..., :1, 0]
+    covariance = gram[..., 1:, 1:] - gram[..., 1:, :1] * mean[..., None, :]
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    drawn = root @ covariates.T + mean[..., None]
+    regressors = np.concatenate([np.ones((*drawn.shape[:-2], 1, _SAMPLE)), drawn], axis=-2)
+    return ProductLaw(np.abs(inverse @ regressors), np.abs(sample))
+
+
+@lru_cache(maxsize=64)
+def _regression_sample(size: int, n_covariates: int) -> tuple[Array, Array]:
+    """A fixed public sample: e (sample, size) and standard normal covariates (sample, d)."""
+    rng = np.random.default_rng(_SEED)
+    return rng.standard_normal((_SAMPLE, size)), rng.standard_normal((_SAMPLE, n_covariates))

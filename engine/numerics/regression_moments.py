@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.numerics.moments import Moments, product_table
-from engine.types import Array
+from engine.types import Array, CurveData
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,13 @@ class RegressionMoments:
     """Moments of curves and their regressors (repeats, K, curves), the first of which is 1.
 
     Coefficients run function after function: entry k·r + l belongs to regressor k and wave l.
+    `features` (repeats, K · waves + r, curves) hold the products of regressors and wave means,
+    then v.
     """
 
     moments: Moments
     regressors: Array
+    features: Array
 
     @property
     def n_functions(self) -> int:
@@ -39,11 +42,18 @@ class RegressionMoments:
         return self.moments.n_curves
 
     def curves(self, chosen: slice) -> RegressionMoments:
-        return RegressionMoments(self.moments.curves(chosen), self.regressors[:, :, chosen])
+        return RegressionMoments(self.moments.curves(chosen), self.regressors[:, :, chosen],
+                                 self.features[:, :, chosen])
+
+    def repeats(self, chosen: slice) -> RegressionMoments:
+        return RegressionMoments(self.moments.repeats(chosen), self.regressors[chosen],
+                                 self.features[chosen])
 
     def first(self, size: int) -> RegressionMoments:
         """The moments of the first `size` basis functions of each coefficient function."""
-        return RegressionMoments(self.moments.first(size), self.regressors)
+        if size == self.moments.size:
+            return self
+        return _with_features(self.moments.first(size), self.regressors)
 
     def average(self) -> tuple[Array, Array]:
         """Averages over curves of GG' ⊗ M and G ⊗ v: (repeats, p, p) and (repeats, p)."""
@@ -61,27 +71,26 @@ class RegressionMoments:
 
         It returns (repeats, columns, p, curves).
         """
-        repeats, columns, p = iterates.shape
-        linear = self._residual_map(iterates)
+        residuals = self.residuals(iterates)
 
         def of(curves: slice) -> Array:
-            regressors = self.regressors[:, :, curves]
-            residuals = (linear @ self._features(curves)).reshape(repeats, columns, 1, -1,
-                                                                  regressors.shape[2])
-            return np.asarray((regressors[:, None, :, None] * residuals).reshape(
-                repeats, columns, p, -1))
+            return outer(self.regressors[:, None, :, curves], residuals(curves))
 
         return of
 
-    def _features(self, curves: slice) -> Array:
-        """Products of regressors and wave means, then v: (repeats, K · waves + r, curves)."""
-        regressors, waves = self.regressors[:, :, curves], self.moments.waves[:, :, curves]
-        products = (regressors[:, :, None] * waves[:, None]).reshape(
-            len(waves), -1, waves.shape[2])
-        return np.concatenate([products, self.moments.cross[:, :, curves]], axis=1)
+    def residuals(self, iterates: Array) -> Callable[[slice], Array]:
+        """M Σ_h G_h b_h − v at iterates (repeats, columns, p): (repeats, columns, r, curves)."""
+        repeats, columns, _ = iterates.shape
+        linear = self._residual_map(iterates)
+
+        def of(curves: slice) -> Array:
+            return np.asarray((linear @ self.features[:, :, curves]).reshape(
+                repeats, columns, self.moments.size, -1))
+
+        return of
 
     def _residual_map(self, iterates: Array) -> Array:
-        """The linear map from `_features` to M Σ_h G_h b_h − v: (repeats, columns · r, …)."""
+        """The linear map from `features` to residuals: (repeats, columns · r, K · waves + r)."""
         repeats, columns, _ = iterates.shape
         k, r = self.n_functions, self.moments.size
         table = product_table(self.moments.basis).transpose(2, 1, 0).reshape(r, -1)
@@ -91,12 +100,31 @@ class RegressionMoments:
         return np.concatenate([waves, cross], axis=2)
 
 
-def regression_moments(moments: Moments, regressors: Array, known: Array) -> RegressionMoments:
-    """Put moments and regressors together.
+def outer(directions: Array, residuals: Array) -> Array:
+    """Directions ⊗ residuals of every curve.
 
-    `known` (repeats, curves) says whose covariates are all numbers. Curves of the others get
-    moments of zero, as curves with missing readings have: they count, and add nothing.
+    (repeats, columns or 1, K, curves) and (repeats, columns, r, curves) to (repeats, columns, p,
+    curves).
     """
-    if not known.all():
-        moments = Moments(np.where(known[:, None], moments.features, 0.0), moments.basis)
-    return RegressionMoments(moments, regressors)
+    repeats, columns, _, n = residuals.shape
+    return np.asarray((directions[:, :, :, None] * residuals[:, :, None]).reshape(
+        repeats, columns, -1, n))
+
+
+def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
+    """Put the moments of curves and their regressors together.
+
+    A curve with a covariate that is no number gets moments of zero, as one with such a reading
+    has: it counts, and adds nothing.
+    """
+    if data.covariates is not None and not np.isfinite(data.covariates).all():
+        known = np.asarray(np.isfinite(data.covariates).all(axis=2))[:, None]
+        moments = Moments(np.where(known, moments.features, 0.0), moments.basis)
+    return _with_features(moments, data.regressors)
+
+
+def _with_features(moments: Moments, regressors: Array) -> RegressionMoments:
+    waves = moments.waves
+    products = (regressors[:, :, None] * waves[:, None]).reshape(len(waves), -1, waves.shape[2])
+    return RegressionMoments(moments, regressors,
+                             np.concatenate([products, moments.cross], axis=1))

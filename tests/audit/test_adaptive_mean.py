@@ -132,7 +132,7 @@ def missing_numbers_pass(patch):
 def shares_sum_to_more_than_one(patch):
     """Each release pays with a third more than its share."""
     patch.setattr(AdaptiveMean, "shares", lambda self, pure: tuple(
-        4 / 3 * share for share in adaptive_mean._SHARES))
+        4 / 3 * share for share in adaptive_mean.SHARES))
 
 
 def no_clipping(patch):

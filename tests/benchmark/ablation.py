@@ -14,9 +14,10 @@ import numpy as np
 import pytest
 
 from engine import location
+from engine.adaptive import effective_size
 from engine.experiments import generator
 from engine.mechanisms import adaptive_mean
-from engine.mechanisms.adaptive_mean import AdaptiveMean, effective_size
+from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics import deviations
 from engine.numerics.reference_law import ReferenceLaw
@@ -37,14 +38,14 @@ def no_second_scale(patch: pytest.MonkeyPatch) -> None:
     """The spread of the first phase serves to the end; its budget goes to the last release."""
     honest = location._tighten
 
-    def once(sites, state, step, phase, law, constants):
+    def once(sites, state, step, phase, law, constants, n_functions):
         if phase == 1:
-            return honest(sites, state, step, phase, law, constants)
+            return honest(sites, state, step, phase, law, constants, n_functions)
         wider = np.sqrt(constants.final_width / constants.middle_width)
         return replace(state, radius=wider * state.radius)
 
     patch.setattr(location, "_tighten", once)
-    patch.setattr(adaptive_mean, "_SHARES", (0.15, 0.05, 0.10, 1e-9, 0.65, 0.05))
+    patch.setattr(adaptive_mean, "SHARES", (0.15, 0.05, 0.10, 1e-9, 0.65, 0.05))
 
 
 def no_filter(patch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from engine import executors, scenario
+from engine.adaptive import effective_size
 from engine.experiments import generator, mean_and_se, run_cells
-from engine.mechanisms.adaptive_mean import AdaptiveMean, effective_size
+from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import integrated_squared_errors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget

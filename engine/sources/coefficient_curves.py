@@ -1,0 +1,203 @@
+"""Simulated curves that depend on covariates: a known effect of each, as a function of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.numerics.kernels import path_polynomials
+from engine.numerics.tables import horner
+from engine.registry import param
+from engine.sources import Source, sources
+from engine.sources.sparse_curves import growth, mu1
+from engine.tasks import VARYING_COEFFICIENTS
+from engine.types import Array, Covariate, CurveData, PublicFacts, Sizes, Truth
+
+Function = Callable[[Array], Array]
+MOST_COVARIATES = 8
+_BLOCK = 20_000  # readings evaluated at once, to stay in cache
+
+
+def _wave(level: float, cosine: float = 0.0, sine: float = 0.0, turns: int = 1) -> Function:
+    """A constant and one wave: level + a cos 2πkt + b sin 2πkt."""
+    return lambda t: level + cosine * np.cos(2 * np.pi * turns * t) + sine * np.sin(
+        2 * np.pi * turns * t)
+
+
+def _rise(before: float, after: float, at: float, width: float) -> Function:
+    """A smooth step in age: t = (age − 2) / 16."""
+    return lambda t: before + (after - before) / (1 + np.exp(-(2 + 16 * t - at) / width))
+
+
+# The intercept and up to eight effects; the first three are those of arXiv 2412.06582's study.
+_WAVES: tuple[Function, ...] = (
+    mu1, _wave(0.5, sine=-0.4), _wave(0.0, cosine=0.3), _wave(-0.5), _wave(0.2, sine=0.3, turns=2),
+    _wave(0.0, cosine=-0.3, sine=0.2), _wave(0.3), _wave(-0.1, cosine=0.25, turns=2),
+    _wave(0.1, sine=0.2))
+# Effects on height in cm when a covariate goes from the middle of its range to the end.
+_GROWTH: tuple[Function, ...] = (
+    growth, _rise(2.5, 9.0, 9.0, 3.0), _rise(0.3, 6.0, 14.2, 0.9), _rise(3.5, 1.0, 5.0, 2.5))
+
+_GROWTH_COVARIATES = (Covariate("Parents’ height", 150.0, 190.0, "cm"),
+                      Covariate("Sex", -1.0, 1.0, "−1 girl, 1 boy"),
+                      Covariate("Length at birth", 44.0, 56.0, "cm"))
+_EFFECTS = {"waves": _WAVES, "growth": _GROWTH}
+_FACTS = {
+    "waves": PublicFacts(name="Smooth effects, simulated", unit_scale=True, periodic=True),
+    "growth": PublicFacts(
+        name="Growth and its causes, simulated", person="child", people="children", curve="growth",
+        value_name="Height", value_unit="cm", time_name="Age", time_unit="years",
+        time_low=2, time_high=18, origin="growth charts for ages 2 to 18"),
+}
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class CoefficientCurves(Source):
+    """Y_ij = β_0(X_ij) + Σ_k G_ik β_k(X_ij) + U_i(X_ij) + ξ_ij with X and G uniform, ξ Gaussian.
+
+    The design of arXiv 2412.06582's varying-coefficient study, where U = 0, and one that looks like
+    growth. Every effect is a polynomial to working accuracy, so a curve is one, too.
+    """
+
+    key = "coefficient_curves"
+    label = "Simulated curves with covariates"
+    order = 15
+    tasks = frozenset({VARYING_COEFFICIENTS.key})
+
+    design: str = param("waves", "Effects", "The known effects behind the curves.",
+                        choices=tuple(_EFFECTS))
+    n_covariates: int = param(2, "Covariates", "How many are known of every person.",
+                              low=1, high=MOST_COVARIATES, symbol="d")
+    n_curves: int = param(2000, "People", "How many take part, over all sites.",
+                          low=2, high=100_000, symbol="n")
+    n_observations_per_curve: int = param(
+        10, "Readings each", "How many points are known on each curve.",
+        low=1, high=1000, symbol="m")
+    n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
+                           low=1, high=1000, symbol="S")
+    noise_variance: float = param(0.25, "Variance of a reading's error",
+                                  "Error of a single reading, in squared response units.",
+                                  low=0.0, high=1e4)
+    deviation_sd: float = param(
+        0.0, "Spread of people", "Standard deviation of what covariates do not explain of a curve.",
+        low=0.0, high=100.0, when={"design=growth": 3.0})
+    likeness: float = param(
+        0.0, "Likeness of covariates", "0: they vary on their own. Near 1: they nearly agree, and "
+        "their effects are hard to tell apart.", low=0.0, high=0.99)
+    value_low: float = param(-3.0, "Lowest possible value", "Public lower bound of a reading.",
+                             low=-1e6, high=1e6, when={"design=growth": 60.0})
+    value_high: float = param(5.0, "Highest possible value", "Public upper bound of a reading.",
+                              low=-1e6, high=1e6, when={"design=growth": 200.0})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        most = len(_EFFECTS[self.design]) - 1
+        if self.n_covariates > most:
+            raise InputError(f"This design has at most {most} covariates; got "
+                             f"{self.n_covariates}.", field="n_covariates")
+        if self.n_servers > self.n_curves:
+            raise InputError(f"{self.n_servers} sites need at least as many curves; got "
+                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        self.facts  # noqa: B018  (checks the bounds)
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return (("Growth and its causes, simulated", {
+                    "design": "growth", "n_covariates": 2, "n_curves": 2000,
+                    "n_observations_per_curve": 10}),
+                ("Smooth effects, simulated", {"design": "waves"}))
+
+    @property
+    def facts(self) -> PublicFacts:
+        named = _GROWTH_COVARIATES if self.design == "growth" else tuple(
+            Covariate(f"G{k}") for k in range(1, MOST_COVARIATES + 1))
+        return replace(_FACTS[self.design], value_low=self.value_low, value_high=self.value_high,
+                       covariates=named[:self.n_covariates])
+
+    @property
+    def sizes(self) -> Sizes:
+        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
+        return Sizes(tuple(per_server), self.n_curves * self.n_observations_per_curve,
+                     self.n_observations_per_curve, self.n_covariates)
+
+    @property
+    def truth(self) -> Truth:
+        return _truth(self.design, self.n_covariates)
+
+    def resized(self, people: int, readings: int, sites: int) -> CoefficientCurves:
+        """The same curves with other sizes; see `Source.resized`."""
+        return replace(self, n_curves=people * sites, n_servers=sites,
+                       n_observations_per_curve=readings)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw data sets; times, covariates and errors each come from one block of draws."""
+        n, m = self.n_curves, self.n_observations_per_curve
+        facts, effects = self.facts, _polynomials(self.design, self.n_covariates)
+        times = rng.random((n_repeats * n, m))
+        covariates = self._covariates(n_repeats, rng)
+        values = rng.standard_normal((n_repeats * n, m))
+        values *= np.sqrt(self.noise_variance)
+        weights = facts.to_regressors(covariates).reshape(-1, effects.shape[1])
+        if self.deviation_sd:
+            paths = path_polynomials(4.0, 0.8, 1.0) * self.deviation_sd
+            effects = np.concatenate([_padded(effects, len(paths)),
+                                      _padded(paths, len(effects))], axis=1)
+            weights = np.concatenate(
+                [weights, rng.standard_normal((len(weights), paths.shape[1]))], axis=1)
+        _add_curves(values, times, effects, weights)
+        return CurveData(times=times.reshape(n_repeats, n * m),
+                         values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
+                         server=np.sort(np.arange(n) % self.n_servers), facts=facts,
+                         truth=self.truth, covariates=covariates)
+
+    def _covariates(self, n_repeats: int, rng: np.random.Generator) -> Array:
+        """Covariates in their own units, each spread over its range: (repeats, n, d)."""
+        unit = rng.uniform(-1.0, 1.0, (n_repeats, self.n_curves, self.n_covariates))
+        if self.likeness:
+            unit = (1 - self.likeness) * unit + self.likeness * unit[..., :1]
+        stated = self.facts.covariates
+        if self.design == "growth" and self.n_covariates > 1:
+            unit[..., 1] = np.where(unit[..., 1] < 0, -1.0, 1.0)
+        low, high = (np.array([getattr(c, end) for c in stated]) for end in ("low", "high"))
+        return np.asarray(low + (unit + 1) / 2 * (high - low))
+
+
+def _add_curves(values: Array, times: Array, effects: Array, weights: Array) -> None:
+    """Add every curve at its times, in place; curves are `effects` times their weights."""
+    step = max(1, _BLOCK // times.shape[1])
+    for first in range(0, len(times), step):
+        block = slice(first, first + step)
+        z = times[block].T.copy()  # curves along the fast axis
+        z *= 2.0
+        z -= 1.0
+        values[block] += horner(effects @ weights[block].T, z).T
+
+
+def _padded(polynomials: Array, length: int) -> Array:
+    return np.pad(polynomials, ((0, max(length - len(polynomials), 0)), (0, 0)))
+
+
+@lru_cache
+def _polynomials(design: str, n_covariates: int) -> Array:
+    """Intercept and effects in powers of z = 2t − 1, to 1e-9 of their size: (degree + 1, d + 1)."""
+    columns = [_polynomial(effect) for effect in _EFFECTS[design][:n_covariates + 1]]
+    longest = max(map(len, columns))
+    return np.stack([np.pad(column, (0, longest - len(column))) for column in columns], axis=1)
+
+
+def _polynomial(effect: Function) -> Array:
+    series = np.polynomial.Chebyshev.interpolate(lambda z: effect((z + 1) / 2) + 0 * z, 40)
+    trimmed = series.trim(1e-9 * np.abs(series.coef).max())
+    return np.asarray(np.polynomial.chebyshev.cheb2poly(trimmed.coef), dtype=float)
+
+
+@lru_cache
+def _truth(design: str, n_covariates: int) -> Truth:
+    effects = _EFFECTS[design][:n_covariates + 1]
+    return Truth.of(lambda t: np.stack([effect(t) + 0 * t for effect in effects]))
