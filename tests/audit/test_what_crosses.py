@@ -1,8 +1,9 @@
 """What is released depends on the curves only through what the sites sent, noise included.
 
-Every message of a run is recorded. Then the run is repeated with the messages replayed and other
-curves of the same public sizes: the release must be the same to the last bit. A mechanism in which
-anything else of the data reached the centre would give something else.
+Every message of a run is recorded where it leaves its site. Then the run is repeated with the
+messages replayed and other curves of the same public sizes: the release must be the same to the
+last bit. A mechanism in which anything else of the data reached the centre would give something
+else.
 """
 
 from dataclasses import replace
@@ -10,66 +11,81 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from engine import transcript
 from engine.experiments import generator
-from engine.location import Site
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 
 BUDGETS = (Budget(2.0, 1e-3), Budget(1.0, 1e-4), Budget(4.0, 1e-3))
-SOURCE = SparseCurves(n_curves=600, n_servers=3)
+CURVES = SparseCurves(n_curves=600, n_servers=3)
+WITH_COVARIATES = CoefficientCurves(n_curves=900, n_servers=3)
 
 
-def curves(seed):
-    return SOURCE.draw(1, generator(seed, 0, 0))
+def curves(source):
+    return source.draw(1, generator(1, 0, 0))
 
 
-def other_curves():
-    """The same public sizes and times elsewhere, and readings of another world."""
-    data = curves(2)
-    return replace(data, values=3 - 5 * data.values, times=1 - data.times**2)
+def other_curves(source):
+    """The same public sizes and times elsewhere, and readings and covariates of another world."""
+    data = source.draw(1, generator(2, 0, 0))
+    covariates = None if data.covariates is None else -0.5 * data.covariates
+    return replace(data, values=3 - 5 * data.values, times=1 - data.times**2,
+                   covariates=covariates)
 
 
-def run_twice(mechanism, owner, name, messages):
+def run_twice(mechanism, source, messages):
     """The release on some curves, and the replay of its messages on others."""
     first, again = [], None
-    honest = getattr(owner, name)
 
-    def record(*arguments):
-        first.append(honest(*arguments))
-        return first[-1]
+    def record(server, step, values, noise):
+        first.append(values.copy())
+        return values
 
-    def replay(*arguments):
-        return next(again)
+    def replay(server, step, values, noise):
+        return next(again).copy()
 
     results = []
-    for data, method in ((curves(1), record), (other_curves(), replay)):
-        again = iter([message.copy() for message in first])
+    for data, method in ((curves(source), record), (other_curves(source), replay)):
+        again = iter(first)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(owner, name, method)
+            patch.setattr(transcript, "sent", method)
             results.append(mechanism.release(data, BUDGETS, generator(5, 1, 0)))
     assert len(first) == messages
     return results
 
 
-@pytest.mark.parametrize("scheme", ["split", "full_batch"])
-def test_a_noisy_gradient_release_is_a_function_of_its_transcript(scheme):
-    mechanism = NoisyGradientMean(scheme=scheme, n_iterations=8, truncation=5)
-    one, other = run_twice(mechanism, NoisyGradientMean, "server_update", messages=8 * 3)
-    assert (one.coefficients == other.coefficients).all()
-    assert one.spends == other.spends
-
-
-@pytest.mark.parametrize("chosen", [{}, {"band": "none"}, {"shrink": "always"}])
-def test_an_adaptive_release_and_its_band_are_functions_of_six_messages_of_each_site(chosen):
-    mechanism = AdaptiveMean(**chosen)
-    messages = 3 * (5 if chosen.get("band") == "none" else 6)
-    one, other = run_twice(mechanism, Site, "send", messages)
+def assert_same(one, other):
     assert (one.coefficients == other.coefficients).all()
     assert one.spends == other.spends and one.tuning == other.tuning
     if one.band is not None:
         assert (one.lower == other.lower).all() and (one.upper == other.upper).all()
+
+
+@pytest.mark.parametrize("scheme", ["split", "full_batch"])
+@pytest.mark.parametrize(("cls", "source"), [(NoisyGradientMean, CURVES),
+                                             (NoisyGradientCoefficients, WITH_COVARIATES)])
+def test_a_noisy_gradient_release_is_a_function_of_its_transcript(cls, source, scheme):
+    mechanism = cls(scheme=scheme, n_iterations=8, truncation=5)
+    assert_same(*run_twice(mechanism, source, messages=8 * 3))
+
+
+@pytest.mark.parametrize(("chosen", "messages"), [
+    ({}, 6), ({"band": "none"}, 5), ({"shrink": "always"}, 6), ({"design": "undeclared"}, 7)])
+def test_an_adaptive_release_and_its_band_are_functions_of_few_messages_of_each_site(
+        chosen, messages):
+    assert_same(*run_twice(AdaptiveMean(**chosen), CURVES, 3 * messages))
+
+
+@pytest.mark.parametrize(("chosen", "messages"), [
+    ({}, 7), ({"band": "none"}, 6), ({"gram": "declared"}, 6)])
+def test_adaptive_coefficients_and_their_bands_are_functions_of_few_messages_of_each_site(
+        chosen, messages):
+    assert_same(*run_twice(AdaptiveCoefficients(**chosen), WITH_COVARIATES, 3 * messages))
 
 
 def test_a_mechanism_that_looks_past_its_messages_is_caught():
@@ -80,5 +96,15 @@ def test_a_mechanism_that_looks_past_its_messages_is_caught():
             honest = super().release_many(data, budgets, draws, rng)
             return replace(honest, coefficients=honest.coefficients + data.values.mean())
 
-    one, other = run_twice(Peeks(), Site, "send", messages=18)
+    one, other = run_twice(Peeks(), CURVES, messages=18)
     assert not np.allclose(one.coefficients, other.coefficients)
+
+
+def test_a_recorded_run_is_the_run_and_holds_only_its_first_release():
+    data = curves(CURVES)
+    with transcript.recorded() as messages:
+        recorded = AdaptiveMean().release_many(data, [BUDGETS], 4, generator(5, 1, 0))
+    quiet = AdaptiveMean().release_many(data, [BUDGETS], 4, generator(5, 1, 0))
+    assert (recorded.coefficients == quiet.coefficients).all()
+    assert [message.values.ndim for message in messages[:3]] == [1, 1, 1]
+    assert all((message.noise > 0).all() for message in messages)

@@ -11,15 +11,20 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.metrics import integrated_squared_errors
 from engine.numerics.deviations import Design, weighted_within_curves
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
+from engine.sources import Source
+from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.types import Budget, CurveData
 from tests.benchmark.naive import study as naive_study
@@ -36,6 +41,8 @@ def main() -> None:
         "twenty budgets / one budget": _twenty_over_one(),
         "naive loop / Monte-Carlo study": _naive_over_study(),
         "full-batch study / its moments": _full_batch_over_moments(),
+        "federated study, 8 servers / central": _federated_over_central(),
+        "coefficient study, d = 2 / its random numbers": _coefficients_over_floor(),
         "adaptive fit / its statistics": _adaptive_over_statistics(),
         "adaptive, twenty budgets / one budget": _adaptive_twenty_over_one(),
     }
@@ -63,10 +70,11 @@ def _generator() -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(1))
 
 
-def _run(budgets: list[tuple[Budget, ...]], mechanism: NoisyGradientMean = PUBLISHED) -> float:
+def _run(budgets: list[tuple[Budget, ...]], mechanism: Mechanism = PUBLISHED,
+         source: Source = STUDY) -> float:
     """The study of the specification, section 10, at n = 4000, m = 20, r = 7."""
     rng = _generator()
-    data = STUDY.draw(REPEATS, rng)
+    data = source.draw(REPEATS, rng)
     estimate = mechanism.release_many(data, budgets, 1, rng)
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
@@ -91,6 +99,35 @@ _ROUNDS: list[int] = []
 def _study_over_floor() -> float:
     one = [(Budget(1.0, 1e-3),)]
     times = interleaved({"study": lambda: _run(one), "floor": _random_numbers})
+    return times["study"] / times["floor"]
+
+
+def _federated_over_central() -> float:
+    """The same study with its curves on eight servers of 500."""
+    one = [(Budget(1.0, 1e-3),)]
+    eight = replace(STUDY, n_servers=8)
+    times = interleaved({"federated": lambda: _run(one, PUBLISHED, eight),
+                         "central": lambda: _run(one)})
+    return times["federated"] / times["central"]
+
+
+COEFFICIENTS = CoefficientCurves(n_curves=4000, n_observations_per_curve=20, n_covariates=2)
+MODEL = NoisyGradientCoefficients(scheme="split", constants="published", truncation=3)
+
+
+def _coefficients_over_floor() -> float:
+    """The study of the specification's varying-coefficient table, over exactly its draws."""
+    one, rounds = [(Budget(1.0, 1e-3),)], MODEL._rounds(COEFFICIENTS.sizes)
+    curves, m = REPEATS * COEFFICIENTS.n_curves, COEFFICIENTS.n_observations_per_curve
+
+    def floor() -> None:
+        rng = _generator()
+        rng.random((curves, m))
+        rng.uniform(-1.0, 1.0, (curves, 2))
+        rng.standard_normal((curves, m))
+        rng.standard_normal((rounds, REPEATS, 1, 9))
+
+    times = interleaved({"study": lambda: _run(one, MODEL, COEFFICIENTS), "floor": floor})
     return times["study"] / times["floor"]
 
 

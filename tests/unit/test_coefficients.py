@@ -1,0 +1,294 @@
+"""Varying coefficients against line-by-line versions, the mean model, and their own rules."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine import transcript
+from engine.errors import InputError
+from engine.experiments import generator
+from engine.feasibility import Feasibility
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.metrics import coverage, integrated_squared_errors
+from engine.numerics import least_squares
+from engine.numerics.bases import Basis
+from engine.numerics.gradients import mean_clipped_gradient
+from engine.numerics.moments import curve_moments
+from engine.numerics.reference_law import of_regressors
+from engine.numerics.regression_deviations import RegressionDeviations, floored
+from engine.numerics.regression_moments import regression_moments
+from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import NON_PRIVATE, Budget, Covariate, PublicFacts, drawing_grid
+
+SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
+BUDGET = Budget(1.0, 1e-3)
+FOURIER = Basis(3)
+
+
+def draw(source=SOURCE, repeats=1, seed=1):
+    return source.draw(repeats, generator(seed, 0, 0))
+
+
+def moments_of(data, basis=FOURIER):
+    return regression_moments(curve_moments(data.times, data.values, data.counts, basis), data)
+
+
+def naive_gradients(data, coefficients, repeat=0):
+    """Curve by curve and reading by reading: (curves, K, r)."""
+    out, m = [], int(data.counts[0])
+    for i in range(data.n_curves):
+        own = slice(i * m, (i + 1) * m)
+        waves, y = FOURIER(data.times[repeat, own]), data.values[repeat, own]
+        g = data.regressors[repeat, :, i]
+        residual = sum(waves[j] * (waves[j] @ (coefficients.T @ g) - y[j]) for j in range(m)) / m
+        out.append(np.outer(g, residual))
+    return np.array(out)
+
+
+# -- moments and deviations -----------------------------------------------------------------
+
+
+def test_gradients_are_those_of_a_loop_over_curves_and_readings():
+    data, at = draw(repeats=2), np.random.default_rng(1).normal(size=(2, 4, 3, 3))
+    seen = moments_of(data).gradients(at.reshape(2, 4, 9))(slice(None))
+    for repeat in (0, 1):
+        for column in range(4):
+            direct = naive_gradients(data, at[repeat, column], repeat)
+            assert np.allclose(seen[repeat, column].T.reshape(-1, 3, 3), direct, atol=1e-12)
+
+
+def test_the_average_is_that_of_the_gradients():
+    data = draw()
+    moments, at = moments_of(data), np.random.default_rng(2).normal(size=(1, 1, 9))
+    gram, cross = moments.average()
+    mean = moments.gradients(at)(slice(None)).mean(axis=3)[0, 0]
+    assert np.allclose(gram[0] @ at[0, 0] - cross[0], mean, atol=1e-12)
+    assert np.allclose(gram, gram.swapaxes(1, 2))
+
+
+def test_least_squares_solves_the_model_without_error_exactly():
+    data = draw(CoefficientCurves(n_curves=60, noise_variance=0.0, n_covariates=3))
+    fit = least_squares.fit(moments_of(data)).reshape(4, 3)
+    best = FOURIER.project(data.truth)[0]
+    assert np.allclose(fit, best, atol=1e-6)
+
+
+def test_fewer_basis_functions_are_the_first_of_every_function():
+    data, at = draw(), np.random.default_rng(3).normal(size=(1, 2, 3, 3))
+    wide = np.concatenate([at, np.zeros((1, 2, 3, 2))], axis=3).reshape(1, 2, 15)
+    large = moments_of(data, Basis(5)).gradients(wide)(slice(None)).reshape(1, 2, 3, 5, 60)
+    small = moments_of(data, Basis(5)).first(3).gradients(at.reshape(1, 2, 9))(slice(None))
+    assert np.allclose(large[:, :, :, :3], small.reshape(1, 2, 3, 3, 60), atol=1e-12)
+
+
+def test_a_missing_covariate_makes_a_curve_say_nothing_and_stay_in_the_count():
+    data = draw()
+    covariates = data.covariates.copy()
+    covariates[0, 7] = np.nan
+    broken = moments_of(replace(data, covariates=covariates))
+    at = np.ones((1, 1, 9))
+    assert (broken.gradients(at)(slice(None))[..., 7] == 0).all()
+    loose = np.full((1, 9), 1e9)
+    whole = mean_clipped_gradient(moments_of(data), at, loose) * 60
+    lost = moments_of(data).gradients(at)(slice(None))[..., 7]
+    assert np.allclose(mean_clipped_gradient(broken, at, loose) * 60, whole - lost)
+
+
+def test_deviations_average_to_the_distance_from_the_truth():
+    """4000 curves without reading errors: every entry within five standard errors."""
+    data = draw(CoefficientCurves(n_curves=4000, noise_variance=0.0))
+    inverse = np.linalg.inv(np.diag([1, 1 / 3, 1 / 3]))[None, None]
+    best, at = FOURIER.project(data.truth)[0].ravel(), np.linspace(-1, 1, 9)
+    own = RegressionDeviations(moments_of(data), inverse).at(
+        at[None, None], slice(None), slice(None))[0, 0]
+    error = own.std(axis=1) / np.sqrt(4000)
+    assert (np.abs(own.mean(axis=1) - (at - best)) < 5 * error).all()
+
+
+def test_second_moments_are_raised_to_their_least_and_stay_symmetric():
+    rough = np.array([[[[1.0, 0.9], [0.9, 0.7]], [[1.0, 0.0], [0.0, 0.5]]]])
+    raised, inverse = floored(rough, np.array([0.2, 0.0]))
+    assert np.linalg.eigvalsh(raised)[0, 0].min() == pytest.approx(0.2)
+    assert np.allclose(raised[0, 1], rough[0, 1])
+    assert np.allclose(raised @ inverse, np.eye(2))
+
+
+def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
+    gram = np.array([[1.0, 0.2], [0.2, 0.5]])[None, None]
+    law = of_regressors(gram, np.linalg.inv(gram), 3)
+    z = (law._scale[0, 0][:, :, None] * law.directions[0, 0][:, None] * law.waves.T).reshape(6, -1)
+    assert np.allclose((z**2).mean(axis=1), 1)
+    assert np.allclose(law.mean_absolute[0, 0], z.mean(axis=1))
+    spread, shape, radius = np.linspace(0.5, 1.5, 6), np.linspace(1.0, 2.0, 6), 1.3
+    h = spread[:, None] * z
+    norm = np.sqrt(((h / shape[:, None]) ** 2).sum(axis=0))
+    f = np.minimum(1, radius / norm)
+    kept = law.kept(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
+    assert np.allclose(kept, (f * h).mean(axis=1) / h.mean(axis=1))
+    slope = law.slope(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
+    lost = np.where(f < 1, f, 0) * (h / shape[:, None]) ** 2 / norm**2
+    assert np.allclose(slope, (f - lost).mean(axis=1))
+
+
+# -- noisy gradients ------------------------------------------------------------------------
+
+
+def test_without_covariates_the_model_is_that_of_the_mean_bit_for_bit():
+    data = draw(SparseCurves(n_curves=120, n_observations_per_curve=5, n_servers=2), repeats=2)
+    chosen = {"scheme": "split", "n_iterations": 6, "truncation": 3, "step_size": 0.4}
+    mean, model = (cls(**chosen).release_many(data, [(BUDGET,)], 2, generator(1, 1, 0))
+                   for cls in (NoisyGradientMean, NoisyGradientCoefficients))
+    assert model.functions == ("Intercept",)
+    assert (model.coefficients[..., 0, :] == mean.coefficients).all()
+    assert model.spends == mean.spends
+
+
+def test_one_round_is_a_clipped_average_of_naive_gradients():
+    data = draw()
+    method = NoisyGradientCoefficients(n_iterations=1, truncation=3, step_size=0.5)
+    estimate = method.release_many(data, [(NON_PRIVATE,)], 1, generator(1, 1, 0))
+    radii = method._radii(data.counts, 60, 3)[0]
+    clipped = np.clip(naive_gradients(data, np.zeros((3, 3))), -radii, radii).mean(axis=0)
+    assert np.allclose(estimate.coefficients[0, 0, 0], -0.5 * clipped)
+
+
+def test_the_paper_weighs_servers_with_the_number_of_covariates():
+    """u_s = 1 / max(d/n, d r/(n m), d²/(n² ε²), d² r²/(n² m ε²))."""
+    data = draw(CoefficientCurves(n_curves=60, n_covariates=3, n_servers=2))
+    budgets = (Budget(0.2, 1e-3), Budget(4.0, 1e-3))
+    plan = NoisyGradientCoefficients(weights="rate", truncation=3).plan(data, budgets)
+    n, m, r, d = 30, 10, 3, 3
+    raw = [1 / max(d / n, d * r / (n * m), d**2 / (n * e) ** 2, d**2 * r**2 / (n**2 * m * e**2))
+           for e in (0.2, 4.0)]
+    assert np.allclose(plan.weights, np.array(raw) / sum(raw))
+
+
+@pytest.mark.parametrize("method", [NoisyGradientCoefficients(), AdaptiveCoefficients()],
+                         ids=lambda m: m.key)
+def test_central_is_one_server_bit_for_bit_and_no_limit_is_no_noise(method):
+    data = draw(CoefficientCurves(n_curves=400, n_servers=2))
+    pooled = data.pooled()
+    one, again = (method.release_many(d, [(BUDGET,)], 2, generator(1, 1, 0))
+                  for d in (pooled, replace(pooled)))
+    assert (one.coefficients == again.coefficients).all()
+    free = method.release_many(data, [(NON_PRIVATE,) * 2], 2, generator(1, 1, 0))
+    assert np.allclose(free.coefficients[0], free.unprotected[0][:, None], atol=1e-9)
+
+
+def test_errors_are_summed_over_functions_and_effects_are_in_response_units():
+    source = CoefficientCurves(design="growth", n_curves=4000, noise_variance=0.1,
+                               deviation_sd=0.1)
+    data = draw(source)
+    estimate = AdaptiveCoefficients().release(data, (Budget(8.0, 1e-6),), generator(1, 1, 0))
+    shown = estimate.values(drawing_grid())[0, 0, 0]
+    assert shown.shape == (3, 101)
+    assert np.abs(shown - data.truth.grid_values).mean() < 1
+    by_function = estimate.basis.squared_distance(
+        estimate.coefficients - estimate.project(data.truth)[0])
+    tails = estimate.project(data.truth)[1]
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert np.allclose(total, (by_function + tails).sum(axis=-1))
+    assert coverage(estimate, data.truth).of_kept.shape == (1, 1, 1)
+
+
+# -- our own --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "d", "epsilon", "feasible"), [
+    (500, 3, 1.0, True), (350, 3, 1.0, False), (500, 1, 1.0, True), (150, 1, 1.0, False)])
+def test_it_is_feasible_from_35_per_function_and_with_quiet_second_moments(n, d, epsilon, feasible):
+    sizes = CoefficientCurves(n_curves=n, n_covariates=d).sizes
+    assert AdaptiveCoefficients().feasibility(sizes, (Budget(epsilon, 1e-3),)).is_feasible \
+        is feasible
+
+
+def test_a_declared_gram_lowers_the_bar():
+    sizes = CoefficientCurves(n_curves=365, n_covariates=3).sizes
+    private, declared = (AdaptiveCoefficients(gram=gram).feasibility(sizes, (BUDGET,))
+                         for gram in ("private", "declared"))
+    assert not private.is_feasible and private.gram_noise > 0.25
+    assert declared.is_feasible and declared.gram_noise == 0
+
+
+def test_what_is_said_to_be_enough_is_enough():
+    short = Feasibility(100.0, 4, 0.3)
+    more = short.curves_needed(400) / 400
+    assert not short.is_feasible
+    assert Feasibility(100.0 * more, 4, 0.3 / more).is_feasible
+
+
+def test_below_the_bar_nothing_is_released_and_nothing_is_spent():
+    one, other = (AdaptiveCoefficients().release(draw(seed=seed), (BUDGET,), generator(1, 1, 0))
+                  for seed in (1, 2))
+    assert (one.coefficients == other.coefficients).all()
+    assert [spend.mu for spend in one.spends[0]] == [0.0]
+    assert np.isnan(one.lower).all()
+
+
+def test_seven_messages_of_each_site_and_one_less_when_the_gram_is_declared():
+    data = draw(CoefficientCurves(n_curves=3000, n_servers=3))
+    for chosen, steps in (({}, 7), ({"gram": "declared"}, 6), ({"band": "none"}, 6)):
+        with transcript.recorded() as messages:
+            AdaptiveCoefficients(**chosen).release(data, (BUDGET,), generator(1, 1, 0))
+        assert len(messages) == 3 * steps
+        assert [m.server for m in messages[:3]] == [0, 1, 2]
+
+
+def test_declared_mean_squares_must_fit():
+    data = draw(CoefficientCurves(n_curves=3000))
+    good = AdaptiveCoefficients(gram="declared", declared_gram="0.3, 0.4")
+    assert good.declared(3).tolist() == [[1, 0, 0], [0, 0.3, 0], [0, 0, 0.4]]
+    with pytest.raises(InputError, match="1 declared mean squares for 2"):
+        AdaptiveCoefficients(gram="declared", declared_gram="0.3").release(
+            data, (BUDGET,), generator(1, 1, 0))
+    with pytest.raises(InputError, match="above 0 and at most at 1"):
+        AdaptiveCoefficients(declared_gram="0.3, 1.4")
+
+
+def test_without_delta_it_refuses_kindly():
+    with pytest.raises(InputError, match="δ must be above 0"):
+        AdaptiveCoefficients().release(draw(), (Budget(1.0),), generator(1, 1, 0))
+
+
+# -- curves with covariates -----------------------------------------------------------------
+
+
+def test_covariates_are_moved_into_their_ranges_and_onto_plus_minus_one():
+    facts = PublicFacts(covariates=(Covariate("a", 0.0, 10.0), Covariate("b", -1.0, 1.0)))
+    given = np.array([[0.0, 1.0], [5.0, -1.0], [12.0, 0.0], [np.nan, 0.5]])
+    assert facts.to_regressors(given).tolist() == [
+        [1, -1, 1], [1, 0, -1], [1, 1, 0], [1, 0, 0.5]]
+
+
+def test_curves_scatter_around_their_own_sum_of_effects():
+    """60 000 readings: the average residual of each design is within five standard errors of 0."""
+    for chosen in ({}, {"design": "growth", "deviation_sd": 0.0}, {"likeness": 0.9}):
+        source = CoefficientCurves(n_curves=6000, **chosen)
+        data = draw(source)
+        grid = data.truth.grid_values
+        at = [np.interp(data.times[0], drawing_grid(), row) for row in grid]
+        g = np.repeat(data.regressors[0], 10, axis=1)
+        residual = data.values[0] - sum(a * b for a, b in zip(at, g, strict=True))
+        assert abs(residual.mean()) < 5 * 0.5 / np.sqrt(60_000) + 0.01 * np.abs(grid).max() / 100
+        assert residual.std() == pytest.approx(0.5, rel=0.02)
+
+
+def test_likeness_makes_covariates_agree_and_designs_have_their_own_limit():
+    alike = draw(CoefficientCurves(n_curves=2000, likeness=0.9)).covariates[0]
+    assert np.corrcoef(alike.T)[0, 1] > 0.95
+    with pytest.raises(InputError, match="at most 3 covariates"):
+        CoefficientCurves(design="growth", n_covariates=4)
+    sexes = draw(CoefficientCurves(design="growth")).covariates[0, :, 1]
+    assert set(sexes.tolist()) == {-1.0, 1.0}
+
+
+def test_servers_can_be_kept_and_renumbered_with_all_that_belongs_to_them():
+    data = draw(CoefficientCurves(n_curves=60, n_servers=3))
+    kept = data.of_servers([0, 2])
+    assert kept.sizes.n_curves_per_server == (20, 20)
+    assert (kept.covariates[0, 20:] == data.covariates[0, 40:]).all()
+    assert (kept.values[0, 200:] == data.values[0, 400:]).all()
