@@ -126,11 +126,13 @@ class PublicFacts:
 
         What is no number stands at the middle of its range.
         """
-        low = np.array([covariate.low for covariate in self.covariates])
-        high = np.array([covariate.high for covariate in self.covariates])
-        known = np.where(np.isfinite(covariates), covariates, (low + high) / 2)
-        unit = (2 * np.clip(known, low, high) - low - high) / (high - low)
-        return np.concatenate([np.ones((*unit.shape[:-1], 1)), unit], axis=-1)
+        out = np.ones((*covariates.shape[:-1], 1 + len(self.covariates)))
+        for k, stated in enumerate(self.covariates):
+            middle, half = (stated.low + stated.high) / 2, (stated.high - stated.low) / 2
+            unit = (np.clip(covariates[..., k], stated.low, stated.high) - middle) / half
+            unit[~np.isfinite(covariates[..., k])] = 0.0
+            out[..., k + 1] = unit
+        return out
 
 
 def _check_range(what: str, low: float, high: float, name: str, unit: str) -> None:

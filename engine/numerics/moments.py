@@ -99,10 +99,23 @@ def gradient_map(iterates: Array, basis: Basis) -> Array:
     Returns (repeats, columns · r, features): rows for M_i a from the wave means, minus v_i.
     """
     repeats, columns, r = iterates.shape
-    table = product_table(basis).transpose(2, 1, 0).reshape(r, -1)
-    waves = (iterates.reshape(-1, r) @ table).reshape(repeats, columns * r, -1)
-    cross = np.broadcast_to(np.tile(-np.eye(r), (columns, 1)), (repeats, columns * r, r))
-    return np.concatenate([waves, cross], axis=2)
+    waves = iterates.reshape(-1, r) @ wave_map(basis)
+    return beside_minus_one(waves.reshape(repeats, columns * r, -1), r)
+
+
+def beside_minus_one(waves: Array, r: int) -> Array:
+    """Rows for the waves (repeats, columns · r, …) with −1 for the row's own entry of v beside."""
+    repeats, rows, width = waves.shape
+    out = np.zeros((repeats, rows, width + r))
+    out[..., :width] = waves
+    out.reshape(repeats, rows // r, -1)[..., width::width + r + 1] = -1.0
+    return out
+
+
+@lru_cache(maxsize=64)
+def wave_map(basis: Basis) -> Array:
+    """The linear map from a to the rows of M a over wave means: (r, r · waves)."""
+    return np.ascontiguousarray(product_table(basis).transpose(2, 1, 0).reshape(basis.size, -1))
 
 
 def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,

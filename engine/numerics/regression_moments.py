@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.numerics.moments import Moments, product_table
+from engine.numerics.moments import Moments, beside_minus_one, product_table, wave_map
 from engine.types import Array, CurveData
 
 
@@ -93,11 +93,9 @@ class RegressionMoments:
         """The linear map from `features` to residuals: (repeats, columns · r, K · waves + r)."""
         repeats, columns, _ = iterates.shape
         k, r = self.n_functions, self.moments.size
-        table = product_table(self.moments.basis).transpose(2, 1, 0).reshape(r, -1)
-        waves = (iterates.reshape(-1, r) @ table).reshape(repeats, columns, k, r, -1)
-        waves = waves.swapaxes(2, 3).reshape(repeats, columns * r, -1)
-        cross = np.broadcast_to(np.tile(-np.eye(r), (columns, 1)), (repeats, columns * r, r))
-        return np.concatenate([waves, cross], axis=2)
+        waves = (iterates.reshape(-1, r) @ wave_map(self.moments.basis)).reshape(
+            repeats, columns, k, r, -1)
+        return beside_minus_one(waves.swapaxes(2, 3).reshape(repeats, columns * r, -1), r)
 
 
 def outer(directions: Array, residuals: Array) -> Array:
@@ -124,7 +122,11 @@ def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
 
 
 def _with_features(moments: Moments, regressors: Array) -> RegressionMoments:
-    waves = moments.waves
-    products = (regressors[:, :, None] * waves[:, None]).reshape(len(waves), -1, waves.shape[2])
-    return RegressionMoments(moments, regressors,
-                             np.concatenate([products, moments.cross], axis=1))
+    waves, (repeats, k, n) = moments.waves, regressors.shape
+    width = k * waves.shape[1]
+    features = np.empty((repeats, width + moments.size, n))
+    products = features[:, :width].reshape(repeats, k, -1, n)
+    products[:, 0] = waves
+    np.multiply(regressors[:, 1:, None], waves[:, None], out=products[:, 1:])
+    features[:, width:] = moments.cross
+    return RegressionMoments(moments, regressors, features)

@@ -140,10 +140,10 @@ class CoefficientCurves(Source):
         n, m = self.n_curves, self.n_observations_per_curve
         facts, effects = self.facts, _polynomials(self.design, self.n_covariates)
         times = rng.random((n_repeats * n, m))
-        covariates = self._covariates(n_repeats, rng)
+        regressors = self._regressors(n_repeats, rng)
         values = rng.standard_normal((n_repeats * n, m))
         values *= np.sqrt(self.noise_variance)
-        weights = facts.to_regressors(covariates).reshape(-1, effects.shape[1])
+        weights = regressors.reshape(-1, effects.shape[1])
         if self.deviation_sd:
             paths = path_polynomials(4.0, 0.8, 1.0) * self.deviation_sd
             effects = np.concatenate([_padded(effects, len(paths)),
@@ -154,18 +154,27 @@ class CoefficientCurves(Source):
         return CurveData(times=times.reshape(n_repeats, n * m),
                          values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
                          server=np.sort(np.arange(n) % self.n_servers), facts=facts,
-                         truth=self.truth, covariates=covariates)
+                         truth=self.truth, covariates=_in_own_units(regressors, facts))
 
-    def _covariates(self, n_repeats: int, rng: np.random.Generator) -> Array:
-        """Covariates in their own units, each spread over its range: (repeats, n, d)."""
+    def _regressors(self, n_repeats: int, rng: np.random.Generator) -> Array:
+        """1 and covariates spread evenly over [−1, 1]: (repeats, n, d + 1)."""
+        out = np.ones((n_repeats, self.n_curves, self.n_covariates + 1))
         unit = rng.uniform(-1.0, 1.0, (n_repeats, self.n_curves, self.n_covariates))
         if self.likeness:
             unit = (1 - self.likeness) * unit + self.likeness * unit[..., :1]
-        stated = self.facts.covariates
         if self.design == "growth" and self.n_covariates > 1:
             unit[..., 1] = np.where(unit[..., 1] < 0, -1.0, 1.0)
-        low, high = (np.array([getattr(c, end) for c in stated]) for end in ("low", "high"))
-        return np.asarray(low + (unit + 1) / 2 * (high - low))
+        out[..., 1:] = unit
+        return out
+
+
+def _in_own_units(regressors: Array, facts: PublicFacts) -> Array:
+    """Covariates (…, d) from their places in [−1, 1]."""
+    covariates = regressors[..., 1:].copy()
+    for k, stated in enumerate(facts.covariates):
+        covariates[..., k] *= (stated.high - stated.low) / 2
+        covariates[..., k] += (stated.high + stated.low) / 2
+    return covariates
 
 
 def _add_curves(values: Array, times: Array, effects: Array, weights: Array) -> None:
