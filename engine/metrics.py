@@ -37,6 +37,12 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
                   distance(released - best) + tail.sum())
 
 
+def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
+    """Integrated squared errors of every coefficient function: (budgets, repeats, draws, d + 1)."""
+    best, tail = estimate.project(truth)
+    return np.asarray(estimate.basis.squared_distance(estimate.coefficients - best) + tail)
+
+
 @dataclass(frozen=True)
 class Coverage:
     """How often a band holds what it should, each (budgets, repeats, draws).

@@ -225,12 +225,12 @@ def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: i
 
 def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
     """With so many people, or from so large an ε on."""
-    needed = _two_digits_up(verdict.curves_needed(n_curves))
-    epsilon = _two_digits_up(verdict.epsilon_needed(budget))
+    needed = two_digits_up(verdict.curves_needed(n_curves))
+    epsilon = two_digits_up(verdict.epsilon_needed(budget))
     return f"with {_signs(f'{needed:,.0f}')} {facts.people}, or from ε = {epsilon:g} on,"
 
 
-def _two_digits_up(value: float) -> float:
+def two_digits_up(value: float) -> float:
     """Rounded up to two digits: what is said to be enough is enough."""
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
     return float(f"{math.ceil(value / step - 1e-9) * step:.10g}")

@@ -23,7 +23,7 @@ if shown is not None:
     scene = cards.Scene(shown, source, now)
     scene.follow_picture()
     cards.strip(scene)
-    cards.promise(scene)
+    cards.promise(shown.spends[scene.at], scene.budget)
     cards.caution(scene)
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -40,7 +40,7 @@ upload_panel.clamped()
 
 if shown is not None:
     with right, layout.user_errors():
-        cards.odds(scene)
+        cards.odds(scene.facts, float(shown.mus[scene.at]), scene.budget)
         if scene.is_refused:
             cards.refused(scene)
         else:
@@ -60,7 +60,7 @@ if shown is not None:
             cards.numbers(scene)
     with layout.fold("What was spent: the ledger", "ledger") as is_open:
         if is_open:
-            cards.ledger(scene)
+            cards.ledger(shown.spends[scene.at], scene.budget)
     with layout.fold("Formula and source", "formula") as is_open:
         if is_open:
-            cards.formula(scene)
+            cards.formula(now.mechanism, shown.tuning[scene.at], scene.plain)

@@ -63,6 +63,11 @@ class Scene:
         return self.shown.is_refused(self.at)
 
     @cached_property
+    def plain(self) -> dict[str, object] | None:
+        now = settings.current()
+        return plain_scenario(self.source, now.mechanism, self.budget, now.seed)
+
+    @cached_property
     def typical(self) -> Array:
         """The typical error at every budget; NaN where nothing is published."""
         return self.where_published(self.shown.study.typical)
@@ -72,7 +77,7 @@ class Scene:
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
-        return [_odds(mu, budget)
+        return [odds_of(mu, budget)
                 for mu, budget in zip(self.shown.mus, self.shown.budgets, strict=True)]
 
     @cached_property
@@ -91,7 +96,7 @@ class Scene:
                 zip(self.shown.feasibility, self.shown.budgets, strict=True)]
 
 
-def _odds(mu: float, budget: Budget, first_guess: float = 0.5) -> risk.Odds:
+def odds_of(mu: float, budget: Budget, first_guess: float = 0.5) -> risk.Odds:
     """From the noise, or from the budget alone where the noise is not of Gaussian type."""
     return risk.odds(None if np.isnan(mu) else float(mu), budget, first_guess)
 
@@ -129,18 +134,18 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
             pieces.Chip(*wording.unit_tag(facts), "blue", "shield")]
 
 
-def fixed_strip(facts: PublicFacts, budget: str, key: str) -> None:
-    """The same facts with one budget, for pages without a slider."""
-    pieces.strip(fact_chips(facts), [pieces.Budgeted(budget)], 0, person=facts.person,
+def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = ""
+                ) -> None:
+    """The same facts with one budget, for pages without a slider in the picture."""
+    pieces.strip(fact_chips(facts), [pieces.Budgeted(budget, odds, error)], 0, person=facts.person,
                  rev=st.session_state.rev, link=facts.kind != "upload", key=key)
 
 
-def promise(scene: Scene) -> None:
+def promise(spends: Sequence[Spend], asked: Budget) -> None:
     """Say at once when printed constants do not give the budget that stands above."""
-    spends = scene.shown.spends[scene.at]
     if not accounting.keeps_promise(spends):
         given = max(budget.epsilon for budget in accounting.guarantees(spends))
-        st.error(wording.broken_promise(scene.budget, given), icon=":material/error:")
+        st.error(wording.broken_promise(asked, given), icon=":material/error:")
 
 
 def caution(scene: Scene) -> None:
@@ -170,30 +175,31 @@ def picture(scene: Scene) -> None:
 # -- the cards ------------------------------------------------------------------------------
 
 
-def odds(scene: Scene) -> None:
-    """What an attacker could find out about one person."""
-    person, at = scene.facts.person, scene.odds[scene.at]
+def odds(facts: PublicFacts, mu: float, budget: Budget) -> None:
+    """What an attacker could find out about one person; `mu` is NaN where noise is not Gaussian."""
+    person, at = facts.person, odds_of(mu, budget)
     with st.container(border=True):
         st.subheader(f"Odds for one {person}", anchor=False)
         st.markdown(wording.odds_main(at, person))
-        _chart(figures.odds(at.right, person, layout.theme()), "odds", 86)
+        draw(figures.odds(at.right, person, layout.theme()), "odds", 86)
         st.markdown(f":small[{wording.odds_key(at)}]")
         if at.budget.epsilon >= _WEAK_FROM:
             st.warning(wording.weak(at, person), icon=":material/warning:")
         with layout.fold("Why, and for a careful attacker", "why") as is_open:
             if is_open:
-                _careful_attacker(scene)
+                _careful_attacker(facts, mu, budget)
 
 
-def _careful_attacker(scene: Scene) -> None:
-    st.markdown(wording.odds_careful(scene.odds[scene.at]))
-    st.markdown(wording.odds_why(scene.odds[scene.at]))
+def _careful_attacker(facts: PublicFacts, mu: float, budget: Budget) -> None:
+    plain = odds_of(mu, budget)
+    st.markdown(wording.odds_careful(plain))
+    st.markdown(wording.odds_why(plain))
     guess = st.segmented_control("Attacker’s first guess", list(_FIRST_GUESSES), required=True,
                                  default="10 in 100", key="first_guess")
-    at = _odds(scene.shown.mus[scene.at], scene.budget, _FIRST_GUESSES[guess])
-    st.markdown(wording.odds_flagged(at, scene.facts.people))
-    st.markdown(wording.not_covered(scene.facts))
-    st.markdown(wording.delta_explained(scene.budget.delta))
+    at = odds_of(mu, budget, _FIRST_GUESSES[guess])
+    st.markdown(wording.odds_flagged(at, facts.people))
+    st.markdown(wording.not_covered(facts))
+    st.markdown(wording.delta_explained(budget.delta))
 
 
 def refused(scene: Scene) -> None:
@@ -211,7 +217,7 @@ def accuracy(scene: Scene) -> None:
         st.subheader("Accuracy", anchor=False)
         st.markdown(wording.accuracy(facts, typical, float(study.quantile(0.95)[scene.at]),
                                      study.floor))
-        _chart(figures.error_dots(study.errors[scene.at], study.floor, facts.value_unit,
+        draw(figures.error_dots(study.errors[scene.at], study.floor, facts.value_unit,
                                   layout.theme()), "dots", 118)
         dashed = " Dashed: without protection." if study.floor is not None else ""
         st.markdown(f":small[Each dot: 1 of 20 equally likely releases.{dashed}]")
@@ -230,7 +236,7 @@ def limits(scene: Scene) -> None:
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False)
         st.markdown(wording.what_limits(facts, shares))
-        _chart(figures.split_bar(shares, wording.parts(facts), layout.theme()), "split", 44)
+        draw(figures.split_bar(shares, wording.parts(facts), layout.theme()), "split", 44)
         st.markdown(f":small[{wording.shares_key(facts, shares)}]")
         if facts.kind == "simulated" and scene.source.sizes.n_observations <= _QUICK_READINGS:
             now = settings.current()
@@ -246,7 +252,7 @@ def budgets(scene: Scene) -> None:
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        _chart(error_curve.against_budget(
+        draw(error_curve.against_budget(
             scene.epsilons, own, scene.where_published(study.quantile(0.1)),
             scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
             layout.theme(), theory=_theory(scene), others=others,
@@ -319,8 +325,7 @@ def _theory(scene: Scene) -> Array | None:
 
 def take_away(scene: Scene) -> None:
     """Downloads: the numbers and the scenario; the picture's own button saves the picture."""
-    plain = None if scene.own else _plain(scene)
-    reason = None
+    plain, reason = scene.plain, None
     if scene.own:
         reason = "Your own curves are not private: nothing of them can be downloaded."
     elif scene.is_refused:
@@ -338,10 +343,13 @@ def take_away(scene: Scene) -> None:
             help=reason if scene.own else "A file for the command line: python -m engine run FILE")
 
 
-def _plain(scene: Scene) -> dict[str, object]:
-    now = settings.current()
-    how = Run(100, 1, now.seed) if scene.source.is_random else Run(1, 100, now.seed)
-    return scenario.to_plain(scene.source, now.mechanism, (scene.budget,), how)
+def plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                   ) -> dict[str, object] | None:
+    """The same run for the command line; None for the visitor's own curves."""
+    if source.facts.kind == "upload":
+        return None
+    how = Run(100, 1, seed) if source.is_random else Run(1, 100, seed)
+    return scenario.to_plain(source, mechanism, (budget,), how)
 
 
 def numbers(scene: Scene) -> None:
@@ -372,9 +380,8 @@ def numbers(scene: Scene) -> None:
     st.dataframe(table.round(3), height=220, hide_index=True)
 
 
-def ledger(scene: Scene) -> None:
+def ledger(spends: Sequence[Spend], asked: Budget) -> None:
     """What one release would spend, line by line, and why the total is what it is."""
-    spends = scene.shown.spends[scene.at]
     st.dataframe(pd.DataFrame([_line(spend) for spend in spends]), hide_index=True)
     st.markdown(spends[0].why)
     proved = accounting.guarantees(spends)
@@ -385,10 +392,10 @@ def ledger(scene: Scene) -> None:
             {"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
              "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)]),
             hide_index=True)
-    promise(scene)
+    promise(spends, asked)
     given = max(budget.epsilon for budget in proved)
-    if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * scene.budget.epsilon:
-        st.markdown(wording.more_noise_than_needed(scene.budget, given))
+    if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * asked.epsilon:
+        st.markdown(wording.more_noise_than_needed(asked, given))
 
 
 def _line(spend: Spend) -> dict[str, object]:
@@ -400,18 +407,21 @@ def _line(spend: Spend) -> dict[str, object]:
             "noise": f"{spend.noise_scale[0]:.4g}"}
 
 
-def formula(scene: Scene) -> None:
-    """What the method computes, its tuning on this page, the source, and how to repeat it."""
-    mechanism = settings.current().mechanism
+def formula(mechanism: Mechanism, tuning: Mapping[str, object], plain: dict[str, object] | None
+            ) -> None:
+    """What the method computes, its tuning on this page, the source, and how to repeat it.
+
+    `plain` is the scenario, None for curves that must not leave this page.
+    """
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
     if mechanism.formula:
         st.latex(mechanism.formula)
-    st.markdown(wording.tuning(scene.shown.tuning[scene.at]))
-    if not scene.own:
+    st.markdown(wording.tuning(tuning))
+    if plain is not None:
         st.markdown("The same on the command line:")
-        st.code("python -m engine run - <<'END'\n"
-                + export.scenario_json(_plain(scene)).decode() + "\nEND", language="bash")
+        st.code("python -m engine run - <<'END'\n" + export.scenario_json(plain).decode()
+                + "\nEND", language="bash")
 
 
-def _chart(chart: Chart, key: str, height: int, phone: int | None = None) -> None:
+def draw(chart: Chart, key: str, height: int, phone: int | None = None) -> None:
     pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone)

@@ -60,33 +60,38 @@ _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 # -- what is shown --------------------------------------------------------------------------
 
 
-def source_choice() -> None:
+def source_choice(task: str = settings.TASK) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
-    presets = _presets(sources.for_task(settings.TASK))
+    presets = _presets(sources.for_task(task))
     labels = [label for label, _, _ in presets] + ([_OWN] if "upload" in st.session_state else [])
-    current = _OWN if settings.uploaded() else settings.current().source.nearest_preset()[0]
+    current = (_OWN if settings.uploaded(task)
+               else settings.current().source_of(task).nearest_preset()[0])
 
     def write(label: str) -> None:
         st.session_state.show_upload = label == _OWN
         if label != _OWN:
             cls, chosen = next((c, v) for name, c, v in presets if name == label)
-            settings.change(source=cls(**chosen))
+            settings.change_source(task, cls(**chosen))
 
-    bound(st.selectbox, "Curves", current, write, "source", options=labels,
+    bound(st.selectbox, "Curves", current, write, _key("source", task), options=labels,
           help="Where the curves come from: simulated, public data, or your file.")
 
 
-def mechanism_choice() -> None:
+def mechanism_choice(task: str = settings.TASK) -> None:
     """The method: how the noise is added."""
-    presets = _presets(mechanisms.for_task(settings.TASK))
+    presets = _presets(mechanisms.for_task(task))
 
     def write(label: str) -> None:
         cls, chosen = next((c, v) for name, c, v in presets if name == label)
-        settings.change(mechanism=cls(**chosen))
+        settings.change_mechanism(task, cls(**chosen))
 
-    bound(st.selectbox, "Method", settings.current().mechanism.nearest_preset()[0], write,
-          "mechanism", options=[label for label, _, _ in presets],
+    bound(st.selectbox, "Method", settings.current().mechanism_of(task).nearest_preset()[0], write,
+          _key("mechanism", task), options=[label for label, _, _ in presets],
           help="How the noise is added. Under More options you can change its settings.")
+
+
+def _key(name: str, task: str) -> str:
+    return name if task == settings.TASK else f"{name}_{task}"
 
 
 def _presets(classes: Sequence[Any]) -> list[tuple[str, Any, dict[str, Any]]]:
@@ -156,11 +161,11 @@ def _shown(value: Any) -> str:
     return "from the sizes" if value is None else str(value).replace("_", " ")
 
 
-def all_changed() -> list[str]:
-    """Everything that differs from the usual settings, in words."""
+def all_changed(task: str = settings.TASK) -> list[str]:
+    """Everything that differs from the usual settings of a task, in words."""
     now = settings.current()
-    out = [] if settings.uploaded() else changed_chips(now.source)
-    out += changed_chips(now.mechanism)
+    out = [] if settings.uploaded(task) else changed_chips(now.source_of(task))
+    out += changed_chips(now.mechanism_of(task))
     if now.delta is not None:
         out.append(f"δ {now.delta:g} (usual 1/n²)")
     if now.seed != settings.Settings().seed:
@@ -168,24 +173,25 @@ def all_changed() -> list[str]:
     return out
 
 
-def more_options() -> None:
+def more_options(task: str = settings.TASK) -> None:
     """Every parameter of the curves and the method, δ and the seed."""
-    now = settings.current()
-    if not settings.uploaded():
+    now, source = settings.current(), settings.source(task)
+    mechanism = now.mechanism_of(task)
+    if not settings.uploaded(task):
         st.subheader("Curves", anchor=False)
-        parameter_form(now.source, f"c_{now.source.key}",
-                       lambda member: settings.change(source=member), leave_out=("mean",))
+        parameter_form(source, f"c_{source.key}",
+                       lambda member: settings.change_source(task, member), leave_out=("mean",))
     st.subheader("Method", anchor=False)
-    parameter_form(now.mechanism, f"m_{now.mechanism.key}",
-                   lambda member: settings.change(mechanism=member))
+    parameter_form(mechanism, f"m_{mechanism.key}",
+                   lambda member: settings.change_mechanism(task, member))
     st.subheader("Protection and chance", anchor=False)
     columns = st.columns(3)
     with columns[0]:
         bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon, "epsilon",
               format="%g", step=None, help="Any value between the slider’s ends.")
     with columns[1]:
-        bound(st.number_input, "Chance the limit fails (δ)", settings.delta(settings.source()),
-              settings.set_delta, "delta", format="%.2g", step=None,
+        bound(st.number_input, "Chance the limit fails (δ)", settings.delta(source),
+              lambda delta: settings.set_delta(delta, task), "delta", format="%.2g", step=None,
               help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could publish one "
                    "whole curve and still pass. 0: never, for methods that can.")
     with columns[2]:

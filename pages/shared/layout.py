@@ -82,9 +82,9 @@ def theme() -> str:
 
 
 def reset() -> None:
-    """Back to the usual settings of the same curves and the same method."""
+    """Back to the usual settings of the same curves and the same methods."""
     from pages.shared.controls import preset_of
 
     now, usual = settings.current(), settings.Settings()
-    settings.change(source=preset_of(now.source), mechanism=preset_of(now.mechanism),
-                    rate=preset_of(now.rate), delta=usual.delta, seed=usual.seed)
+    settings.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
+                    delta=usual.delta, seed=usual.seed)

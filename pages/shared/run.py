@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine import planner, preview
+from engine import coefficient_view, planner, preview
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
@@ -74,12 +74,35 @@ def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...]
         key, lambda: preview.if_doubled(source, mechanism, budgets, seed))
 
 
-def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
-                  ) -> dict[str, tuple[Mechanism, Any]]:
+def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int,
+                  task: str = TASK) -> dict[str, tuple[Mechanism, Any]]:
     """The typical errors of the other methods, at every budget."""
-    key = digest(("others", source, mechanism, budgets, seed))
+    key = digest(("others", task, source, mechanism, budgets, seed))
     return _store(source).get(
-        key, lambda: preview.other_methods(TASK, source, mechanism, budgets, seed))
+        key, lambda: preview.other_methods(task, source, mechanism, budgets, seed))
+
+
+def coefficients(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                 ) -> coefficient_view.CoefficientView:
+    """Coefficient functions with their possible releases at one budget."""
+    key = digest(("coefficients", source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: coefficient_view.coefficient_view(source, mechanism, budget, seed))
+
+
+def coefficient_errors(source: Source, mechanism: Mechanism, delta: float, seed: int) -> Any:
+    """Typical errors of coefficient functions at a few budgets: (budgets, functions)."""
+    key = digest(("coefficient errors", source, mechanism, delta, seed))
+    return _store(source).get(
+        key, lambda: coefficient_view.errors_over_budgets(source, mechanism, delta, seed))
+
+
+def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                       ) -> coefficient_view.CostOfCovariates:
+    """What each further covariate costs."""
+    key = digest(("cost of covariates", source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: coefficient_view.cost_of_covariates(source, mechanism, budget, seed))
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,

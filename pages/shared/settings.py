@@ -20,10 +20,13 @@ from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
 from engine.sources import Source, sources
-from engine.tasks import MEAN_FUNCTION
+from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
 from engine.types import Budget
 
 TASK = MEAN_FUNCTION.key
+# Every task has its own curves and method: their fields, and their letters in the address.
+MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
+           VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k"))}
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
@@ -37,9 +40,16 @@ _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": (""
             "against": ("map", "smoothness"), "unknown": DIALS}
 
 
-def _front_source() -> Source:
-    first = sources.for_task(TASK)[0]
+def _first(shelf: Registry, task: str) -> Any:
+    first = shelf.for_task(task)[0]
     return first(**first.presets()[0][1])
+
+
+# Field, letter and registry of everything that can be plugged in.
+SHELVES = (*((name, letter, shelf) for pair in MEMBERS.values()
+             for (name, letter), shelf in zip(pair, (sources, mechanisms), strict=True)),
+           ("rate", "r", rates))
+PLUGGED = tuple(name for name, _, _ in SHELVES)
 
 
 @dataclass(frozen=True)
@@ -50,8 +60,8 @@ class Settings:
     belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
     """
 
-    source: Source = field(default_factory=_front_source)
-    mechanism: Mechanism = field(default_factory=lambda: mechanisms.for_task(TASK)[0]())
+    source: Source = field(default_factory=lambda: _first(sources, TASK))
+    mechanism: Mechanism = field(default_factory=lambda: _first(mechanisms, TASK))
     epsilon: float = 1.0
     delta: float | None = None
     seed: int = 1
@@ -65,6 +75,18 @@ class Settings:
     against: str = "map"
     unknown: str = "epsilon"
     target: float | None = None
+    effects_source: Source = field(
+        default_factory=lambda: _first(sources, VARYING_COEFFICIENTS.key))
+    effects_mechanism: Mechanism = field(
+        default_factory=lambda: _first(mechanisms, VARYING_COEFFICIENTS.key))
+
+    def source_of(self, task: str) -> Source:
+        """The recipe for curves of a task."""
+        return getattr(self, MEMBERS[task][0][0])
+
+    def mechanism_of(self, task: str) -> Mechanism:
+        """The method of a task."""
+        return getattr(self, MEMBERS[task][1][0])
 
 
 # -- the address ----------------------------------------------------------------------------
@@ -73,9 +95,8 @@ class Settings:
 def encode(settings: Settings) -> str:
     """The settings that differ from the front page, as one readable token."""
     usual, words = Settings(), []
-    for letter, mine, theirs in (("c", settings.source, usual.source),
-                                 ("m", settings.mechanism, usual.mechanism),
-                                 ("r", settings.rate, usual.rate)):
+    for name, letter, _ in SHELVES:
+        mine, theirs = getattr(settings, name), getattr(usual, name)
         if mine != theirs:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()]
@@ -91,11 +112,11 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain (usual values stand in)."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    settings = Settings(source=_member("c", words, sources, Settings().source, problems),
-                        mechanism=_member("m", words, mechanisms, Settings().mechanism, problems),
-                        rate=_member("r", words, rates, Settings().rate, problems))
+    settings = replace(Settings(), **{
+        name: _member(letter, words, shelf, getattr(Settings(), name), problems)
+        for name, letter, shelf in SHELVES})
     for name, text in words.items():
-        if name.partition(".")[0] not in ("c", "m", "r"):
+        if name.partition(".")[0] not in {letter for _, letter, _ in SHELVES}:
             settings = _with(settings, name, text, problems)
     return settings, problems
 
@@ -180,13 +201,13 @@ def set_epsilon(epsilon: float | None) -> None:
     st.session_state.rev += 1
 
 
-def set_delta(delta: float | None) -> None:
+def set_delta(delta: float | None, task: str = TASK) -> None:
     """Choose δ; nothing means the usual 1/n²."""
-    n = source().sizes.n_curves
+    n = source(task).sizes.n_curves
     if delta is not None and not 0 <= delta < 1 / n:
         raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
                          f"{delta:g}.", field="delta", hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
-    if delta == 0 and current().mechanism.guarantee == "approximate":
+    if delta == 0 and current().mechanism_of(task).guarantee == "approximate":
         raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
                          hint="Choose another method, or a δ such as 1/n².")
     usual = delta is None or abs(delta * n**2 - 1) < 0.01
@@ -265,14 +286,25 @@ def change(**values: Any) -> None:
     st.session_state.pop("problem", None)
 
 
-def uploaded() -> bool:
-    """Whether the visitor's own curves are shown."""
-    return bool(st.session_state.get("show_upload")) and "upload" in st.session_state
+def uploaded(task: str = TASK) -> bool:
+    """Whether the visitor's own curves are shown; effects need covariates with stated ranges."""
+    state = st.session_state
+    if not state.get("show_upload") or "upload" not in state:
+        return False
+    return task != VARYING_COEFFICIENTS.key or bool(state.upload.facts.covariates)
 
 
-def source() -> Source:
+def source(task: str = TASK) -> Source:
     """The source on screen: the visitor's own curves, or the chosen recipe."""
-    return st.session_state.upload if uploaded() else current().source
+    return st.session_state.upload if uploaded(task) else current().source_of(task)
+
+
+def change_source(task: str, chosen: Source) -> None:
+    change(**{MEMBERS[task][0][0]: chosen})
+
+
+def change_mechanism(task: str, chosen: Mechanism) -> None:
+    change(**{MEMBERS[task][1][0]: chosen})
 
 
 def delta(of: Source) -> float:

@@ -1,0 +1,119 @@
+"""Sentences of the page on varying coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from engine import wording
+from engine.coefficient_view import CoefficientView, CostOfCovariates
+from engine.feasibility import MOST_GRAM_NOISE, Feasibility
+from engine.types import Array, Budget, Covariate, PublicFacts
+
+TITLE = "What shapes the curve, and what does protecting it cost?"
+
+
+def panel_title(name: str, facts: PublicFacts, k: int) -> str:
+    """The intercept, or the effect of a covariate from the middle of its range to the end."""
+    if k == 0:
+        return "Average curve"
+    return f"Effect of {wording.escape(name)}"
+
+
+def meaning(facts: PublicFacts) -> str:
+    """What the functions are, in words."""
+    text = (f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
+            "going from the middle of a covariate’s range to its upper end adds to the curve")
+    ranges = [_range(covariate) for covariate in facts.covariates]
+    return f"{text} ({'; '.join(ranges)})." if any(ranges) else f"{text}."
+
+
+def _range(covariate: Covariate) -> str:
+    if (covariate.low, covariate.high, covariate.unit) == (-1.0, 1.0, ""):
+        return ""
+    middle = (covariate.low + covariate.high) / 2
+    unit = f" {covariate.unit}" if covariate.unit and "," not in covariate.unit else ""
+    return wording.escape(f"{covariate.name}: from {middle:g} to {covariate.high:g}{unit}")
+
+
+def protects(facts: PublicFacts) -> str:
+    """What one person's protection covers here."""
+    return (f"What is protected: exchanging one {wording.of(facts.person)} whole curve **and all "
+            "of their covariates** changes what is published only a little.")
+
+
+def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+    """Instead of the panels: why nothing would be published, and what would change it."""
+    needed = wording.two_digits_up(verdict.curves_needed(n_curves))
+    epsilon = wording.two_digits_up(verdict.epsilon_needed(budget))
+    why = ("noise would blur how the covariates vary together"
+           if verdict.gram_noise > MOST_GRAM_NOISE else
+           f"{verdict.n_functions} functions have to share what so few {facts.people} can tell")
+    ways = [f"{needed:,.0f} {facts.people}", f"ε = {epsilon:g}", "fewer covariates"]
+    if verdict.gram_noise:
+        ways.append("second moments that are declared from the design (under *More options*)")
+    return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
+            f"At these sizes {why}, so no budget is spent. What helps, one of: "
+            f"{', '.join(ways[:-1])}, or {ways[-1]}.")
+
+
+def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
+    """How far off the functions typically are, and which one most."""
+    worst = int(view.typical.argmax())
+    numbers = wording.together([float(view.typical[0]), float(view.typical[worst])])
+    first, most = (wording.with_unit(text, facts.value_unit) for text in numbers)
+    target = "the true one" if view.floor is not None else "the one without protection"
+    text = f"The published average curve is typically **{first}** from {target}."
+    if worst:
+        text += (f" The effect of {wording.escape(view.names[worst])} is furthest off, "
+                 f"typically **{most}**.")
+    return text
+
+
+def visible(view: CoefficientView, facts: PublicFacts) -> str:
+    """Which effects are larger than their typical error, so that the release shows them."""
+    known = view.truth if view.truth is not None else view.without
+    size = np.sqrt((known[1:] ** 2).mean(axis=1))
+    lost = [wording.escape(name) for name, s, e in
+            zip(view.names[1:], size, view.typical[1:], strict=True) if e > s]
+    if not lost:
+        return "Every effect is larger than its typical error, so the release shows it."
+    are = "is" if len(lost) == 1 else "are"
+    return f"The effect of {_and(lost)} {are} smaller than the error: noise would hide it."
+
+
+def compared(typical: float, others: Mapping[str, float]) -> str:
+    """The total error beside that of the other methods."""
+    return wording.compared(typical, others)
+
+
+def cost(found: CostOfCovariates, budget: Budget) -> str:
+    """What more covariates cost, from the smallest to the largest number that works."""
+    known = np.flatnonzero(np.isfinite(found.private))
+    if not len(known):
+        return f"At ε = {budget.epsilon:g} nothing would be published with any of them."
+    first, last = int(known[0]), int(known[-1])
+    one, many = found.counts[first], found.counts[last]
+    if one == many:
+        return (f"At ε = {budget.epsilon:g} only {one} {_covariates(one)} can be had from so many.")
+    private = wording.times(float(found.private[last] / found.private[first]))
+    free = wording.times(float(found.without[last] / found.without[first]))
+    text = (f"From {one} to {many} covariates the total error grows **{private}**; without "
+            f"protection it would grow {free}.")
+    if last < len(found.counts) - 1:
+        text += f" With {many + 1} or more nothing would be published."
+    return text
+
+
+def _covariates(count: int) -> str:
+    return "covariate" if count == 1 else "covariates"
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def total(errors: Array) -> float:
+    """The root of the summed squares of the typical errors of all functions."""
+    return float(np.sqrt((errors**2).sum()))

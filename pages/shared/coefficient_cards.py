@@ -1,0 +1,176 @@
+"""The parts of the page on varying coefficients."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+import streamlit as st
+
+from engine import coefficient_words as words
+from engine import wording
+from engine.coefficient_view import BUDGET_STEPS, CoefficientView
+from engine.errors import InputError
+from engine.figures import coefficients as figures
+from engine.figures.theme import Chart
+from engine.tasks import VARYING_COEFFICIENTS
+from engine.types import Budget
+from pages.shared import cards, controls, layout, run, settings
+
+TASK = VARYING_COEFFICIENTS.key
+_IN_A_ROW = 3
+_VIEWS = ("Possible releases", "One release and its band")
+
+
+class View:
+    """Coefficient functions at the chosen budget, and the charts that are on screen."""
+
+    def __init__(self, shown: CoefficientView) -> None:
+        self.shown, self.now = shown, settings.current()
+        self.source, self.facts = settings.source(TASK), shown.data.facts
+        self.mechanism, self.budget = self.now.mechanism_of(TASK), shown.budget
+        self.charts: dict[str, Chart] = {}
+
+    @cached_property
+    def own(self) -> bool:
+        return self.facts.kind == "upload"
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        cards.draw(chart, key, height, phone)
+
+
+def budget() -> None:
+    """The slider of this page, with the same steps as on Explore."""
+    now = settings.current()
+    controls.bound(st.select_slider, "Protection (ε)", now.epsilon, settings.set_epsilon,
+                   "coefficients_epsilon", options=settings.steps(now.epsilon),
+                   format_func=lambda epsilon: f"{epsilon:g}",
+                   help="Lower ε: everybody is better protected and the functions are noisier. "
+                        "Higher ε: the opposite.")
+
+
+def look() -> View | None:
+    """What is on screen; None with the reason where it cannot be had."""
+    now, source = settings.current(), settings.source(TASK)
+    try:
+        if settings.uploaded(TASK):
+            source.check_regressors()
+        chosen = Budget(now.epsilon, settings.delta(source))
+        return View(run.coefficients(source, now.mechanism_of(TASK), chosen, now.seed))
+    except InputError as problem:  # the controls below stay usable
+        st.error(controls.message(problem), icon=":material/block:")
+        return None
+
+
+def strip(view: View) -> None:
+    odds = cards.odds_of(view.shown.mu, view.budget)
+    typical = "" if view.shown.is_refused else wording.with_unit(
+        wording.number(words.total(view.shown.typical)), view.facts.value_unit)
+    cards.fixed_strip(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
+                      wording.odds_short(odds), typical)
+
+
+def promise(view: View) -> None:
+    """What is wrong with the promise or the basis, before anything is shown."""
+    cards.promise(view.shown.spends, view.budget)
+    caution = view.mechanism.caution(view.facts)
+    if caution:
+        st.warning(caution, icon=":material/warning:")
+
+
+def functions(view: View) -> None:
+    """One panel for each function; effects share their height."""
+    shown, facts = view.shown, view.facts
+    if shown.is_refused and shown.feasibility is not None:
+        st.error(words.refused(facts, shown.feasibility, view.budget, shown.data.n_curves),
+                 icon=":material/block:")
+        return
+    one = st.segmented_control("Show", _VIEWS, default=_VIEWS[0], required=True,
+                               key="coefficients_show", label_visibility="collapsed") == _VIEWS[1]
+    order = list(range(len(shown.names)))
+    for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
+        for column, k in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
+            with column:
+                title = words.panel_title(shown.names[k], facts, k)
+                st.subheader(title, anchor=False)
+                view.draw(title, figures.panel(shown, k, facts, layout.theme(), one),
+                          f"function_{k}", 280, 240)
+    _legend(view, one)
+    st.markdown(words.meaning(facts))
+
+
+def _legend(view: View, one: bool) -> None:
+    """What the lines are, once for all panels."""
+    blue = ("Blue: one release, as the public would see it" + (
+            ", and where the true function plausibly lies." if view.shown.low is not None else ".")
+            if one else f"Each blue line: one of {len(view.shown.releases)} equally likely "
+            "releases.")
+    solid = " Solid: the true function." if view.shown.truth is not None else ""
+    st.markdown(f":small[{blue} Dashed: without protection.{solid}]")
+
+
+def errors(view: View) -> None:
+    """What every function errs."""
+    st.header("How far off each function is", anchor=False)
+    if view.shown.is_refused:
+        st.markdown("Nothing would be published at this ε, so there is no error to state.")
+        return
+    names = view.shown.names
+    view.draw("Typical errors", figures.errors(view.shown, view.facts, layout.theme()),
+              "errors", 90 + 44 * len(names))
+    st.markdown(":small[Line: 8 in 10 releases.]")
+    st.markdown(words.accuracy(view.shown, view.facts))
+    st.markdown(words.visible(view.shown, view.facts))
+
+
+def odds(view: View) -> None:
+    cards.odds(view.facts, view.shown.mu, view.budget)
+    st.markdown(words.protects(view.facts))
+
+
+def over_budgets(view: View) -> None:
+    """The errors at other budgets, and those of the other methods at this one."""
+    st.header("What each budget would buy", anchor=False)
+    source, now = view.source, view.now
+    found = run.coefficient_errors(source, view.mechanism, view.budget.delta, now.seed)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        view.draw("Typical errors over ε", figures.over_budgets(
+            BUDGET_STEPS, found, view.shown.names, view.budget.epsilon, view.facts,
+            layout.theme()), "over_budgets", 340, 320)
+        st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
+    with right:
+        others = run.other_methods(source, view.mechanism, (view.budget,), now.seed, TASK)
+        if not view.shown.is_refused:
+            st.markdown(words.compared(
+                words.total(view.shown.typical),
+                {label: float(errors[0]) for label, (_, errors) in others.items()}))
+
+
+def cost(view: View) -> None:
+    """What each further covariate costs; for simulated curves only."""
+    if not view.source.is_random:
+        return
+    st.header("What each covariate costs", anchor=False)
+    left, right = st.columns([7, 3], gap="medium")
+    found = run.cost_of_covariates(view.source, view.mechanism, view.budget, view.now.seed)
+    with left:
+        view.draw("Total errors over covariates", figures.cost(
+            found, view.mechanism.key, view.mechanism.family, view.facts, layout.theme()),
+            "cost", 320, 300)
+        st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")
+    with right:
+        st.markdown(words.cost(found, view.budget))
+
+
+def ledger(view: View) -> None:
+    cards.ledger(view.shown.spends, view.budget)
+
+
+def formula(view: View) -> None:
+    cards.formula(view.mechanism, view.shown.tuning, cards.plain_scenario(
+        view.source, view.mechanism, view.budget, view.now.seed))
+    st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors are "
+                f"summed over {np.size(view.shown.typical)} functions.")
