@@ -319,7 +319,7 @@ class AdaptiveMean(Mechanism):
         return Scale(curve, room if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        return Design(self._stated_density, facts.common_times)
+        return Design(self._stated_density, facts.common_times, facts.visit_gap)
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
