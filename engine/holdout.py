@@ -32,10 +32,17 @@ class HoldoutStudy:
     """Squared L2 distances (budgets, iterations) of releases from the training curves' average.
 
     Averaged over the time range, in squared response units; NaN where nothing would be published.
+    `n_training` curves are not protected, `n_protected` are.
     """
 
     budgets: tuple[Budget, ...]
     squared_distances: Array
+    n_training: int
+    n_protected: int
+
+    @property
+    def n_iterations(self) -> int:
+        return self.squared_distances.shape[1]
 
     @property
     def mean(self) -> Array:
@@ -46,12 +53,12 @@ class HoldoutStudy:
     def standard_error(self) -> Array:
         """Of the mean, over random splits of the same data: (budgets,)."""
         spread = self.squared_distances.std(axis=1, ddof=1)
-        return np.asarray(spread / math.sqrt(self.squared_distances.shape[1]))
+        return np.asarray(spread / math.sqrt(self.n_iterations))
 
 
 @dataclass(frozen=True)
 class ReleaseRange:
-    """Many runs on all curves: their pointwise mean and middle 90 in 100.
+    """`n_runs` runs on all curves: their pointwise mean and middle 90 in 100.
 
     `mean`, `low` and `high` (budgets, GRID_SIZE), NaN where nothing would be published, and
     `without` (GRID_SIZE,), the curve without protection, are in response units at `times`
@@ -64,6 +71,7 @@ class ReleaseRange:
     low: Array
     high: Array
     without: Array
+    n_runs: int
 
 
 def holdout_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
@@ -100,7 +108,8 @@ def holdout_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget
         released = mechanism.release_many(rest, [(b,) for b in budgets], 1, rng)
         distances[:, members] = _squared_distances(released, target)
     published = _published(mechanism, rest, budgets)
-    return HoldoutStudy(tuple(budgets), np.where(published[:, None], distances, np.nan))
+    return HoldoutStudy(tuple(budgets), np.where(published[:, None], distances, np.nan),
+                        splits[0].shape[1], splits[1].shape[1])
 
 
 def release_range(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
@@ -124,7 +133,7 @@ def release_range(source: Source, mechanism: Mechanism, budgets: Sequence[Budget
     curves = np.where(published[:, None, None], released.values(grid)[:, 0], np.nan)
     low, high = np.quantile(curves, [0.05, 0.95], axis=1)
     return ReleaseRange(tuple(budgets), data.facts.from_unit_time(grid), curves.mean(axis=1),
-                        low, high, mechanism.without_protection(data).values(grid)[0, 0, 0])
+                        low, high, mechanism.without_protection(data).values(grid)[0, 0, 0], runs)
 
 
 def _published(mechanism: Mechanism, data: CurveData, budgets: Sequence[Budget]) -> Array:

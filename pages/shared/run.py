@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from engine import holdout as protocol
 from engine import planner, preview
 from engine.identity import digest
 from engine.mechanisms import Mechanism
@@ -80,6 +81,23 @@ def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, .
     key = digest(("others", source, mechanism, budgets, seed))
     return _store(source).get(
         key, lambda: preview.other_methods(TASK, source, mechanism, budgets, seed))
+
+
+def holdout(source: Source, mechanism: Mechanism, delta: float, seed: int
+            ) -> protocol.HoldoutStudy:
+    """A third of the curves against releases of the others, at the budgets of the paper."""
+    budgets = tuple(Budget(epsilon, delta) for epsilon in protocol.PAPER_EPSILONS)
+    key = digest(("holdout", source, mechanism, budgets, seed))
+    return _store(source).get(
+        key, lambda: protocol.holdout_study(source, mechanism, budgets, seed))
+
+
+def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                  ) -> protocol.ReleaseRange:
+    """Many runs on all curves at one budget."""
+    key = digest(("runs", source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: protocol.release_range(source, mechanism, (budget,), seed))
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
