@@ -14,7 +14,7 @@ import numpy as np
 from engine import accounting
 from engine.errors import InputError
 from engine.feasibility import NOT_FEASIBLE, Feasibility
-from engine.location import STEPS, Located, Site, locate
+from engine.location import STEPS, Constants, Located, Site, locate
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -50,6 +50,9 @@ _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
 _SHRINK_FROM = 100.0
 _QUIET = 1e12  # a μ without noise
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
+_TIGHT = Constants()
+_WIDE_FROM, _MOST_DOUBLINGS = 22.0, 5  # N up to which wide clipping is as tight as the usual one
+_ALLOWANCE = 0.2
 _BLOCK = 300_000  # entries of T of the repeats worked on together
 
 
@@ -63,6 +66,7 @@ class Plan:
     shares: tuple[float, ...]
     with_density: bool
     shrinks: bool
+    constants: Constants
     spends: tuple[Spend, ...]
 
     @property
@@ -77,7 +81,7 @@ class Plan:
     @property
     def kind(self) -> tuple[Any, ...]:
         """Plans of one kind are fitted together, as columns of the same arrays."""
-        return (self.size, self.pure, self.shares, self.with_density)
+        return (self.size, self.pure, self.shares, self.with_density, self.constants.final_width)
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,11 @@ class AdaptiveMean(Mechanism):
     curves of (mean_j √2 cos(πk t_ij)), k = 1 … 6, each curve clipped to norm 1, so replacing one
     moves it by at most 2/n in norm.
 
+    *Visits.* Curves that are each seen in a short window deviate in few directions, and farther
+    than the reference law thinks; and tightly clipped averages of skewed readings are not their
+    mean. There the last radius is wider, the more so the larger N is, and the centre of the
+    early steps counts for less; both follow from public numbers.
+
     *δ = 0.* K-norm noise instead of Gaussian, ε adds, no sixth release.
 
     Units: coefficients are found on the scale where the stated bounds are ±1, and mapped back.
@@ -179,6 +188,11 @@ class AdaptiveMean(Mechanism):
         None, "Shrink small waves",
         "Pull waves that noise could have made towards zero. Usual: where the sizes say it helps.",
         choices=("always", "never"))
+    clipping: str | None = param(
+        None, "Clipping of the last step",
+        "Tight: least noise, for readings spread evenly about their average. Wide: more noise and "
+        "less bias, for skewed readings. Usual: wide only where readings are stated to be visits "
+        "in a short window.", choices=("tight", "wide"))
     design: str = param(
         "declared", "Law of the times",
         "Declared: times are spread evenly, or as stated below. Undeclared: if the budget is "
@@ -285,6 +299,7 @@ class AdaptiveMean(Mechanism):
         by_rule = effective >= _SHRINK_FROM or effective < NOT_FEASIBLE
         return Plan(self.size(sizes, effective, data.facts, pure), budgets, effective, used,
                     density, by_rule if self.shrink is None else self.shrink == "always",
+                    self.constants(effective, data.facts),
                     self._ledger(sizes, budgets, effective, used, density))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
@@ -298,6 +313,14 @@ class AdaptiveMean(Mechanism):
         by_noise = .55 * math.sqrt(min(effective, 1e6) * math.sqrt(m))
         size = max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
         return size | 1 if self.basis == "fourier" else size
+
+    def constants(self, effective: float, facts: PublicFacts) -> Constants:
+        """How tightly the last step clips: κ = 1.5; wide: about N/15, in doublings of it."""
+        by_rule = "wide" if facts.visit_gap > 0 else "tight"
+        if (self.clipping or by_rule) == "tight":
+            return _TIGHT
+        doublings = round(math.log2(min(max(effective / _WIDE_FROM, 1.0), 2.0**_MOST_DOUBLINGS)))
+        return Constants(final_width=_TIGHT.final_width * 2**doublings, bias_allowance=_ALLOWANCE)
 
     def functions(self, size: int) -> Basis:
         return Basis(size, family=self.basis)
@@ -330,7 +353,8 @@ class AdaptiveMean(Mechanism):
         """Planned integrated squared error that privacy adds, in squared response units.
 
         half-range² · 4κb²(Σu_l)²/(.6 N²), from public facts alone: the noise of the final release
-        at the radius that typical deviations give it. NaN where nothing is released.
+        at the radius that typical deviations give it. NaN where nothing is released. Of a wider κ
+        only the geometric mean with the tight one counts: the early steps take off the rest.
         """
         budgets = one_per_server(budgets, sizes.n_servers)
         effective = effective_size(sizes, budgets)
@@ -341,7 +365,8 @@ class AdaptiveMean(Mechanism):
         radius = (_TYPICAL_RADIUS if self.guessed_spread is None
                   else 0.7 * self.guessed_spread / half)
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
-        return float(half**2 * 4 * 1.5 * (radius * scales.sum() / effective)**2 / shares[4])
+        width = math.sqrt(_TIGHT.final_width * self.constants(effective, facts).final_width)
+        return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / shares[4])
 
     def caution(self, facts: PublicFacts) -> str:
         if self.basis == "cosine" or facts.periodic:
@@ -523,7 +548,7 @@ class _Fit:
         plan, feasible = self.plans[members[0]], self._feasible(members)
         sites = [self._site(s, own, feasible, plan, repeats) for s, own in enumerate(deviations)]
         return _Piece(members, repeats, locate(sites, public_scale(plan.size, self.data.sizes),
-                                               heavy_tailed(plan.size)))
+                                               heavy_tailed(plan.size), plan.constants))
 
     def _site(self, s: int, deviations: Deviations, feasible: list[int], plan: Plan,
               repeats: slice) -> Site:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.location import Constants
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.metrics import integrated_squared_errors
+from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Design, mean_slopes_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments
@@ -154,3 +155,40 @@ def test_declared_visits_err_less_than_times_taken_for_independent(epsilon):
     ).total[0, :, 0] for one in (data, blind)]
     gain = errors[1] - errors[0]
     assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(len(gain))
+
+
+# -- clipping on such visits ----------------------------------------------------------------
+
+
+def test_the_last_step_clips_wider_for_visits_only_and_wider_for_larger_budgets():
+    mechanism, alike = AdaptiveMean(), replace(STUDY.facts, visit_gap=0.0)
+    widths = [mechanism.constants(n, STUDY.facts).final_width for n in (10, 90, 170, 1000, 1e9)]
+    assert widths == [1.5, 6.0, 12.0, 48.0, 48.0]
+    assert mechanism.constants(1000, alike) == Constants()
+    assert AdaptiveMean(clipping="tight").constants(1000, STUDY.facts) == Constants()
+    assert AdaptiveMean(clipping="wide").constants(1000, alike).final_width == 48.0
+
+
+@pytest.mark.parametrize("epsilon", [3.0, 8.0])
+def test_wide_clipping_errs_less_on_skewed_visits_than_tight_clipping(epsilon):
+    data, budget = drawn(40), (Budget(epsilon, 1 / 678**2),)
+    errors = [integrated_squared_errors(
+        AdaptiveMean(clipping=clipping).release_many(
+            data, [budget], 1, np.random.default_rng(2)), data.truth
+    ).total[0, :, 0] for clipping in ("wide", "tight")]
+    gain = errors[1] - errors[0]
+    assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(len(gain))
+
+
+def test_the_band_holds_the_best_curve_with_the_kept_waves_where_it_used_to_miss_it():
+    """Pointwise, over 100 data sets: at least .9 at each budget; .53 at ε = 8 if clipped tightly."""
+    data = drawn(100)
+    budgets = [(Budget(e, 1 / 678**2),) for e in (1.0, 3.0, 8.0)]
+
+    def covered(**chosen):
+        estimate = AdaptiveMean(band="pointwise", **chosen).release_many(
+            data, budgets, 1, np.random.default_rng(2))
+        return coverage(estimate, data.truth).of_kept.mean(axis=(1, 2))
+
+    assert (covered() > 0.9).all()
+    assert covered(clipping="tight")[-1] < 0.6
