@@ -66,13 +66,13 @@ def runs(shown: ReleaseRange, at: int, n_runs: int, method: Method, facts: Publi
          theme: Theme) -> Chart:
     """Mean and middle 90 in 100 of many runs at one budget, over the curve without protection."""
     x = shown.times.tolist()
-    private, dash, _ = method_style(method.key, method.family, theme, method.variant)
+    private = method_style(method.key, method.family, theme, method.variant)[0]
     low, mean, high = shown.low[at], shown.mean[at], shown.high[at]
     data: list[Spec] = [
         {"type": "scatter", "x": x + x[::-1], "y": [*high.tolist(), *low[::-1].tolist()],
          "fill": "toself", "fillcolor": translucent(private, 0.2), "mode": "lines",
          "line": {"width": 0}, "name": "90 in 100 runs", "hoverinfo": "skip"},
-        _line(x, mean, f"Mean of {n_runs} runs", {"color": private, "width": 2.2, "dash": dash}),
+        _line(x, mean, f"Mean of {n_runs} runs", {"color": private, "width": 2.2}),
         _line(x, shown.without, "Without protection",
               {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"})]
     return Chart({"data": data, "layout": layout(

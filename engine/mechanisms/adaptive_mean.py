@@ -299,7 +299,7 @@ class AdaptiveMean(Mechanism):
         by_rule = effective >= _SHRINK_FROM or effective < NOT_FEASIBLE
         return Plan(self.size(sizes, effective, data.facts, pure), budgets, effective, used,
                     density, by_rule if self.shrink is None else self.shrink == "always",
-                    self.constants(effective, data.facts),
+                    self.clipping_constants(effective, data.facts),
                     self._ledger(sizes, budgets, effective, used, density))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
@@ -314,7 +314,7 @@ class AdaptiveMean(Mechanism):
         size = max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
         return size | 1 if self.basis == "fourier" else size
 
-    def constants(self, effective: float, facts: PublicFacts) -> Constants:
+    def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
         """How tightly the last step clips: κ = 1.5; wide: about N/15, in doublings of it."""
         by_rule = "wide" if facts.visit_gap > 0 else "tight"
         if (self.clipping or by_rule) == "tight":
@@ -365,7 +365,8 @@ class AdaptiveMean(Mechanism):
         radius = (_TYPICAL_RADIUS if self.guessed_spread is None
                   else 0.7 * self.guessed_spread / half)
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
-        width = math.sqrt(_TIGHT.final_width * self.constants(effective, facts).final_width)
+        widest = self.clipping_constants(effective, facts).final_width
+        width = math.sqrt(_TIGHT.final_width * widest)
         return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / shares[4])
 
     def caution(self, facts: PublicFacts) -> str:

@@ -162,11 +162,11 @@ def test_declared_visits_err_less_than_times_taken_for_independent(epsilon):
 
 def test_the_last_step_clips_wider_for_visits_only_and_wider_for_larger_budgets():
     mechanism, alike = AdaptiveMean(), replace(STUDY.facts, visit_gap=0.0)
-    widths = [mechanism.constants(n, STUDY.facts).final_width for n in (10, 90, 170, 1000, 1e9)]
+    widths = [mechanism.clipping_constants(n, STUDY.facts).final_width for n in (10, 90, 170, 1000, 1e9)]
     assert widths == [1.5, 6.0, 12.0, 48.0, 48.0]
-    assert mechanism.constants(1000, alike) == Constants()
-    assert AdaptiveMean(clipping="tight").constants(1000, STUDY.facts) == Constants()
-    assert AdaptiveMean(clipping="wide").constants(1000, alike).final_width == 48.0
+    assert mechanism.clipping_constants(1000, alike) == Constants()
+    assert AdaptiveMean(clipping="tight").clipping_constants(1000, STUDY.facts) == Constants()
+    assert AdaptiveMean(clipping="wide").clipping_constants(1000, alike).final_width == 48.0
 
 
 @pytest.mark.parametrize("epsilon", [3.0, 8.0])
