@@ -51,7 +51,7 @@ _SHRINK_FROM = 100.0
 _QUIET = 1e12  # a μ without noise
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
 _TIGHT = Constants()
-_WIDE_FROM, _MOST_DOUBLINGS = 22.0, 5  # N up to which wide clipping is as tight as the usual one
+_WIDE_FROM, _MOST_DOUBLINGS = 22.0, 7  # N up to which wide clipping is as tight as the usual one
 _ALLOWANCE = 0.2
 _BLOCK = 300_000  # entries of T of the repeats worked on together
 
@@ -289,7 +289,8 @@ class AdaptiveMean(Mechanism):
         """Basis size, shares and ledger from public facts alone."""
         sizes = data.sizes
         effective = effective_size(sizes, budgets)
-        density = self.design == "undeclared" and effective >= _DENSITY_FROM
+        density = (self.design == "undeclared" and effective >= _DENSITY_FROM
+                   and not data.facts.visit_gap)  # stated visits are a law that is known
         if self.design == "undeclared" and self.basis != "cosine":
             raise InputError("An undeclared law of the times needs the cosine basis.",
                              field="design", hint="Choose cosine, or declare how times are spread.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -157,16 +158,25 @@ def test_declared_visits_err_less_than_times_taken_for_independent(epsilon):
     assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(len(gain))
 
 
+def test_stated_visits_are_a_known_law_on_which_nothing_is_spent():
+    data, budget = drawn(), (Budget(3.0, 1 / 678**2),)
+    stated, unknown = (AdaptiveMean(design=design).release(data, budget, np.random.default_rng(2))
+                       for design in ("declared", "undeclared"))
+    assert (stated.coefficients == unknown.coefficients).all()
+    assert stated.spends == unknown.spends
+
+
 # -- clipping on such visits ----------------------------------------------------------------
 
 
 def test_the_last_step_clips_wider_for_visits_only_and_wider_for_larger_budgets():
     mechanism, alike = AdaptiveMean(), replace(STUDY.facts, visit_gap=0.0)
-    widths = [mechanism.clipping_constants(n, STUDY.facts).final_width for n in (10, 90, 170, 1000, 1e9)]
-    assert widths == [1.5, 6.0, 12.0, 48.0, 48.0]
+    widths = [mechanism.clipping_constants(n, STUDY.facts).final_width
+              for n in (10, 90, 170, 1000, 1e9, math.inf)]
+    assert widths == [1.5, 6.0, 12.0, 96.0, 192.0, 192.0]
     assert mechanism.clipping_constants(1000, alike) == Constants()
     assert AdaptiveMean(clipping="tight").clipping_constants(1000, STUDY.facts) == Constants()
-    assert AdaptiveMean(clipping="wide").clipping_constants(1000, alike).final_width == 48.0
+    assert AdaptiveMean(clipping="wide").clipping_constants(1000, alike).final_width == 96.0
 
 
 @pytest.mark.parametrize("epsilon", [3.0, 8.0])
