@@ -63,6 +63,7 @@ class Constants:
     prior: float = 0.4
     least_kept: float = 0.5
     least_slope: float = 0.3
+    bias_allowance: float = 0.0  # of an early centre, in units of the spread that was found there
 
 
 USUAL = Constants()
@@ -140,6 +141,7 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
             slope = _slope(state, law, constants)
         state, _ = _move(sites, state, step, slope)
         state = _tighten(sites, state, step + 1, phase, law, constants, n_functions)
+        state = _doubted(state, constants)
     slope = _slope(state, law, constants)
     before = state
     state, weights = _move(sites, state, 4, slope)
@@ -212,6 +214,12 @@ def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: La
     width = constants.middle_width if phase == 1 else constants.final_width
     return replace(state, spread=seen / kept, shape=np.sqrt(seen),
                    radius=np.sqrt(width * seen.sum(axis=-1)))
+
+
+def _doubted(state: State, constants: Constants) -> State:
+    """An early centre is of tightly clipped curves: where that may bias it, it counts for less."""
+    allowance = constants.bias_allowance * state.spread
+    return replace(state, variance=state.variance + allowance**2)
 
 
 def _noise_scale(site: Site, step: int, most: float, state: State) -> Array:

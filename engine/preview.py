@@ -319,16 +319,16 @@ def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], 
     def typical(changed: Source, at: Sequence[Budget]) -> Array:
         return simulated_study(changed, mechanism, at, seed, _REPEATS_QUICK).typical
 
-    def with_twice(name: str) -> Source:
-        sizes = source.values()
-        return type(source)(**{**sizes, name: 2 * sizes[name]})
+    def with_twice(symbol: str) -> Source:
+        name = next(p.name for p in source.parameters() if p.symbol == symbol)
+        return replace(source, **{name: 2 * getattr(source, name)})
 
     now, twice = np.split(typical(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
                                                     for b in some)]), 2)
     changes = {"epsilon": twice / now - 1}
-    for what, name in (("people", "n_curves"), ("readings", "n_observations_per_curve")):
+    for what, symbol in (("people", "n"), ("readings", "m")):
         with contextlib.suppress(InputError):  # beyond what can be simulated
-            changes[what] = typical(with_twice(name), some) / now - 1
+            changes[what] = typical(with_twice(symbol), some) / now - 1
     return {what: _between(budgets, some, relative) for what, relative in changes.items()}
 
 

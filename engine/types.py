@@ -78,8 +78,10 @@ class PublicFacts:
     `kind` is "simulated", "public" or "upload". Values outside the bounds are moved to the nearest
     bound. `unit_scale` says that values are of size one as they stand, so that the papers'
     constants apply unchanged; `periodic` that a curve ends where it began. `common_times`, on
-    [0, 1], is the public grid at which every curve is read, where there is one. `covariates` are
-    the numbers known of every person, where there are any.
+    [0, 1], is the public grid at which every curve is read, where there is one. `visit_gap`, on
+    [0, 1], is the public gap between consecutive readings of a curve, as `numerics.visits` places
+    them; 0 means that times are independent. `covariates` are the numbers known of every person,
+    where there are any.
     """
 
     name: str = "Curves"
@@ -98,6 +100,7 @@ class PublicFacts:
     unit_scale: bool = False
     periodic: bool = False
     common_times: tuple[float, ...] = ()
+    visit_gap: float = 0.0
     covariates: tuple[Covariate, ...] = ()
     origin: str = ""
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from engine import wording
 from engine.errors import InputError
-from pages.shared import cards, controls, layout, run, settings, upload_panel
+from pages.shared import cards, controls, holdout_cards, layout, run, settings, upload_panel
 
 now, source = settings.current(), settings.source()
 facts = source.facts
@@ -55,6 +55,7 @@ with layout.fold("More options: curves, method, δ, seed", "more") as is_open:
     if is_open:
         controls.more_options()
 if shown is not None:
+    holdout_cards.fold(scene)
     with layout.fold("Numbers behind this picture", "numbers") as is_open:
         if is_open:
             cards.numbers(scene)

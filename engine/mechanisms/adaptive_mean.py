@@ -27,7 +27,7 @@ from engine.adaptive import (
 )
 from engine.errors import InputError
 from engine.feasibility import NOT_FEASIBLE, Feasibility
-from engine.location import STEPS, Located, Site, locate
+from engine.location import STEPS, Constants, Located, Site, locate
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -60,6 +60,9 @@ _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
 _DENSITY_SHARE, _DENSITY_FROM = 0.1, 150.0  # of an undeclared design
 _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
+_TIGHT = Constants()
+_WIDE_FROM, _MOST_DOUBLINGS = 22.0, 7  # N up to which wide clipping is as tight as the usual one
+_ALLOWANCE = 0.2
 _BLOCK = 300_000  # entries of T of the repeats worked on together
 
 
@@ -73,6 +76,7 @@ class Plan:
     shares: tuple[float, ...]
     with_density: bool
     shrinks: bool
+    constants: Constants
     spends: tuple[Spend, ...]
 
     @property
@@ -87,7 +91,7 @@ class Plan:
     @property
     def kind(self) -> tuple[Any, ...]:
         """Plans of one kind are fitted together, as columns of the same arrays."""
-        return (self.size, self.pure, self.shares, self.with_density)
+        return (self.size, self.pure, self.shares, self.with_density, self.constants.final_width)
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,11 @@ class AdaptiveMean(Mechanism):
     curves of (mean_j √2 cos(πk t_ij)), k = 1 … 6, each curve clipped to norm 1, so replacing one
     moves it by at most 2/n in norm.
 
+    *Visits.* Curves that are each seen in a short window deviate in few directions, and farther
+    than the reference law thinks; and tightly clipped averages of skewed readings are not their
+    mean. There the last radius is wider, the more so the larger N is, and the centre of the
+    early steps counts for less; both follow from public numbers.
+
     *δ = 0.* K-norm noise instead of Gaussian, ε adds, no sixth release.
 
     Units: coefficients are found on the scale where the stated bounds are ±1, and mapped back.
@@ -172,6 +181,11 @@ class AdaptiveMean(Mechanism):
         None, "Shrink small waves",
         "Pull waves that noise could have made towards zero. Usual: where the sizes say it helps.",
         choices=("always", "never"))
+    clipping: str | None = param(
+        None, "Clipping of the last step",
+        "Tight: least noise, for readings spread evenly about their average. Wide: more noise and "
+        "less bias, for skewed readings. Usual: wide only where readings are stated to be visits "
+        "in a short window.", choices=("tight", "wide"))
     design: str = param(
         "declared", "Law of the times",
         "Declared: times are spread evenly, or as stated below. Undeclared: if the budget is "
@@ -270,7 +284,8 @@ class AdaptiveMean(Mechanism):
         """Basis size, shares and ledger from public facts alone."""
         sizes = data.sizes
         effective = effective_size(sizes, budgets)
-        density = self.design == "undeclared" and effective >= _DENSITY_FROM
+        density = (self.design == "undeclared" and effective >= _DENSITY_FROM
+                   and not data.facts.visit_gap)  # stated visits are a law that is known
         if self.design == "undeclared" and self.basis != "cosine":
             raise InputError("An undeclared law of the times needs the cosine basis.",
                              field="design", hint="Choose cosine, or declare how times are spread.")
@@ -280,6 +295,7 @@ class AdaptiveMean(Mechanism):
         by_rule = effective >= SHRINK_FROM or effective < NOT_FEASIBLE
         return Plan(self.size(sizes, effective, data.facts, pure), budgets, effective, used,
                     density, by_rule if self.shrink is None else self.shrink == "always",
+                    self.clipping_constants(effective, data.facts),
                     self._ledger(sizes, budgets, effective, used, density))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
@@ -293,6 +309,14 @@ class AdaptiveMean(Mechanism):
         by_noise = .55 * math.sqrt(min(effective, 1e6) * math.sqrt(m))
         size = max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
         return size | 1 if self.basis == "fourier" else size
+
+    def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
+        """How tightly the last step clips: κ = 1.5; wide: about N/15, in doublings of it."""
+        by_rule = "wide" if facts.visit_gap > 0 else "tight"
+        if (self.clipping or by_rule) == "tight":
+            return _TIGHT
+        doublings = round(math.log2(min(max(effective / _WIDE_FROM, 1.0), 2.0**_MOST_DOUBLINGS)))
+        return Constants(final_width=_TIGHT.final_width * 2**doublings, bias_allowance=_ALLOWANCE)
 
     def functions(self, size: int) -> Basis:
         return Basis(size, family=self.basis)
@@ -314,7 +338,7 @@ class AdaptiveMean(Mechanism):
         return Scale(curve, room if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        return Design(self._stated_density, facts.common_times)
+        return Design(self._stated_density, facts.common_times, facts.visit_gap)
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
@@ -325,7 +349,8 @@ class AdaptiveMean(Mechanism):
         """Planned integrated squared error that privacy adds, in squared response units.
 
         half-range² · 4κb²(Σu_l)²/(.6 N²), from public facts alone: the noise of the final release
-        at the radius that typical deviations give it. NaN where nothing is released.
+        at the radius that typical deviations give it. NaN where nothing is released. Of a wider κ
+        only the geometric mean with the tight one counts: the early steps take off the rest.
         """
         budgets = one_per_server(budgets, sizes.n_servers)
         effective = effective_size(sizes, budgets)
@@ -336,7 +361,9 @@ class AdaptiveMean(Mechanism):
         radius = (_TYPICAL_RADIUS if self.guessed_spread is None
                   else 0.7 * self.guessed_spread / half)
         scales = public_scale(self.size(sizes, effective, facts, pure), sizes)
-        return float(half**2 * 4 * 1.5 * (radius * scales.sum() / effective)**2 / shares[4])
+        widest = self.clipping_constants(effective, facts).final_width
+        width = math.sqrt(_TIGHT.final_width * widest)
+        return float(half**2 * 4 * width * (radius * scales.sum() / effective)**2 / shares[4])
 
     def caution(self, facts: PublicFacts) -> str:
         if self.basis == "cosine" or facts.periodic:
@@ -484,7 +511,7 @@ class _Fit:
         plan, feasible = self.plans[members[0]], self._feasible(members)
         sites = [self._site(s, own, feasible, plan, repeats) for s, own in enumerate(deviations)]
         return _Piece(members, repeats, locate(sites, public_scale(plan.size, self.data.sizes),
-                                               heavy_tailed(plan.size)))
+                                               heavy_tailed(plan.size), plan.constants))
 
     def _site(self, s: int, deviations: Deviations, feasible: list[int], plan: Plan,
               repeats: slice) -> Site:

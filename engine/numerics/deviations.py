@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from engine.numerics.bases import Basis
 from engine.numerics.moments import Moments, curve_moments, product_table
 from engine.numerics.public_curves import PublicCurve
+from engine.numerics.visits import visit_times
 from engine.types import Array
 
 Index = NDArray[np.int64]
@@ -75,14 +76,15 @@ class AffineDeviations:
 
 @dataclass(frozen=True)
 class Design:
-    """The public law of the times: uniform, a declared density, or a common grid.
+    """The public law of the times: uniform, a declared density, a common grid, or visits.
 
     `density` weights each reading by one over its height; `grid` holds the times at which every
-    full curve is read.
+    full curve is read; with a `gap` above 0 the readings of a curve are visits so far apart.
     """
 
     density: PublicCurve | None = None
     grid: tuple[float, ...] = ()
+    gap: float = 0.0
 
     def weights(self, times: Array) -> Array | None:
         return None if self.density is None else 1 / np.maximum(self.density(times), FLOOR)
@@ -92,6 +94,8 @@ class Design:
         if len(self.grid) >= readings:
             ranks = rng.random((designs, len(self.grid))).argsort(axis=1)[:, :readings]
             return np.asarray(np.array(self.grid)[ranks])
+        if self.gap > 0:
+            return visit_times(designs, readings, self.gap, rng)
         uniform = rng.random((designs, readings))
         return uniform if self.density is None else self.density.quantile(uniform)
 

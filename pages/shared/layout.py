@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.errors import InputError
-from engine.figures.theme import Chart
+from engine.figures.theme import Chart, Theme
 from pages.shared import settings
 from pages.shared.controls import message
 
@@ -77,8 +77,8 @@ def numbers(charts: Mapping[str, Chart]) -> None:
                 st.dataframe(pd.DataFrame(chart.table), height=220, hide_index=True)
 
 
-def theme() -> str:
-    return st.context.theme.type or "light"
+def theme() -> Theme:
+    return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def reset() -> None:

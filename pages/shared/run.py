@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from engine import coefficient_view, planner, preview
+from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
@@ -103,6 +104,23 @@ def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, see
     key = digest(("cost of covariates", source, mechanism, budget, seed))
     return _store(source).get(
         key, lambda: coefficient_view.cost_of_covariates(source, mechanism, budget, seed))
+
+
+def holdout(source: Source, mechanism: Mechanism, delta: float, seed: int
+            ) -> protocol.HoldoutStudy:
+    """A third of the curves against releases of the others, at the budgets of the paper."""
+    budgets = tuple(Budget(epsilon, delta) for epsilon in protocol.PAPER_EPSILONS)
+    key = digest(("holdout", source, mechanism, budgets, seed))
+    return _store(source).get(
+        key, lambda: protocol.holdout_study(source, mechanism, budgets, seed))
+
+
+def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                  ) -> protocol.ReleaseRange:
+    """Many runs on all curves at one budget."""
+    key = digest(("runs", source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: protocol.release_range(source, mechanism, (budget,), seed))
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,

@@ -33,7 +33,8 @@ def test_every_release_attains_its_claim_within_a_twentieth_and_never_exceeds_it
 @pytest.mark.parametrize("chosen", [
     {}, {"truncation": 1}, {"truncation": 9}, {"band": "none"}, {"density": "1, 3", **SMALL},
     {"prior": "0, 1", **SMALL}, {"prior": "-0.2, 0.4", "prior_room": 0.3},
-    {"split": "0.1, 0.1, 0.2, 0.1, 0.4, 0.1", **SMALL}, {"shrink": "always"}], ids=str)
+    {"split": "0.1, 0.1, 0.2, 0.1, 0.4, 0.1", **SMALL}, {"shrink": "always"},
+    {"clipping": "wide"}], ids=str)
 def test_no_setting_releases_more_than_it_claims(chosen):
     """600 pairs, also of unequal lengths."""
     for unequal in (False, True):

@@ -139,3 +139,8 @@ def test_members_of_a_family_differ_by_dash_and_marker():
     one = theme.method_style("adaptive_mean", "gradient", "dark")
     other = theme.method_style("noisy_gradient_mean", "gradient", "dark")
     assert one[0] == other[0] and one[1] != other[1] and one[2] != other[2]
+
+
+def test_large_ticks_between_powers_of_ten_keep_their_leading_digit():
+    texts = theme.log_axis("light", "error", 4e4, 6e5)["ticktext"]
+    assert texts == ["50\u2009000", "10<sup>5</sup>", "2×10<sup>5</sup>", "5×10<sup>5</sup>"]

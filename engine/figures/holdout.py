@@ -1,0 +1,106 @@
+"""Two pictures of a published protocol: distances on held-out curves, and many runs on all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.figures.error_curve import Method
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    method_style,
+    translucent,
+)
+from engine.holdout import HoldoutStudy, ReleaseRange
+from engine.types import Array, PublicFacts
+from engine.wording import number, with_unit
+
+
+def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:
+    """Mean ± standard error of the squared distance against ε, on log axes.
+
+    `method` gives the name and the look; its errors are not used.
+    """
+    known = np.isfinite(study.mean)
+    x = np.array([budget.epsilon for budget in study.budgets])
+    y, se = study.mean[known], study.standard_error[known]
+    shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
+    trace = {"type": "scatter", "mode": "lines+markers", "x": x[known].tolist(), "y": y.tolist(),
+             "name": method.label, "line": {"color": shade, "width": 2, "dash": dash},
+             "marker": {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
+             "error_y": {"type": "data", "array": se.tolist(), "color": shade, "thickness": 1.6,
+                         "width": 4},
+             "hovertemplate": f"%{{y:.3g}} ± %{{error_y.array:.2g}} {_squared(unit)}"
+                              "<extra></extra>"}
+    low, high = ((y - se).min() * 0.85, (y + se).max() * 1.15) if len(y) else (0.1, 1.0)
+    scale = f"{_squared(unit)}, log scale" if unit else "log scale"
+    across = log_axis(theme, "Protection ε (log scale)", x.min() * 0.93, x.max() * 1.07)
+    up = log_axis(theme, f"Squared distance ({scale})", max(low, high / 1e6), high, grid=True)
+    return Chart({"data": [trace], "layout": layout(
+        theme, legend=True, hovermode="closest", xaxis=across, yaxis=up)},
+        _alt_of_distances(x[known], y, unit),
+        {"ε": x.tolist(), "mean squared distance": _plain(study.mean),
+         "standard error": _plain(study.standard_error)})
+
+
+def _squared(unit: str) -> str:
+    return f"({unit})²" if unit else ""
+
+
+def _alt_of_distances(x: Array, y: Array, unit: str) -> str:
+    if not len(x):
+        return "At 0 of these budgets would anything be published."
+    ends = [f"{with_unit(number(float(y[k])), _squared(unit))} at ε = {x[k]:g}" for k in (0, -1)]
+    return f"The mean squared distance goes from {ends[0]} to {ends[1]}."
+
+
+def runs(shown: ReleaseRange, at: int, n_runs: int, method: Method, facts: PublicFacts,
+         theme: Theme) -> Chart:
+    """Mean and middle 90 in 100 of many runs at one budget, over the curve without protection."""
+    x = shown.times.tolist()
+    private = method_style(method.key, method.family, theme, method.variant)[0]
+    low, mean, high = shown.low[at], shown.mean[at], shown.high[at]
+    data: list[Spec] = [
+        {"type": "scatter", "x": x + x[::-1], "y": [*high.tolist(), *low[::-1].tolist()],
+         "fill": "toself", "fillcolor": translucent(private, 0.2), "mode": "lines",
+         "line": {"width": 0}, "name": "90 in 100 runs", "hoverinfo": "skip"},
+        _line(x, mean, f"Mean of {n_runs} runs", {"color": private, "width": 2.2}),
+        _line(x, shown.without, "Without protection",
+              {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"})]
+    return Chart({"data": data, "layout": layout(
+        theme, legend=True,
+        xaxis=axis(theme, with_unit(facts.time_name, _bracket(facts.time_unit))),
+        yaxis=axis(theme, with_unit(facts.value_name, _bracket(facts.value_unit)), grid=True))},
+        _alt_of_runs(shown, at, facts),
+        {facts.time_name: shown.times.round(3).tolist(), "mean of runs": _plain(mean),
+         "5 in 100 below": _plain(low), "5 in 100 above": _plain(high),
+         "without protection": _plain(shown.without)})
+
+
+def _line(x: Sequence[float], y: Array, name: str, line: Spec) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": list(x), "y": y.tolist(), "name": name,
+            "line": line, "hovertemplate": "%{y:.3g}"}
+
+
+def _bracket(unit: str) -> str:
+    return f"({unit})" if unit else ""
+
+
+def _alt_of_runs(shown: ReleaseRange, at: int, facts: PublicFacts) -> str:
+    gap = float(np.abs(shown.mean[at] - shown.without).max())
+    width = float((shown.high[at] - shown.low[at]).max())
+    far, wide = (with_unit(number(v), facts.value_unit) for v in (gap, width))
+    return (f"At ε = {shown.budgets[at].epsilon:g} the mean of the runs is at most {far} from the "
+            f"curve without protection, and 90 in 100 runs span at most {wide}.")
+
+
+def _plain(values: Array) -> list[Any]:
+    return [round(float(v), 4) if np.isfinite(v) else None for v in values]

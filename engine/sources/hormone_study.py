@@ -1,0 +1,130 @@
+"""A synthetic twin of a study that followed a hormone through middle age."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log, sqrt
+
+import numpy as np
+from scipy.special import ndtr
+
+from engine.errors import InputError
+from engine.numerics.visits import visit_times
+from engine.registry import param
+from engine.sources import Source, sources
+from engine.tasks import MEAN_FUNCTION
+from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
+
+_AGES = (46.0, 63.0)
+_HIGHEST = 500.0  # pg/mL, declared
+_BEFORE, _AFTER = log(70.0), log(16.0)  # median level before and after the transition
+_TRANSITION, _TRANSITION_SD = 51.5, 2.0  # age at which a woman is half-way, and its spread
+_PACE = 0.8  # years: scale of the logistic fall
+_WOMAN_SD, _VISIT_SD = 0.35, 0.65  # of logarithms
+_NODES = 160  # Gauss–Hermite: the truth to ten digits
+
+_FACTS = PublicFacts(
+    name="Hormone study, synthetic", person="woman", people="women", curve="hormone",
+    value_name="Estradiol", value_unit="pg/mL", value_low=0.0, value_high=_HIGHEST,
+    time_name="Age", time_unit="years", time_low=_AGES[0], time_high=_AGES[1],
+    origin="estradiol cannot be negative, and usual assays read up to about 500 pg/mL")
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class HormoneStudy(Source):
+    """Y_ij = min(exp(level(age_ij − A_i) + b_i + e_ij), 500): estradiol at yearly visits.
+
+    Entirely synthetic. It has the sizes and the rough shape of the data example of
+    arXiv 2412.06582, section 6 (678 women of 46 to 63 years, six visits each): skewed to the
+    right, and falling after 50. No reading and no fitted number of the real file is in it; that
+    file is licensed, and whoever holds it can upload it.
+
+    The level, a logarithm, falls from log 70 to log 16 pg/mL along a logistic curve about a
+    woman's own age of transition A_i ~ N(51.5, 2²); b_i ~ N(0, 0.35²) is her own level and
+    e_ij ~ N(0, 0.65²) the visit's. Visits are about a year apart, closer where so many would not
+    fit, and her first one is spread evenly over the ages that leave room for all. Readings are
+    clipped at the declared bounds, 0 to 500 pg/mL.
+
+    The truth is the mean of the clipped readings at each age: that of a capped log-normal variable
+    in closed form, averaged over A by Gauss–Hermite quadrature.
+    """
+
+    key = "hormone_study"
+    label = "Hormone study, synthetic"
+    order = 15
+    tasks = frozenset({MEAN_FUNCTION.key})
+
+    n_curves: int = param(678, "Women", "How many take part, over all sites.",
+                          low=2, high=100_000, symbol="n")
+    n_visits: int = param(6, "Visits each", "How many readings each woman has, about a year apart.",
+                          low=1, high=1000, symbol="m")
+    n_servers: int = param(1, "Sites", "Places that keep their own data; women are split evenly.",
+                           low=1, high=1000, symbol="S")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_servers > self.n_curves:
+            raise InputError(f"{self.n_servers} sites need at least as many women; got "
+                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+
+    @property
+    def facts(self) -> PublicFacts:
+        return replace(_FACTS, visit_gap=self._gap)
+
+    @property
+    def _gap(self) -> float:
+        """A year on [0, 1], or as long as so many visits leave room for."""
+        years = _AGES[1] - _AGES[0]
+        return min(1 / years, 1 / (self.n_visits + 1))
+
+    @property
+    def sizes(self) -> Sizes:
+        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
+        return Sizes(tuple(per_server), self.n_curves * self.n_visits, self.n_visits)
+
+    @property
+    def truth(self) -> Truth:
+        return _truth()
+
+    def resized(self, people: int, readings: int, sites: int) -> HormoneStudy:
+        """The same study with other sizes; see `Source.resized`."""
+        return replace(self, n_curves=people * sites, n_servers=sites, n_visits=readings)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw data sets; times, women and errors of visits each come from one block of draws."""
+        n, m = self.n_curves, self.n_visits
+        times = visit_times(n_repeats * n, m, self._gap, rng)
+        transition, own = rng.standard_normal((2, n_repeats * n, 1))
+        logs = level(_FACTS.from_unit_time(times) - _TRANSITION - _TRANSITION_SD * transition)
+        logs += _WOMAN_SD * own + _VISIT_SD * rng.standard_normal(times.shape)
+        values = np.minimum(np.exp(logs), _HIGHEST)
+        return CurveData(times=times.reshape(n_repeats, n * m),
+                         values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
+                         server=np.sort(np.arange(n) % self.n_servers), facts=self.facts,
+                         truth=self.truth)
+
+
+def level(years: Array) -> Array:
+    """Median of the logarithm of a reading, so many years after the transition."""
+    return _AFTER + (_BEFORE - _AFTER) / (1 + np.exp(years / _PACE))
+
+
+def mean_reading(ages: Array) -> Array:
+    """Mean of the clipped readings at ages in years (points,), in pg/mL: (points,)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    years = ages[:, None] - _TRANSITION - _TRANSITION_SD * nodes
+    return np.asarray(_capped_mean(level(years)) @ weights / weights.sum())
+
+
+def _capped_mean(mean_log: Array) -> Array:
+    """E min(exp(m + sZ), c) = exp(m + s²/2) Φ((log c − m)/s − s) + c Φ((m − log c)/s)."""
+    sd = sqrt(_WOMAN_SD**2 + _VISIT_SD**2)
+    room = (log(_HIGHEST) - mean_log) / sd
+    return np.asarray(np.exp(mean_log + sd**2 / 2) * ndtr(room - sd) + _HIGHEST * ndtr(-room))
+
+
+@lru_cache
+def _truth() -> Truth:
+    return Truth.of(lambda t: mean_reading(_FACTS.from_unit_time(t)))

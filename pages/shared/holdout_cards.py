@@ -1,0 +1,68 @@
+"""The fold of Explore that repeats the protocol of a published study on its synthetic twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from engine import wording
+from engine.figures import holdout as figures
+from engine.figures.error_curve import Method
+from engine.figures.theme import Chart
+from engine.sources.hormone_study import HormoneStudy
+from pages.shared import components as pieces
+from pages.shared import layout, run, settings
+from pages.shared.cards import Scene
+
+
+def fold(scene: Scene) -> None:
+    """Two charts, side by side, only where the study's twin is shown; stacked on phones."""
+    if not isinstance(scene.source, HormoneStudy):
+        return
+    with layout.fold("As in the published study: a third trains, the rest is protected",
+                     "holdout") as is_open:
+        if is_open:
+            left, right = st.columns(2, gap="medium")
+            with left:
+                _distances(scene)
+            with right:
+                _runs(scene)
+            st.markdown(wording.LICENSED)
+
+
+def _distances(scene: Scene) -> None:
+    """Held-out women against protected ones, at the budgets of the paper."""
+    now = settings.current()
+    study = run.holdout(scene.source, now.mechanism, scene.budget.delta, now.seed)
+    chart = figures.distances(study, _method(), scene.facts.value_unit, layout.theme())
+    _show(chart, "distances", wording.holdout(
+        scene.facts, study.n_training, study.n_protected, study.n_iterations))
+
+
+def _runs(scene: Scene) -> None:
+    """Many runs on all women at the chosen budget."""
+    if scene.is_refused:
+        st.markdown("Nothing would be published at this ε, so there are no runs to show.")
+        return
+    now = settings.current()
+    shown = run.release_range(scene.source, now.mechanism, scene.budget, now.seed)
+    chart = figures.runs(shown, 0, shown.n_runs, _method(), scene.facts, layout.theme())
+    _show(chart, "runs", wording.runs(
+        scene.facts, scene.budget, shown.n_runs, scene.shown.data.n_curves))
+
+
+def _method() -> Method:
+    """Name and look of the chosen method."""
+    mechanism = settings.current().mechanism
+    label = mechanism.nearest_preset()[0]
+    variant = [name for name, _ in mechanism.presets()].index(label)
+    return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)
+
+
+def _show(chart: Chart, key: str, words: str) -> None:
+    """A chart with its sentence, and its numbers at hand."""
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", 320, 300)
+    st.markdown(f":small[{words}]")
+    with st.popover("Numbers", icon=":material/table:", key=f"numbers_{key}"):
+        st.dataframe(pd.DataFrame(chart.table), height=220, hide_index=True)

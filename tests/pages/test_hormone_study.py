@@ -1,0 +1,64 @@
+"""The fold of Explore that repeats the published study, on its synthetic twin and nowhere else."""
+
+from engine import wording
+from engine.holdout import PAPER_EPSILONS, release_range
+from engine.sources.hormone_study import HormoneStudy
+from pages.shared import settings
+from tests.pages.test_explore import open_page, words
+
+TWIN = "c-hormone_study"
+
+
+def folds(at):
+    return [fold.label for fold in at.expander]
+
+
+def tables(at):
+    return {tuple(frame.value.columns): frame.value for frame in at.dataframe}
+
+
+def test_only_the_twin_of_the_study_has_the_fold():
+    assert any("As in the published study" in label for label in folds(open_page(TWIN)))
+    for other in ("", "c-sea_temperature"):
+        assert not any("published study" in label for label in folds(open_page(other)))
+
+
+def test_it_is_chosen_by_name_and_says_that_it_is_simulated():
+    at = open_page()
+    at.selectbox(key="w_source").set_value("Hormone study, synthetic").run()
+    assert at.title[0].value == "The average hormone curve, published with protection for every woman"
+    assert "c-hormone_study" in at.query_params["s"]
+    assert wording.source_tag(HormoneStudy().facts)[0] == "Simulated"
+    assert not at.error
+
+
+def test_a_closed_fold_computes_nothing():
+    assert wording.LICENSED not in words(open_page(TWIN))
+
+
+def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
+    at = open_page(TWIN, fold_holdout=True)
+    assert not at.error
+    assert wording.LICENSED in words(at)
+    assert wording.holdout(HormoneStudy().facts, 226, 452, 100) in words(at)
+    shown = tables(at)
+    distances = shown[("ε", "mean squared distance", "standard error")]
+    assert tuple(distances["ε"]) == PAPER_EPSILONS
+    usual = settings.Settings()
+    budget = settings.Budget(1.0, 1 / 678**2)
+    runs = release_range(HormoneStudy(), usual.mechanism, (budget,), usual.seed)
+    columns = ("Age", "mean of runs", "5 in 100 below", "5 in 100 above", "without protection")
+    assert shown[columns]["mean of runs"].tolist() == runs.mean[0].round(4).tolist()
+
+
+def test_other_methods_and_a_link_open_the_same_fold():
+    for token in ("m-noisy_gradient_mean", "m-noisy_gradient_mean~m.scheme-split"):
+        at = open_page(f"{TWIN}~{token}", fold_holdout=True)
+        assert not at.error
+        assert wording.LICENSED in words(at)
+
+
+def test_where_nothing_would_be_published_there_are_no_runs():
+    at = open_page(f"{TWIN}~c.n_curves-40~epsilon-0.5", fold_holdout=True)
+    assert "there are no runs to show" in words(at)
+    assert not at.error
