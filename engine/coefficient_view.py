@@ -60,6 +60,15 @@ class CoefficientView:
         """Whether nothing would be published, because nothing useful could be."""
         return self.feasibility is not None and not self.feasibility.is_feasible
 
+    def difference(self) -> CoefficientView:
+        """The same less the functions without protection: what protection alone does."""
+        def less(curves: Array | None) -> Array | None:
+            return None if curves is None else np.asarray(curves - self.without)
+
+        return replace(self, releases=self.releases - self.without, low=less(self.low),
+                       high=less(self.high), truth=less(self.truth),
+                       without=np.zeros_like(self.without))
+
     @property
     def typical(self) -> Array:
         """The median error of each function: half of the releases are closer. (K,)"""

@@ -14,11 +14,14 @@ from engine.types import Array, Budget, Covariate, PublicFacts
 TITLE = "What shapes the curve, and what does protecting it cost?"
 
 
-def panel_title(name: str, facts: PublicFacts, k: int) -> str:
+def panel_title(name: str, k: int) -> str:
     """The intercept, or the effect of a covariate from the middle of its range to the end."""
-    if k == 0:
-        return "Average curve"
-    return f"Effect of {wording.escape(name)}"
+    return "Average curve" if k == 0 else f"Effect of {wording.escape(_lower(name))}"
+
+
+def _lower(name: str) -> str:
+    """The name within a sentence; abbreviations and letters with numbers stay as they are."""
+    return wording.uncapital(name) if name[1:2].islower() else name
 
 
 def meaning(facts: PublicFacts) -> str:
@@ -32,9 +35,9 @@ def meaning(facts: PublicFacts) -> str:
 def _range(covariate: Covariate) -> str:
     if (covariate.low, covariate.high, covariate.unit) == (-1.0, 1.0, ""):
         return ""
-    middle = (covariate.low + covariate.high) / 2
-    unit = f" {covariate.unit}" if covariate.unit and "," not in covariate.unit else ""
-    return wording.escape(f"{covariate.name}: from {middle:g} to {covariate.high:g}{unit}")
+    middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
+    unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
+    return wording.escape(f"{_lower(covariate.name)}: from {middle:g} to {covariate.high:g}{unit}")
 
 
 def protects(facts: PublicFacts) -> str:
@@ -66,7 +69,7 @@ def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
     target = "the true one" if view.floor is not None else "the one without protection"
     text = f"The published average curve is typically **{first}** from {target}."
     if worst:
-        text += (f" The effect of {wording.escape(view.names[worst])} is furthest off, "
+        text += (f" The effect of {wording.escape(_lower(view.names[worst]))} is furthest off, "
                  f"typically **{most}**.")
     return text
 
@@ -75,12 +78,13 @@ def visible(view: CoefficientView, facts: PublicFacts) -> str:
     """Which effects are larger than their typical error, so that the release shows them."""
     known = view.truth if view.truth is not None else view.without
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
-    lost = [wording.escape(name) for name, s, e in
+    lost = [wording.escape(_lower(name)) for name, s, e in
             zip(view.names[1:], size, view.typical[1:], strict=True) if e > s]
     if not lost:
         return "Every effect is larger than its typical error, so the release shows it."
-    are = "is" if len(lost) == 1 else "are"
-    return f"The effect of {_and(lost)} {are} smaller than the error: noise would hide it."
+    if len(lost) == 1:
+        return f"The effect of {lost[0]} is smaller than its error: noise would hide it."
+    return f"The effects of {_and(lost)} are smaller than their errors: noise would hide them."
 
 
 def compared(typical: float, others: Mapping[str, float]) -> str:
@@ -111,7 +115,7 @@ def _covariates(count: int) -> str:
 
 
 def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def total(errors: Array) -> float:

@@ -263,7 +263,7 @@ def _point(facts: PublicFacts) -> str:
 
 def compared(here: float, others: Mapping[str, float]) -> str:
     """How far other methods err at the same budget."""
-    known = [f"{_uncapital(label)}{',' * (',' in label)} errs **{_ratio(error / here)}**"
+    known = [f"{uncapital(label)}{',' * (',' in label)} errs **{_ratio(error / here)}**"
              for label, error in others.items() if math.isfinite(error / here)]
     return f"Beside this method, at the same ε: {'; '.join(known)}." if known else ""
 
@@ -412,5 +412,5 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _uncapital(text: str) -> str:
+def uncapital(text: str) -> str:
     return text[:1].lower() + text[1:]

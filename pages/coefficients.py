@@ -8,10 +8,11 @@ from pages.shared import controls, layout, upload_panel
 
 st.title(coefficient_words.TITLE, anchor=False)
 layout.link_problems()
-cards.budget()
 view = cards.look()
 if view is not None:
     cards.strip(view)
+cards.budget()
+if view is not None:
     cards.promise(view)
     cards.functions(view)
 

@@ -27,7 +27,8 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross"
             "star-open", "hexagon-open", "triangle-down-open")
 
 
-def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one: bool) -> Chart:
+def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one: bool = False
+          ) -> Chart:
     """One function: possible releases, or one with its band, over the curve without protection.
 
     Effects have a line at zero; all are in response units.
@@ -114,8 +115,8 @@ def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
     if view.floor is not None:
         data.append({"type": "scatter", "mode": "markers", "x": view.floor.tolist(), "y": names,
                      "name": "No protection", "marker": {
-                         "size": 11, "symbol": "line-ns-open", "line": {
-                             "width": 2.6, "color": colour("without", theme)}}})
+                         "size": 11, "symbol": "line-ns-open",
+                         "color": colour("without", theme), "line": {"width": 2.6}}})
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     spec = {"data": data, "layout": layout(
         theme, legend=view.floor is not None, hovermode="closest",
@@ -139,7 +140,7 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
         "type": "scatter", "mode": "lines+markers", "x": list(epsilons), "name": name,
         "y": _gaps(by_function[:, k]),
         "line": {"width": 2, "dash": _DASHES[k % len(_DASHES)],
-                 "color": colour("gradient" if k == 0 else "functional", theme)},
+                 "color": colour("gradient", theme)},
         "marker": {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]}}
         for k, name in enumerate(shown)]
     known = by_function[np.isfinite(by_function)]
@@ -166,7 +167,7 @@ def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
          "name": "This method", "line": {"width": 2, "dash": dash, "color": shade},
          "marker": {"size": 9, "symbol": marker}},
         {"type": "scatter", "mode": "lines+markers", "x": counts, "y": _gaps(found.without),
-         "name": "No protection", "marker": {"size": 7, "symbol": "line-ew-open"},
+         "name": "No protection", "marker": {"size": 5, "color": colour("without", theme)},
          "line": {"width": 2.2, "dash": "6px,4px", "color": colour("without", theme)}}]
     if found.here in counts and np.isfinite(found.private[counts.index(found.here)]):
         data.append({"type": "scatter", "mode": "markers", "x": [found.here], "showlegend": False,

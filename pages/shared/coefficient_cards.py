@@ -19,7 +19,7 @@ from pages.shared import cards, controls, layout, run, settings
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
-_VIEWS = ("Possible releases", "One release and its band")
+_RELEASES, _ONE, _DIFFERENCE = "Possible releases", "One release and its band", "Difference"
 
 
 class View:
@@ -87,17 +87,20 @@ def functions(view: View) -> None:
         st.error(words.refused(facts, shown.feasibility, view.budget, shown.data.n_curves),
                  icon=":material/block:")
         return
-    one = st.segmented_control("Show", _VIEWS, default=_VIEWS[0], required=True,
-                               key="coefficients_show", label_visibility="collapsed") == _VIEWS[1]
+    way = st.segmented_control("Show", (_RELEASES, _ONE, _DIFFERENCE), default=_RELEASES,
+                               required=True, key="coefficients_show",
+                               label_visibility="collapsed",
+                               help="Difference: releases less the functions without protection.")
+    drawn = shown.difference() if way == _DIFFERENCE else shown
     order = list(range(len(shown.names)))
     for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
         for column, k in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
             with column:
-                title = words.panel_title(shown.names[k], facts, k)
+                title = words.panel_title(shown.names[k], k)
                 st.subheader(title, anchor=False)
-                view.draw(title, figures.panel(shown, k, facts, layout.theme(), one),
+                view.draw(title, figures.panel(drawn, k, facts, layout.theme(), way == _ONE),
                           f"function_{k}", 280, 240)
-    _legend(view, one)
+    _legend(view, way == _ONE)
     st.markdown(words.meaning(facts))
 
 

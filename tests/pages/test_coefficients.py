@@ -1,0 +1,130 @@
+"""The page on varying coefficients: it draws, reacts, refuses kindly and links."""
+
+import json
+
+import pytest
+
+from engine import coefficient_words, wording
+from engine.coefficient_view import coefficient_view, cost_of_covariates
+from engine.errors import InputError
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
+from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+from pages.shared import settings
+from tests.pages.test_explore import open_page, words
+from tests.pages.test_plan_and_rates import visit
+
+
+def test_it_opens_on_growth_and_says_what_the_engine_computed():
+    at = visit("coefficients")
+    assert not at.error
+    assert at.title[0].value == coefficient_words.TITLE
+    source = CoefficientCurves(**CoefficientCurves.presets()[0][1])
+    shown = coefficient_view(source, AdaptiveCoefficients(), Budget(1.0, 1 / 2000**2), 1)
+    assert coefficient_words.accuracy(shown, source.facts) in words(at)
+    assert [h.value for h in at.subheader][:3] == [
+        "Average curve", "Effect of parents’ height", "Effect of sex"]
+
+
+def test_the_slider_moves_the_budget_of_all_pages():
+    at = visit("coefficients")
+    before = words(at)
+    at.select_slider(key="w_coefficients_epsilon").set_value(4.0).run()
+    assert not at.exception and words(at) != before
+    assert at.session_state.settings.epsilon == 4.0
+
+
+@pytest.mark.parametrize("show", ["One release and its band", "Difference"])
+def test_every_view_of_the_functions_draws(show):
+    at = visit("coefficients")
+    at.segmented_control(key="coefficients_show").set_value(show).run()
+    assert not at.exception and not at.error
+
+
+def test_every_method_and_every_source_draws():
+    at = visit("coefficients")
+    for label in at.selectbox(key="w_mechanism_varying_coefficients").options:
+        at.selectbox(key="w_mechanism_varying_coefficients").set_value(label).run()
+        assert not at.exception and not at.error, label
+    at.selectbox(key="w_source_varying_coefficients").set_value(
+        "Smooth effects, simulated").run()
+    assert not at.exception and not at.error
+
+
+def test_too_little_for_the_covariates_is_refused_and_everything_else_stays():
+    at = visit("coefficients", "g-coefficient_curves~g.n_curves-300~epsilon-0.5")
+    assert len(at.error) == 1 and "nothing would be published" in at.error[0].value
+    assert at.selectbox(key="w_source_varying_coefficients")
+    assert not any(word in words(at) for word in ("nan", "None"))
+
+
+def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
+    token = ("c-sparse_curves~c.mean-mu1~g-coefficient_curves~g.n_covariates-3~"
+             "k-noisy_gradient_coefficients~epsilon-2")
+    chosen, problems = settings.decode(token)
+    assert not problems
+    assert chosen.effects_source == CoefficientCurves(n_covariates=3)
+    assert chosen.effects_mechanism == NoisyGradientCoefficients()
+    assert chosen.source == SparseCurves(mean="mu1")
+    assert settings.decode(settings.encode(chosen)) == (chosen, [])
+    at = visit("coefficients", token)
+    assert "Effect of G3" in [h.value for h in at.subheader]
+
+
+def test_what_is_changed_is_said_and_taken_back():
+    at = visit("coefficients", "g-coefficient_curves~g.likeness-0.5~k-adaptive_coefficients"
+                               "~k.gram-declared")
+    assert any("Likeness of covariates" in badge for badge in words(at).splitlines()) or \
+        "Likeness" in words(at)
+    at.button(key="reset").click().run()
+    assert at.session_state.settings.effects_source == CoefficientCurves(
+        **CoefficientCurves(likeness=0.5).nearest_preset()[1])
+
+
+def test_the_folds_hold_numbers_ledger_and_a_command_that_runs():
+    at = visit("coefficients", fold_numbers=True, fold_coefficients_ledger=True,
+               fold_coefficients_formula=True, fold_coefficients_more=True)
+    assert not at.exception and not at.error
+    assert len(at.dataframe) >= 3
+    code = at.code[0].value
+    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
+    assert plain["mechanism"]["key"] == "adaptive_coefficients"
+
+
+def test_explore_is_not_moved_by_what_is_chosen_here():
+    at = open_page("g-coefficient_curves~g.n_covariates-3")
+    assert at.session_state.settings.source == settings.Settings().source
+
+
+# -- sentences ------------------------------------------------------------------------------
+
+
+def test_effects_that_noise_would_hide_are_named():
+    source, budget = CoefficientCurves(n_curves=1500), Budget(1.0, 1e-6)
+    clear, lost = (coefficient_view(source, method, budget, 1) for method in (
+        AdaptiveCoefficients(), NoisyGradientCoefficients(scheme="split")))
+    assert "Every effect" in coefficient_words.visible(clear, source.facts)
+    assert "noise would hide" in coefficient_words.visible(lost, source.facts)
+
+
+def test_the_cost_of_covariates_grows_and_is_said_as_measured():
+    source = CoefficientCurves(n_curves=1500)
+    found = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
+    assert found.counts == tuple(range(1, 9)) and found.here == 2
+    assert found.private[1] > found.private[0] > found.without[0]
+    grown = wording.times(float(found.private[found.private == found.private][-1]
+                                / found.private[0]))
+    assert grown in coefficient_words.cost(found, Budget(1.0, 1e-6))
+    with pytest.raises(InputError, match="only be changed in simulated"):
+        cost_of_covariates(SparseCurves(), AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
+
+
+def test_what_would_help_a_refusal_is_enough():
+    source = CoefficientCurves(n_curves=300)
+    verdict = AdaptiveCoefficients().feasibility(source.sizes, (Budget(0.5, 1e-5),))
+    said = coefficient_words.refused(source.facts, verdict, Budget(0.5, 1e-5), 300)
+    needed = int(said.split("one of: ")[1].split(" ")[0].replace(",", ""))
+    enough = CoefficientCurves(n_curves=needed).sizes
+    assert AdaptiveCoefficients().feasibility(enough, (Budget(0.5, 1e-5),)).is_feasible
