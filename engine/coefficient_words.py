@@ -29,7 +29,8 @@ def meaning(facts: PublicFacts) -> str:
     text = (f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
             "going from the middle of a covariate’s range to its upper end adds to the curve")
     ranges = [_range(covariate) for covariate in facts.covariates]
-    return f"{text} ({'; '.join(ranges)})." if any(ranges) else f"{text}."
+    known = "; ".join(filter(None, ranges))
+    return f"{text}: {known}." if known else f"{text}."
 
 
 def _range(covariate: Covariate) -> str:
@@ -37,7 +38,7 @@ def _range(covariate: Covariate) -> str:
         return ""
     middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
     unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
-    return wording.escape(f"{_lower(covariate.name)}: from {middle:g} to {covariate.high:g}{unit}")
+    return wording.escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
 
 
 def protects(facts: PublicFacts) -> str:

@@ -46,7 +46,8 @@ def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one: 
         yaxis=axis(theme, f"{what}{unit}", grid=True, range=_span(view, k),
                    zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
     typical = with_unit(number(float(view.typical[k])), facts.value_unit)
-    return Chart(spec, f"{view.names[k]}: {len(view.releases)} possible releases, typically "
+    name = f"Effect of {view.names[k]}" if k else "Average curve"
+    return Chart(spec, f"{name}: {len(view.releases)} possible releases, typically "
                  f"{typical} from the {'true' if view.truth is not None else 'unprotected'} "
                  "function.", _columns(view, k, facts))
 

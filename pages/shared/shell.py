@@ -10,8 +10,8 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
-    ("Models", "coefficients.py", "Varying coefficients"),
     ("", "rates.py", "Rates"),
+    ("Models", "coefficients.py", "Varying coefficients"),
 )
 
 if __name__ == "__main__":

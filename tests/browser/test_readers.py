@@ -71,10 +71,24 @@ def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
     expect(page.get_by_text("Measured slope in n")).to_be_visible()
 
 
+def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
+    page = arrive("/coefficients")
+    sentence = page.get_by_text("The published average curve is typically")
+    expect(sentence).to_be_visible(timeout=20_000)
+    before = sentence.inner_text()
+    slider = page.get_by_role("slider").first
+    slider.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(sentence).not_to_have_text(before, timeout=20_000)
+    expect(page.get_by_role("button", name="ε = 2.5 · δ")).to_be_visible()
+    assert page.problems == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("path", ["/plan", "/rates"])
-def test_nothing_scrolls_sideways_on_plan_and_rates(arrive, path, width, scheme):
+@pytest.mark.parametrize("path", ["/plan", "/rates", "/coefficients"])
+def test_nothing_scrolls_sideways_on_other_pages(arrive, path, width, scheme):
     page = arrive(path, viewport={"width": width, "height": 844}, color_scheme=scheme)
     page.locator("[role=figure]").first.wait_for()
     settled(page)
