@@ -68,7 +68,7 @@ class Covariate:
     unit: str = ""
 
     def __post_init__(self) -> None:
-        _check_range("covariate", self.low, self.high, self.name, self.unit)
+        _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
+from engine.regressors import MOST_COVARIATES, check_regressors
 from engine.sources import Source
-from engine.tables import NUMBER, Numbers, Table, counted, listed, nearest, shortened
-from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, PublicFacts, Sizes
+from engine.tables import MISSING, NUMBER, Numbers, Table, counted, listed, nearest, shortened
+from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
+from engine.types import Array, Covariate, CurveData, PublicFacts, Sizes
 
 Integers = NDArray[np.int64]
 
@@ -44,9 +45,12 @@ _WHAT = {"id": "who a row belongs to", "time": "when a reading was taken",
 _PUBLIC_SEED = 20_240_601  # of the order of curves: any fixed number that everybody knows
 _LARGEST = 1e100  # so that a range, its square and sums of squares stay finite
 _RAGGED = 10  # longest over median number of readings from which a note is made
-EXAMPLE_CSV = ("child_id,age,height\n" + "".join(
-    f"{child},{age},{height}\n" for child, heights in (
-        ("A-01", (86, 115, 138, 161)), ("A-02", (84, 112, 135, 164)), ("B-01", (88, 118, 142, 158)))
+_ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
+             ("control", "treated"))  # words for 0 and 1, the same whatever a file holds
+EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
+    f"{child},{age},{height},{mother}\n" for child, mother, heights in (
+        ("A-01", 168, (86, 115, 138, 161)), ("A-02", 163, (84, 112, 135, 164)),
+        ("B-01", 172, (88, 118, 142, 158)))
     for age, height in zip((2, 6, 10, 14), heights, strict=True)))
 
 
@@ -108,23 +112,50 @@ class CurveTable:
 
 
 class Clamped(NamedTuple):
-    """How many readings were moved to a stated bound; for the holder of the curves alone."""
+    """How many numbers were moved to a stated bound; for the holder of the curves alone."""
 
     times: int
     values: int
+    covariates: int
+
+
+class StatedCovariate(NamedTuple):
+    """A column that may explain the curves, and its range as far as a person has stated it."""
+
+    name: str
+    low: float | None
+    high: float | None
+    unit: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Upload(Source):
-    """A person's own curves with the facts they declared; the same in every draw."""
+    """A person's own curves with the facts they declared; the same in every draw.
+
+    Of the covariates of `curves`, those that are declared are used, in the order declared.
+
+    Raises
+    ------
+    InputError
+        If a declared covariate was not read from the file.
+    """
 
     key = "upload"
     label = "Your curves"
-    tasks = frozenset({MEAN_FUNCTION.key})
+    tasks = frozenset({MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key})
     is_random: ClassVar[bool] = False
 
     curves: CurveTable
     declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind="upload"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read = self.curves.covariate_names
+        unread = [c.name for c in self.declared.covariates if c.name not in read]
+        if unread:
+            raise InputError(f"Not among the covariates that were read: {listed(unread)}.",
+                             field="covariates", hint=f"Read: {listed(read)}." if read else
+                             "Choose them when the file is read.")
 
     @property
     def facts(self) -> PublicFacts:
@@ -143,10 +174,37 @@ class Upload(Source):
         """How many times and values lie outside what was stated."""
         facts, curves = self.declared, self.curves
         return Clamped(_outside(curves.times, facts.time_low, facts.time_high),
-                       _outside(curves.values, facts.value_low, facts.value_high))
+                       _outside(curves.values, facts.value_low, facts.value_high),
+                       sum(_outside(column, covariate.low, covariate.high) for column, covariate
+                           in zip(self.covariates.T, facts.covariates, strict=True)))
+
+    @property
+    def covariates(self) -> Array:
+        """The declared covariates (n_curves, d) as they stand in the file; NaN where missing."""
+        read = self.curves.covariate_names
+        return self.curves.covariates[:, [read.index(c.name) for c in self.declared.covariates]]
+
+    @property
+    def n_without_covariates(self) -> int:
+        """Curves that lack a covariate: they count, and add nothing to coefficients."""
+        return int(np.isnan(self.covariates).any(axis=1).sum())
+
+    def check_regressors(self) -> None:
+        """Refuse covariates that explain nothing; see `engine.regressors.check_regressors`.
+
+        For the coefficient model alone: an average does not look at covariates.
+
+        Raises
+        ------
+        InputError
+            If one is constant or follows from others, among the curves that have readings.
+        """
+        check_regressors(self.declared, self.covariates[self.curves.counts > 0])
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Return the curves, times on [0, 1] and both within what was stated; `rng` is not used.
+
+        Covariates stay in their own units: `PublicFacts.to_regressors` moves them.
 
         Raises
         ------
@@ -158,7 +216,8 @@ class Upload(Source):
         return CurveData(
             times=facts.to_unit_time(curves.times)[np.newaxis],
             values=np.clip(curves.values, facts.value_low, facts.value_high)[np.newaxis],
-            counts=curves.counts, server=curves.server, facts=self.facts)
+            counts=curves.counts, server=curves.server, facts=self.facts,
+            covariates=self.covariates[np.newaxis] if facts.covariates else None)
 
 
 def _outside(numbers: Array, low: float, high: float) -> int:
@@ -166,16 +225,20 @@ def _outside(numbers: Array, low: float, high: float) -> int:
 
 
 def declare(value_low: float | None, value_high: float | None, time_low: float | None,
-            time_high: float | None, origin: str, **words: Any) -> PublicFacts:
+            time_high: float | None, origin: str,
+            covariates: Sequence[StatedCovariate | Covariate] = (), **words: Any) -> PublicFacts:
     """Return the facts a person states about their curves, from outside the data.
 
-    Bounds are in the units of the file; `origin` says which public source they come from; `words`
-    are other fields of `PublicFacts`, of which empty ones are left as usual.
+    Bounds are in the units of the file; `origin` says which public source they come from;
+    `covariates` are the columns that may explain the curves, with their ranges, in the order in
+    which coefficients are wanted; `words` are other fields of `PublicFacts`, of which empty ones
+    are left as usual.
 
     Raises
     ------
     InputError
-        If a bound or the origin is not stated, or a lowest bound is not below its highest.
+        If a bound or the origin is not stated, a lowest bound is not below its highest, or there
+        are more than `MOST_COVARIATES` covariates or one of them twice.
     """
     chosen: dict[str, Any] = {name: word for name, word in words.items() if word}
     value = chosen.get("value_name", "value").lower()
@@ -186,12 +249,35 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         "do.")
     first, last = _stated("time", (time_low, time_high), f"the first and last possible {time}",
                           "They come from how the study was planned, not from the file.")
+    ranges = _covariate_ranges(covariates, person)
     if not origin.strip():
         raise InputError("Say where these bounds come from.", field="origin",
                          hint="For example a growth chart, a manual or a law.")
     return PublicFacts(kind="upload", name="Your curves", origin=origin.strip()[:200],
                        value_low=lowest, value_high=highest, time_low=first, time_high=last,
-                       **chosen)
+                       covariates=ranges, **chosen)
+
+
+def _covariate_ranges(covariates: Sequence[StatedCovariate | Covariate], person: str
+                      ) -> tuple[Covariate, ...]:
+    names = [covariate.name for covariate in covariates]
+    if len(names) > MOST_COVARIATES:
+        raise InputError(f"At most {MOST_COVARIATES} covariates can be used; got {len(names)}.",
+                         field="covariates", hint="Each adds a whole curve, and its noise: keep "
+                         "those that matter most.")
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise InputError(f"Stated more than once: {listed(twice)}.", field="covariates",
+                         hint="State each covariate once.")
+    return tuple(_covariate_range(covariate, person) for covariate in covariates)
+
+
+def _covariate_range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
+    low, high = _stated(
+        "covariate", (stated.low, stated.high),
+        f"the lowest and highest possible “{shortened(stated.name)}”",
+        f"They limit what one {person} can change. Any public source will do.")
+    return Covariate(stated.name, low, high, stated.unit)
 
 
 def _stated(what: str, ends: tuple[float | None, float | None], bounds: str, why: str
@@ -588,11 +674,28 @@ def _sorted(curve: Integers, times: Array, values: Array) -> tuple[Integers, Arr
 
 def _covariates(table: Table, layout: Layout, found: _Readings) -> Array:
     """One value for each curve and covariate (n_curves, d); NaN where a curve has none."""
-    columns = _numbers(table, list(layout.covariates))
-    out = np.empty((len(found.server), len(columns)))
-    for k, (name, column) in enumerate(columns.items()):
-        out[:, k] = _one_per_curve(name, column.values, found)
+    out = np.empty((len(found.server), len(layout.covariates)))
+    for k, name in enumerate(layout.covariates):
+        out[:, k] = _one_per_curve(name, _numbers_or_words(table, name, found.notes), found)
     return out
+
+
+def _numbers_or_words(table: Table, name: str, notes: list[str]) -> Array:
+    """A covariate of each row (rows,): its number, or 0 and 1 for a known pair of words."""
+    column = table.numbers(table.find(name))
+    if not column.unreadable:
+        return column.values
+    codes, texts = table.codes(table.find(name))
+    words = [text.casefold() for text in texts]
+    pair = next((pair for pair in _ZERO_ONE if {*words} <= {*pair, *MISSING}), None)
+    if pair is None:
+        raise InputError(
+            f"{counted(column.unreadable, 'row')} of the covariate “{shortened(name)}” "
+            f"{'holds' if column.unreadable == 1 else 'hold'} text.", field="covariates",
+            hint=f"{column.advice} For kinds, make a column of 0 and 1 for each kind but one.")
+    notes.append(f"“{shortened(name)}”: “{pair[0]}” is read as 0 and “{pair[1]}” as 1")
+    numbers = dict(zip(pair, (0.0, 1.0), strict=True))
+    return np.array([numbers.get(word, np.nan) for word in words])[codes]
 
 
 def _one_per_curve(name: str, values: Array, found: _Readings) -> Array:
@@ -637,7 +740,8 @@ def _seen(times: Array, values: Array, counts: Integers, covariates: Array, repe
         f"{counted(len(counts) - len(used), 'curve')} without a reading, still counted as people":
             len(used) < len(counts),
         f"{counted(repeated, 'reading')} at the same time as another of the same curve": repeated,
-        f"{counted(without, 'curve')} without a value of a covariate": without,
+        f"{counted(without, 'curve')} without a value of a covariate: still counted, left out of "
+        "coefficients": without,
         "only one curve: nothing can be averaged": len(counts) == 1,
         "one reading per curve: the average can be estimated, spread within a curve cannot":
             used.max() == 1,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from engine import tables, wording
 from engine.errors import InputError
+from engine.regressors import MOST_COVARIATES
 from engine.sources import upload
-from engine.sources.upload import CurveTable, Layout
+from engine.sources.upload import CurveTable, Layout, StatedCovariate
 from pages.shared import settings
 from pages.shared.controls import message
 
@@ -93,10 +95,13 @@ def _read(file: Any) -> CurveTable:
 
 
 def _layout(table: tables.Table) -> Layout:
-    """Suggested roles, which the person may change."""
+    """Suggested roles, which the person may change, and columns that may explain the curves."""
     suggested = upload.suggest_layout(table)
-    if suggested.is_wide:
-        return suggested
+    layout = suggested if suggested.is_wide else _roles(table, suggested)
+    return replace(layout, covariates=tuple(_explaining(table, layout)))
+
+
+def _roles(table: tables.Table, suggested: Layout) -> Layout:
     names: list[str | None] = list(table.columns)
     chosen = {}
     with st.container(horizontal=True):
@@ -109,12 +114,28 @@ def _layout(table: tables.Table) -> Layout:
     return Layout(**chosen)
 
 
+def _explaining(table: tables.Table, layout: Layout) -> list[str]:
+    """Any column without a role; the reader refuses one that changes along a curve."""
+    free = [column for column in table.columns if column not in layout.columns]
+    if not free:
+        return []
+    return st.multiselect(
+        "Columns that may explain the curves (optional)", free, key="upload_covariates",
+        format_func=tables.shortened, max_selections=MOST_COVARIATES, placeholder="None chosen",
+        help="Numbers, or yes and no, that stay the same along a curve. The average does not use "
+        "them.")
+
+
 def _summary(curves: CurveTable) -> str:
     used = curves.counts[curves.counts > 0]
     each = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
     notes = " · ".join(curves.notes)
-    text = f"{curves.n_curves} curves · {each} readings each · {notes}"
-    return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~"})
+    return _plain(f"{curves.n_curves} curves · {each} readings each · {notes}")
+
+
+def _plain(text: str) -> str:
+    """Words of a file without markup."""
+    return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~:"})
 
 
 # -- the facts ------------------------------------------------------------------------------
@@ -130,29 +151,47 @@ def _facts(curves: CurveTable | None) -> None:
     low, high = st.columns(2)
     with low:
         value_low = _number(f"Lowest possible {value.lower()}", "e.g. 60", "value_low")
-        time_low = _number(f"First {time.lower()}", "e.g. 2", "time_low")
     with high:
         value_high = _number(f"Highest possible {value.lower()}", "e.g. 210", "value_high")
+    first, last = st.columns(2)
+    with first:
+        time_low = _number(f"First {time.lower()}", "e.g. 2", "time_low")
+    with last:
         time_high = _number(f"Last {time.lower()}", "e.g. 18", "time_high")
+    covariates = [_covariate(name) for name in curves.covariate_names] if curves else []
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. national growth chart, 2019", max_chars=200)
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
-    facts = upload.declare(value_low, value_high, time_low, time_high, origin, periodic=periodic,
-                           **words) if curves is not None else None
+    facts = upload.declare(value_low, value_high, time_low, time_high, origin, covariates,
+                           periodic=periodic, **words) if curves is not None else None
     st.button("Show the protected average", disabled=facts is None, key="upload_show",
               icon=":material/visibility:", on_click=_show, args=(curves, facts))
 
 
 def _words() -> dict[str, str]:
     words = {}
-    columns = st.columns(2)
-    for k, (name, label, example) in enumerate(_WORDS):
-        with columns[k % 2]:
+    columns = [column for _ in range(len(_WORDS) // 2) for column in st.columns(2)]  # by rows
+    for column, (name, label, example) in zip(columns, _WORDS, strict=True):
+        with column:
             words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
                                         max_chars=40).strip()
     if words["person"] and not words["people"]:
         words["people"] = f"{words['person']}s"
     return words
+
+
+def _covariate(name: str) -> StatedCovariate:
+    """What is stated about one column; it stays with that column when another is chosen."""
+    shown, key = _plain(tables.shortened(name)), f"covariate_{name}"
+    low, high, unit = st.columns([2, 2, 1], vertical_alignment="bottom")
+    with low:
+        lowest = _number(f"Lowest possible {shown}", "e.g. 140 or 0", f"{key}_low")
+    with high:
+        highest = _number(f"Highest possible {shown}", "e.g. 200 or 1", f"{key}_high")
+    with unit:
+        its_unit = st.text_input("Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm",
+                                 max_chars=40)
+    return StatedCovariate(name, lowest, highest, its_unit.strip())
 
 
 def _number(label: str, example: str, key: str) -> float | None:
@@ -172,9 +211,14 @@ def clamped() -> None:
     if not settings.uploaded():
         return
     facts = st.session_state.upload.declared
-    times, values = st.session_state.upload.clamped
+    times, values, covariates = st.session_state.upload.clamped
+    moved = []
     if times or values:
-        st.warning(
-            f"**{values} readings lay outside {facts.value_low:g} to {facts.value_high:g} "
-            f"{facts.value_unit} and {times} outside {wording.span(facts)}.** They were moved to "
-            "the nearest bound. This count is for you only.", icon=":material/compress:")
+        moved.append(f"{values} readings lay outside {facts.value_low:g} to {facts.value_high:g} "
+                     f"{facts.value_unit} and {times} outside {wording.span(facts)}.")
+    if covariates:
+        moved.append(f"{tables.counted(covariates, 'number')} of columns that may explain the "
+                     "curves lay outside what you stated.")
+    if moved:
+        st.warning(f"**{' '.join(moved)}** They were moved to the nearest bound. This count is for "
+                   "you only.", icon=":material/compress:")

@@ -2,16 +2,25 @@
 
 import time
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from engine.errors import InputError
-from engine.sources.upload import read_curves, suggest_layout
+from engine.regressors import MOST_COVARIATES
+from engine.sources.upload import (
+    StatedCovariate,
+    Upload,
+    declare,
+    read_curves,
+    suggest_layout,
+)
 from engine.tables import read_table
 from tests import files
 
-SEEDS = [files.csv(), files.csv(sep=";", decimal=","), files.csv(files.wide_frame()), files.xlsx(),
+KINDS = files.growth_frame().assign(sex="f", dose=1.5)
+SEEDS = [files.csv(), files.csv(KINDS), files.csv(sep=";", decimal=","), files.csv(files.wide_frame()), files.xlsx(),
          files.csv().decode().encode("utf-16"), files.csv(sep="\t")]
 
 
@@ -37,10 +46,24 @@ def mutated(content, rng):
     return b",".join(parts)
 
 
+def described(table, layout):
+    """Every other column is taken for a covariate: a refusal of those is a sentence, too."""
+    free = tuple(name for name in table.columns if name not in layout.columns)[:MOST_COVARIATES]
+    try:
+        curves = read_curves(table, replace(layout, covariates=free))
+        ranges = [StatedCovariate(name, 0, 1) for name in free]
+        Upload(curves=curves, declared=declare(0, 1, 0, 1, "a law", ranges)).check_regressors()
+    except InputError as problem:
+        assert str(problem)
+
+
 def outcome(content):
     try:
         table = read_table(content)
-        return read_curves(table, suggest_layout(table)).n_curves
+        layout = suggest_layout(table)
+        n_curves = read_curves(table, layout).n_curves
+        described(table, layout)
+        return n_curves
     except InputError as problem:
         assert str(problem)
         return 0
