@@ -269,9 +269,12 @@ def _study_of_real_curves(estimate: Estimate, without: Estimate) -> Study:
 
 
 def _distances(estimate: Estimate, target: Array) -> Array:
-    """From a curve (GRID_SIZE,), for every budget and draw of the first data set."""
+    """From a curve (GRID_SIZE,), or one for each function, for every budget and draw.
+
+    Of the first data set; squares are summed over functions.
+    """
     squared = ((estimate.values(drawing_grid())[:, 0] - target) ** 2).mean(axis=-1)
-    return typical_distance(squared)
+    return typical_distance(squared.sum(axis=-1) if estimate.functions else squared)
 
 
 def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequence[Budget],

@@ -20,7 +20,9 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     controls.source_choice(cards.TASK)
     controls.mechanism_choice(cards.TASK)
     upload_panel.button()
-upload_panel.panel()
+upload_panel.panel("Show the protected effects")
+upload_panel.clamped(cards.TASK)
+cards.own_curves()
 
 if view is not None:
     left, right = st.columns([7, 3], gap="medium")

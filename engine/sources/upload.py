@@ -167,7 +167,7 @@ class Upload(Source):
     def sizes(self) -> Sizes:
         counts = self.curves.counts
         return Sizes(tuple(np.bincount(self.curves.server).tolist()), int(counts.sum()),
-                     int(counts[counts > 0].min()))
+                     int(counts[counts > 0].min()), len(self.declared.covariates))
 
     @property
     def clamped(self) -> Clamped:

@@ -56,12 +56,27 @@ def look() -> View | None:
     now, source = settings.current(), settings.source(TASK)
     try:
         if settings.uploaded(TASK):
-            source.check_regressors()
+            st.session_state.upload.check_regressors()
         chosen = Budget(now.epsilon, settings.delta(source))
         return View(run.coefficients(source, now.mechanism_of(TASK), chosen, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
+
+
+def own_curves() -> None:
+    """What the visitor should know of their own curves here."""
+    state = st.session_state
+    if "upload" not in state or not state.get("show_upload"):
+        return
+    if not settings.uploaded(TASK):
+        st.info("Your curves have no columns that may explain them. Choose some under *Use my "
+                "curves* to see effects; simulated curves are shown until then.",
+                icon=":material/info:")
+    elif state.upload.n_without_covariates:
+        st.warning(f"**{state.upload.n_without_covariates} curves lack a number that may explain "
+                   "them.** They are counted and add nothing. This count is for you only.",
+                   icon=":material/info:")
 
 
 def strip(view: View) -> None:

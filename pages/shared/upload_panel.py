@@ -31,8 +31,8 @@ def button() -> None:
               key="use_my_curves", help="Stays in memory while you visit; nothing is published.")
 
 
-def panel() -> None:
-    """Both steps; the curves on screen stay until the last button is pressed."""
+def panel(show: str = "Show the protected average") -> None:
+    """Both steps; the curves on screen stay until the last button, `show`, is pressed."""
     if not st.session_state.get("upload_open"):
         return
     with st.container(border=True):
@@ -41,7 +41,7 @@ def panel() -> None:
         with left:
             curves = _guarded(_file)
         with right:
-            _guarded(lambda: _facts(curves))
+            _guarded(lambda: _facts(curves, show))
 
 
 def _guarded(step: Callable[[], Any]) -> Any:
@@ -141,7 +141,7 @@ def _plain(text: str) -> str:
 # -- the facts ------------------------------------------------------------------------------
 
 
-def _facts(curves: CurveTable | None) -> None:
+def _facts(curves: CurveTable | None, show: str) -> None:
     """What the person states; empty at first, never filled from the file."""
     st.subheader("2. Facts you state, not the data", anchor=False)
     st.markdown("These come from outside the file: a growth chart, a manual, a law. Reading them "
@@ -164,7 +164,7 @@ def _facts(curves: CurveTable | None) -> None:
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
     facts = upload.declare(value_low, value_high, time_low, time_high, origin, covariates,
                            periodic=periodic, **words) if curves is not None else None
-    st.button("Show the protected average", disabled=facts is None, key="upload_show",
+    st.button(show, disabled=facts is None, key="upload_show",
               icon=":material/visibility:", on_click=_show, args=(curves, facts))
 
 
@@ -206,9 +206,9 @@ def _show(curves: CurveTable, facts: Any) -> None:
     settings.change(delta=None)
 
 
-def clamped() -> None:
+def clamped(task: str = settings.TASK) -> None:
     """How much was moved into the stated ranges; only ever shown beside one's own curves."""
-    if not settings.uploaded():
+    if not settings.uploaded(task):
         return
     facts = st.session_state.upload.declared
     times, values, covariates = st.session_state.upload.clamped

@@ -11,8 +11,11 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
 from engine.types import Budget
 from pages.shared import settings
+from tests import files
 from tests.pages.test_explore import open_page, words
 from tests.pages.test_plan_and_rates import visit
 
@@ -128,3 +131,42 @@ def test_what_would_help_a_refusal_is_enough():
     needed = int(said.split("one of: ")[1].split(" ")[0].replace(",", ""))
     enough = CoefficientCurves(n_curves=needed).sizes
     assert AdaptiveCoefficients().feasibility(enough, (Budget(0.5, 1e-5),)).is_feasible
+
+
+# -- own curves -----------------------------------------------------------------------------
+
+
+def own(n=1500, **stated):
+    """The visitor's own curves, with the columns `dose` and, twice as large, `twice`."""
+    frame = files.growth_frame(n, 6)
+    number = frame["child"].str[1:].astype(int)
+    frame = frame.assign(dose=number % 5, twice=2 * (number % 5), always=3)
+    table = read_table(files.csv(frame))
+    curves = read_curves(table, suggest_layout(table, {"covariates": ["dose", "twice", "always"]}))
+    return Upload(curves=curves, declared=declare(
+        60, 210, 2, 18, "growth chart", person="child", people="children",
+        covariates=[StatedCovariate(name, *ends) for name, ends in stated.items()]))
+
+
+def test_own_curves_are_shown_with_their_effects_and_cannot_be_linked():
+    at = visit("coefficients", upload=own(dose=(0, 4)), show_upload=True, fold_numbers=True)
+    assert not at.error
+    assert "Effect of dose" in [h.value for h in at.subheader]
+    assert "from the one without protection" in words(at)
+    assert at.query_params.get("s", "") in ("", [""])
+    assert "What each covariate costs" not in [h.value for h in at.header]
+
+
+@pytest.mark.parametrize(("stated", "problem"), [
+    ({"dose": (0, 4), "twice": (0, 8)}, "condition number"), ({"always": (0, 6)}, "always")])
+def test_own_covariates_that_explain_nothing_are_refused_by_name(stated, problem):
+    at = visit("coefficients", upload=own(**stated), show_upload=True)
+    assert len(at.error) == 1
+    assert all(name in at.error[0].value for name in stated) and problem in at.error[0].value
+    assert at.selectbox(key="w_source_varying_coefficients")
+
+
+def test_own_curves_without_covariates_are_explained_and_simulated_ones_shown():
+    at = visit("coefficients", upload=own(), show_upload=True)
+    assert not at.error
+    assert any("no columns that may explain them" in box.value for box in at.info)
