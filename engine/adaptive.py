@@ -7,6 +7,7 @@ for the releases and their proofs.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,7 +16,7 @@ import numpy as np
 from engine import accounting
 from engine.location import STEPS
 from engine.numerics.public_curves import PublicCurve
-from engine.types import Array, Budget, Sizes, Spend
+from engine.types import Array, Budget, PublicFacts, ServerParts, Sizes, Spend
 
 SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
 SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
@@ -52,13 +53,34 @@ def public_scale(size: int, sizes: Sizes) -> Array:
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
 
 
+def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts) -> int:
+    """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports."""
+    if facts.common_times:
+        most = min(most, len(facts.common_times))  # more would not be told apart
+    n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
+    by_noise = .55 * math.sqrt(min(effective, 1e6) * math.sqrt(m))
+    return max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
+
+
 def mu_of(budget: Budget) -> float:
     if budget.is_private and budget.is_pure:
         return budget.epsilon / 4
     return accounting.exact_mu(budget.epsilon, budget.delta)
 
 
-def nothing_spent(server: int, asked: Budget) -> Spend:
+def ledger(sizes: Sizes, budgets: tuple[Budget, ...],
+           releases: Sequence[tuple[str, float, float | None]]) -> tuple[Spend, ...]:
+    """One line for each site and release, given as (name, share, numerator of its shift)."""
+    return tuple(spend(what, share, s, budget, n, most) for s, (budget, n) in enumerate(
+        zip(budgets, sizes.n_curves_per_server, strict=True)) for what, share, most in releases)
+
+
+def nothing_spent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
+    """The ledger where nothing useful could be released."""
+    return tuple(_nothing(s, budget) for s, budget in enumerate(budgets))
+
+
+def _nothing(server: int, asked: Budget) -> Spend:
     return Spend(what="nothing", server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
                  count=1, composition="sequential", asked=asked,
                  why="Too few curves for this budget: nothing is released and nothing is spent.")
@@ -84,6 +106,12 @@ def spend(what: str, share: float, server: int, asked: Budget, n: int, most: flo
     mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
     return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
                  count=1, composition="sequential", asked=asked, why=why)
+
+
+def in_response_units(parts: ServerParts, scale: Scale) -> ServerParts:
+    """Parts of the squared error on the scale where bounds are ±1, in squared response units."""
+    square = scale.half**2
+    return ServerParts(parts.weight, square * parts.noise, square * parts.sampling)
 
 
 def columns(noise: Array, plans: int, axis: int) -> Array:

@@ -16,12 +16,14 @@ from engine.adaptive import (
     SHARES_NO_BAND,
     SHRINK_FROM,
     Scale,
+    basis_size,
     columns,
     effective_size,
+    in_response_units,
+    ledger,
     nothing_spent,
     public_scale,
     shrunk,
-    spend,
 )
 from engine.errors import InputError
 from engine.feasibility import Feasibility
@@ -216,8 +218,7 @@ class AdaptiveCoefficients(Mechanism):
             coefficients=_shown(shrunk(fit.centre, fit.covariance, shrinks), scale),
             unprotected=_shown(shrunk(fit.quiet, fit.quiet_covariance, shrinks), scale),
             spends=tuple(plan.spends for plan in plans), kept=tuple(plan.size for plan in plans),
-            parts=ServerParts(fit.parts.weight, scale.half**2 * fit.parts.noise,
-                              scale.half**2 * fit.parts.sampling),
+            parts=in_response_units(fit.parts, scale),
             tuning=tuple({"truncation": plan.size, "shrunk": plan.shrinks,
                           "effective_size": plan.verdict.effective_size} for plan in plans))
 
@@ -242,11 +243,8 @@ class AdaptiveCoefficients(Mechanism):
         """r: the rule of the adaptive mean, for the share of N that each function has."""
         if self.truncation is not None:
             return self.truncation
-        n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
-        most = min(_MOST_FUNCTIONS, len(facts.common_times) or _MOST_FUNCTIONS)
         own = min(effective, 1e6) / (len(facts.covariates) + 1)
-        by_noise = .55 * math.sqrt(own * math.sqrt(m))
-        size = max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
+        size = basis_size(sizes, own, _MOST_FUNCTIONS, facts)
         return size | 1 if self.functions(1, facts).family == "fourier" else size
 
     def functions(self, size: int, facts: PublicFacts) -> Basis:
@@ -294,14 +292,10 @@ class AdaptiveCoefficients(Mechanism):
         for budget in budgets:
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         if not verdict.is_feasible:
-            return tuple(nothing_spent(s, budget) for s, budget in enumerate(budgets))
-        named = list(zip(STEPS, shares, strict=False))
-        if gram_share:
-            named = [(_GRAM, gram_share), *named]
-        most = {_GRAM: math.sqrt(2) * verdict.n_functions}
-        return tuple(spend(what, share, s, budget, n, most.get(what)) for s, (budget, n) in
-                     enumerate(zip(budgets, sizes.n_curves_per_server, strict=True))
-                     for what, share in named)
+            return nothing_spent(budgets)
+        gram = [(_GRAM, gram_share, math.sqrt(2) * verdict.n_functions)] * (gram_share > 0)
+        return ledger(sizes, budgets, [*gram, *((what, share, None) for what, share in
+                                                zip(STEPS, shares, strict=False))])
 
 
 def _scale(facts: PublicFacts) -> Scale:

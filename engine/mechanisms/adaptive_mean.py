@@ -17,13 +17,15 @@ from engine.adaptive import (
     SHARES_NO_BAND,
     SHRINK_FROM,
     Scale,
+    basis_size,
     columns,
     effective_size,
+    in_response_units,
+    ledger,
     mu_of,
     nothing_spent,
     public_scale,
     shrunk,
-    spend,
 )
 from engine.errors import InputError
 from engine.feasibility import NOT_FEASIBLE, Feasibility
@@ -272,8 +274,7 @@ class AdaptiveMean(Mechanism):
             coefficients=_to_response_units(released, scale),
             unprotected=_to_response_units(quiet, scale),
             spends=tuple(plan.spends for plan in plans), kept=tuple(plan.size for plan in plans),
-            parts=ServerParts(fit.parts.weight, scale.half**2 * fit.parts.noise,
-                              scale.half**2 * fit.parts.sampling),
+            parts=in_response_units(fit.parts, scale),
             offset=None if scale.is_flat else scale.middle,
             tuning=tuple({"truncation": plan.size, "effective_size": plan.effective_size,
                           "shrunk": plan.shrinks} for plan in plans))
@@ -299,15 +300,11 @@ class AdaptiveMean(Mechanism):
                     self._ledger(sizes, budgets, effective, used, density))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
-        """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports."""
+        """r: as chosen, or by the rule of `engine.adaptive.basis_size`."""
         if self.truncation is not None:
             return self.truncation
-        n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
         most = _MOST_FUNCTIONS_PURE if pure else _MOST_FUNCTIONS
-        if facts.common_times:
-            most = min(most, len(facts.common_times))  # more would not be told apart
-        by_noise = .55 * math.sqrt(min(effective, 1e6) * math.sqrt(m))
-        size = max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
+        size = basis_size(sizes, effective, most, facts)
         return size | 1 if self.basis == "fourier" else size
 
     def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
@@ -396,14 +393,12 @@ class AdaptiveMean(Mechanism):
                 shares: tuple[float, ...], density: bool) -> tuple[Spend, ...]:
         """Six spends for each site, seven with an undeclared design, or none at all."""
         if effective < NOT_FEASIBLE:
-            return tuple(nothing_spent(s, budget) for s, budget in enumerate(budgets))
-        named = list(zip(STEPS, shares, strict=False))
+            return nothing_spent(budgets)
+        named: list[tuple[str, float, float | None]] = [
+            (what, share, None) for what, share in zip(STEPS, shares, strict=False)]
         if density:
-            named = [("law of the times", _DENSITY_SHARE), *named]
-        most = {"law of the times": 2.0}
-        return tuple(spend(what, share, s, budget, n, most.get(what)) for s, (budget, n) in
-                     enumerate(zip(budgets, sizes.n_curves_per_server, strict=True))
-                     for what, share in named)
+            named = [("law of the times", _DENSITY_SHARE, 2.0), *named]
+        return ledger(sizes, budgets, named)
 
 
 # -- fitting ----------------------------------------------------------------------------------
