@@ -27,6 +27,13 @@ def test_no_neighbour_moves_a_round_further_than_claimed_and_some_reach_the_clai
     assert finding.worst >= (0.3 if "value_scale" in chosen else 0.95)
 
 
+@pytest.mark.parametrize("scheme", ["split", "full_batch"])
+def test_a_curve_moves_its_own_server_as_claimed_and_no_other_server_at_all(scheme):
+    """400 pairs on three servers of eight curves."""
+    finding = search(NoisyGradientMean(**SMALL, scheme=scheme), n_servers=3)
+    assert 0.95 <= finding.worst <= 1 + 1e-9
+
+
 def test_unequal_lengths_keep_the_claim():
     finding = search(NoisyGradientMean(**SMALL), unequal=True)
     assert 0.95 <= finding.worst <= 1 + 1e-9
