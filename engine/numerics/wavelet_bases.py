@@ -18,6 +18,17 @@ _HIGHEST_LEVEL = {"periodic": 14, "corrected": 10}  # the bank of corrected edge
 _EDGE_SHARES = np.linspace(1.0, 20.0, 1901)  # ρ among which the cheapest is chosen
 
 
+def edge_rule(moments: int, edges: str) -> Periodic | Corrected:
+    if moments == 1 or edges == "periodic":
+        return Periodic(moments)
+    return Corrected(moments)
+
+
+def allowed_levels(moments: int, edges: str) -> range:
+    """The levels J that this kind of basis can have."""
+    return range(edge_rule(moments, edges).lowest_level, _HIGHEST_LEVEL[edges] + 1)
+
+
 @dataclass(frozen=True)
 class WaveletBasis:
     """V_J of a Daubechies wavelet with `moments` vanishing moments A; `size` is 2^J.
@@ -53,14 +64,7 @@ class WaveletBasis:
     @property
     def rule(self) -> Periodic | Corrected:
         """What happens at the ends."""
-        if self.moments == 1 or self.edges == "periodic":
-            return Periodic(self.moments)
-        return Corrected(self.moments)
-
-    @property
-    def allowed_levels(self) -> range:
-        """The levels J that this kind of basis can have."""
-        return range(self.rule.lowest_level, _HIGHEST_LEVEL[self.edges] + 1)
+        return edge_rule(self.moments, self.edges)
 
     def first(self, size: int) -> WaveletBasis:
         return replace(self, size=size)
@@ -172,7 +176,7 @@ class WaveletBasis:
         return float((values[:, :-1] + values[:, 1:]).sum() / (2 * STEPS * self.size))
 
     def kernel_on_cells(self, point: float) -> tuple[NDArray[np.int64], Array]:
-        """Cells where K(x0, ·) is not zero (cells,), and its values at their nodes (cells, 4097)."""
+        """Cells where K(x0, ·) ≠ 0: (cells,), and its values at their nodes: (cells, 4097)."""
         extended = self.size * self.rule.unfold(
             self.rule.fold(shifts_at(np.array([point]), self.level, self.moments)))[0]
         ours = 2 * self.moments - 1
