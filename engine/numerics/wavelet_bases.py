@@ -170,6 +170,17 @@ class WaveletBasis:
         """M_J(x0) = sup_x |K(x0, x)|; K(x0, ·) is a line between nodes of the table."""
         return float(np.abs(self.kernel_on_cells(point)[1]).max())
 
+    def largest_kernels(self, points: tuple[float, ...], order: int) -> float:
+        """sup_x of the norm of (K(x_1, x), …, K(x_k, x)), ℓ1 or ℓ2 by `order`.
+
+        Norms of lines are convex, so the largest value is at a node of the table.
+        """
+        powers: dict[int, Array] = {}
+        for point in points:
+            for cell, values in zip(*self.kernel_on_cells(point), strict=True):
+                powers[int(cell)] = powers.get(int(cell), 0.0) + np.abs(values) ** order
+        return float(max(values.max() for values in powers.values()) ** (1 / order))
+
     def absolute_kernel(self, point: float) -> float:
         """Λ = ∫ |K(x0, x)| dx, by the trapezoidal rule on the table."""
         values = np.abs(self.kernel_on_cells(point)[1])
