@@ -10,19 +10,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
 
-if TYPE_CHECKING:
-    from engine.numerics.bases import Basis
-
 Array = NDArray[np.float64]
 GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
+_MIDPOINTS = 2**17  # for curves with jumps: cells of dyadic length hold whole numbers of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +74,13 @@ class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
 
     `kind` is "simulated", "public" or "upload". Values outside the bounds are moved to the nearest
-    bound. `unit_scale` says that values are of size one as they stand, so that the papers'
-    constants apply unchanged; `periodic` that a curve ends where it began. `common_times`, on
-    [0, 1], is the public grid at which every curve is read, where there is one. `visit_gap`, on
-    [0, 1], is the public gap between consecutive readings of a curve, as `numerics.visits` places
-    them; 0 means that times are independent. `covariates` are the numbers known of every person,
-    where there are any.
+    bound. `reading_sd` is the known standard deviation of a reading around its curve; where it is
+    above 0 the bounds are those of the curve, and single readings may lie beyond. `unit_scale` says
+    that values are of size one as they stand, so that the papers' constants apply unchanged;
+    `periodic` that a curve ends where it began. `common_times`, on [0, 1], is the public grid at
+    which every curve is read, where there is one. `visit_gap`, on [0, 1], is the public gap between
+    consecutive readings of a curve, as `numerics.visits` places them; 0 means that times are
+    independent. `covariates` are the numbers known of every person, where there are any.
     """
 
     name: str = "Curves"
@@ -97,6 +96,7 @@ class PublicFacts:
     time_high: float = 1.0
     value_low: float = -1.0
     value_high: float = 1.0
+    reading_sd: float = 0.0
     unit_scale: bool = False
     periodic: bool = False
     common_times: tuple[float, ...] = ()
@@ -155,24 +155,34 @@ class Truth:
     `grid_values` (GRID_SIZE,) on equally spaced points of [0, 1]; `node_values` (200,) on
     Gauss–Legendre nodes, from which coefficients and the energy of the tail follow. Several
     functions, as in a varying-coefficient model, come first: (d + 1, GRID_SIZE), (d + 1, 200).
+
+    Functions with jumps or kinks need the rule "midpoints", whose many nodes take the place of
+    the 200.
     """
 
     grid_values: Array
     node_values: Array
+    rule: str = "gauss"
 
     @classmethod
-    def of(cls, function: Callable[[Array], Array]) -> Truth:
-        return cls(_read_only(function(drawing_grid())), _read_only(function(quadrature()[0])))
+    def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
+        nodes = quadrature(rule)[0]
+        return cls(_read_only(function(drawing_grid())), _read_only(function(nodes)), rule)
 
     def less(self, curve: Callable[[Array], Array]) -> Truth:
         """What is left of the truth when a known curve is taken off."""
-        return Truth(_read_only(self.grid_values - curve(drawing_grid())),
-                     _read_only(self.node_values - curve(quadrature()[0])))
+        return replace(self, grid_values=_read_only(self.grid_values - curve(drawing_grid())),
+                       node_values=_read_only(self.node_values - curve(self.quadrature[0])))
+
+    @property
+    def quadrature(self) -> tuple[Array, Array]:
+        """The nodes of `node_values` and their weights."""
+        return quadrature(self.rule)
 
     @property
     def energy(self) -> Array:
         """∫ μ² over [0, 1], of each function."""
-        return np.asarray(self.node_values**2 @ quadrature()[1])
+        return np.asarray(self.node_values**2 @ self.quadrature[1])
 
 
 def drawing_grid() -> Array:
@@ -181,10 +191,36 @@ def drawing_grid() -> Array:
 
 
 @cache
-def quadrature() -> tuple[Array, Array]:
-    """Gauss–Legendre nodes and weights on [0, 1]."""
+def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
+    """Nodes and weights on [0, 1]: 200 of Gauss and Legendre, or 2^17 equal "midpoints"."""
+    if rule == "midpoints":
+        return (_read_only((np.arange(_MIDPOINTS) + 0.5) / _MIDPOINTS),
+                _read_only(np.full(_MIDPOINTS, 1 / _MIDPOINTS)))
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return _read_only((nodes + 1) / 2), _read_only(weights / 2)
+
+
+class FunctionBasis(Protocol):
+    """What an `Estimate` needs of the functions its coefficients belong to."""
+
+    @property
+    def size(self) -> int: ...
+
+    def __call__(self, times: Array) -> Array:
+        """Values at `times` (...): (..., size)."""
+        ...
+
+    def first(self, size: int) -> FunctionBasis:
+        """The first functions alone."""
+        ...
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """Coefficients (…, size) of the best approximation, and the energy (…) it leaves out."""
+        ...
+
+    def squared_distance(self, difference: Array) -> Array:
+        """∫ (Σ_l d_l b_l)² for coefficients d (..., size): (...)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -381,7 +417,7 @@ class Estimate:
     """
 
     task: str
-    basis: Basis
+    basis: FunctionBasis
     coefficients: Array
     spends: tuple[tuple[Spend, ...], ...]
     unprotected: Array

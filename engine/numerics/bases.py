@@ -62,7 +62,7 @@ class Basis:
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """Coefficients (…, size) of the best approximation, and the energy (…) it leaves out."""
-        nodes, weights = quadrature()
+        nodes, weights = truth.quadrature
         inner = (weights * truth.node_values) @ self(nodes)
         best = np.linalg.solve(self.gram, inner.T).T
         return np.asarray(best), np.maximum(truth.energy - (inner * best).sum(axis=-1), 0.0)

@@ -1,0 +1,389 @@
+"""The curve at one point or a few, from one noisy message of every site."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import transcript
+from engine.errors import InputError
+from engine.mechanisms import mechanisms, one_per_server
+from engine.numerics.point_values import PointValues
+from engine.numerics.wavelet_bases import WaveletBasis
+from engine.numerics.wavelets import printed_point_constant
+from engine.registry import param
+from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
+from engine.tasks import WAVELET_REGRESSION
+from engine.types import (
+    Array,
+    Band,
+    Budget,
+    CurveData,
+    Estimate,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+    Spend,
+)
+from engine.wavelet_regression import (
+    Choice,
+    Sites,
+    WaveletRegression,
+    bias_of_clipping,
+    choose,
+    readings,
+    times_of,
+    unspent,
+)
+from engine.wavelet_risk import RiskParts, point_risk
+
+KINDS = ("laplace", "gaussian", "curve")
+_HIGHEST = 13  # level
+_WHY = {
+    "laplace": "Laplace noise on the values needs no δ, and the least noise.",
+    "gaussian": "Gaussian noise on the values is less than Laplace noise at these ε and δ.",
+    "curve": "For so many points one message about the whole curve needs less noise."}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is fixed before any reading is looked at."""
+
+    kind: str
+    basis: WaveletBasis
+    clip: float
+    weights: Array  # (sites,)
+    scales: Array  # (sites,): Laplace scale, or standard deviation of the noise, of one number
+    values: Array  # (points, size): b(x) of every point in scaling coordinates
+    criterion: float
+    released: bool
+    spends: tuple[Spend, ...]
+
+    @property
+    def width(self) -> int:
+        """How many numbers a site sends."""
+        return self.values.shape[1] if self.kind == "curve" else len(self.values)
+
+    @property
+    def noise_deviation(self) -> Array:
+        """Standard deviation of the noise in each number: (sites,)."""
+        return self.scales * math.sqrt(2) if self.kind == "laplace" else self.scales
+
+    @property
+    def kernel(self) -> Array:
+        """K(x, x) at every point: (points,)."""
+        return np.asarray((self.values**2).sum(axis=1))
+
+    @property
+    def point_noise(self) -> Array:
+        """Variance of the noise of every site at every point: (sites, points)."""
+        share = self.kernel if self.kind == "curve" else np.ones(len(self.values))
+        return np.asarray(self.noise_deviation[:, None] ** 2 * share)
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class WaveletPointwise(WaveletRegression):
+    """f̂(x0) = Σ_j u_j (1/n_j Σ_i [Y_i]_τ K_J(x0, X_i) + noise), K_J the projection kernel of V_J.
+
+    Notes
+    -----
+    *Privacy.* With points x_1 … x_k and k(x) = (K_J(x_1, x), …, K_J(x_k, x)), replacing a reading
+    moves the averages of a site by (y k(x) − y' k(x'))/n, |y|, |y'| ≤ τ: in either norm at most
+    (2τ/n) sup_x ‖k(x)‖, and by exactly that where the label of a reading at the maximiser is
+    flipped. The entries of k are straight lines between nodes of the table, norms of k convex, so
+    the supremum is a maximum over nodes. For one point it is M_J(x0) = sup_x |K_J(x0, x)|. Laplace
+    noise of scale Δ₁/ε gives (ε, 0), Gaussian noise of standard deviation Δ₂/μ is μ-Gaussian-DP.
+    Points far from each other share no reading, so that several cost hardly more than one: the
+    joint sensitivity is never larger than what composing them one by one would ask for. "curve"
+    sends all coefficients of V_J and reads the points off them; see `WaveletGlobal`.
+
+    *The printed constant.* Lemma 3.3 gives 2 c_A ‖ψ‖²_∞ τ 2^L/n. For the Haar wavelet the exact
+    sensitivity is 4τ 2^L/n, twice as much: noise of that size is 2ε-private only. Next to 0 it
+    fails for corrected edges, too. It is refused for both; for periodic wavelets with A ≥ 2 it is
+    larger than the exact one.
+
+    *Rules.* "tuned" minimises (R 2^{−νJ}/(1 − 2^{−ν}))² + Λ² b(τ)² + Σ_j u_j² ((B² + σ²)
+    K(x0, x0)/n_j + noise_j) over J, τ and the kind of noise, Λ = ∫|K(x0, ·)|; a rigorous bound has
+    the square of the sum of the first two roots. Over several points it is averaged. Where it is B²
+    or more nothing is released. "literal" takes L = ⌈log₂ D⌉ and τ = B + σ√(2(2ν + 1)L).
+    """
+
+    key = "wavelet_pointwise"
+    label = "Wavelets, at single points"
+    order = 20
+    tasks = frozenset({WAVELET_REGRESSION.key})
+    guarantee = "either"
+    reference = "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, section 3.2, Theorem 3.4"
+    formula = (r"\hat f(x_0) = \sum_j u_j\Big(\tfrac1{n_j}\sum_i [Y_i]_\tau K_J(x_0, X_i)"
+               r" + \mathrm{Lap}\big(\tfrac{2\tau}{n_j\varepsilon_j}\sup_x|K_J(x_0,x)|\big)\Big)")
+
+    points: str = param("0.5", "Points", "Where the curve is estimated, on the range mapped to "
+                        "0 … 1, such as 0.2, 0.37.", symbol="x_0")
+    smoothness: float = param(
+        0.75, "Smoothness at a point", "ν = α − 1/p. Larger: fewer functions.", low=0.51,
+        high=10.0, symbol="ν")
+    radius: float = param(
+        1.0, "Radius", "Bound of one level of details, over 2^{−νl}, in response units.",
+        low=1e-3, high=1e6, symbol="R")
+    noise: str | None = param(
+        None, "Kind of noise", "Laplace or Gaussian noise on the values, or a noisy curve that the "
+        "values are read off. Usual: whichever is planned to err least.", choices=KINDS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.moments == 1 and "published" in self._printed:
+            raise InputError("The printed constant is half of what the Haar wavelet needs: noise "
+                             "of that size would protect by 2ε.", field="constants",
+                             hint="Choose tight constants, or a wavelet with A ≥ 2.")
+        if self.constants == "published" and self.noise not in (None, "laplace"):
+            raise InputError("The printed constant is for Laplace noise.", field="noise")
+        self.values_at  # noqa: B018  (checks the points)
+
+    @property
+    def values_at(self) -> PointValues:
+        return PointValues.stated(self.points, "points")
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def release_many(
+        self,
+        data: CurveData,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If δ = 0 and Gaussian noise was chosen, if σ is not stated, if somebody has more than
+            one reading, or if the number of budgets does not fit the sites.
+        """
+        plans = [self.plan(data.sizes, one_per_server(given, data.sizes.n_servers), data.facts)
+                 for given in budgets]
+        averages = [self._averages(data, plan) for plan in plans]
+        quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, own), plan)
+                          for plan, own in zip(plans, averages, strict=True)])
+        released = self._released(plans, averages, draws, rng) + data.facts.value_middle
+        weights = np.stack([plan.weights for plan in plans])
+        noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
+                          for plan in plans])
+        return Estimate(
+            task=WAVELET_REGRESSION.key, basis=self.values_at, coefficients=released,
+            unprotected=quiet + data.facts.value_middle, kept=(self.values_at.size,) * len(plans),
+            spends=tuple(plan.spends for plan in plans), band=self._band(plans, data, released),
+            tuning=tuple({"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
+                          "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind]}
+                         for plan in plans),
+            parts=ServerParts(weights, noise, np.stack([self._chance(plan, data)
+                                                        for plan in plans])))
+
+    def without_protection(self, data: CurveData) -> Estimate:
+        """Averages of all readings, with the level of an unlimited budget."""
+        unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
+        plan = self.plan(data.sizes, unlimited, data.facts)
+        own = np.einsum("s,rsk->rk", plan.weights, self._averages(data, plan))
+        fit = _at_points(own, plan)[None] + data.facts.value_middle
+        return Estimate(task=WAVELET_REGRESSION.key, basis=self.values_at, unprotected=fit,
+                        coefficients=fit[:, :, None], spends=((),), kept=(self.values_at.size,),
+                        band=self._band([plan], data, fit[:, :, None]))
+
+    # -- fixed before any reading is looked at ---------------------------------------------
+
+    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+        """Level, clip, weights, kind of noise and ledger from public facts alone."""
+        sites = self.sites(sizes, budgets, facts)
+        if self.plan_rule == "literal":
+            kind, choice = "laplace", self._literal(sites)
+            released = sites.resolution(self.smoothness) > 1
+        else:
+            kind, choice = min(((kind, self._tuned(kind, sites)) for kind in self._kinds(sites)),
+                               key=lambda pair: pair[1].criterion)
+            released = choice.criterion < sites.bound**2
+        basis = self.wavelets(choice.level)
+        scales = choice.clip * self._unit_scales(kind, basis, sites)
+        exact = 2 * choice.clip * self._reach(kind, basis) / sites.n
+        values = basis.scaling(np.array(self.values_at.points))
+        return Plan(kind, basis, choice.clip, choice.weights, scales, values, choice.criterion,
+                    released, _ledger(kind, scales, exact, budgets) if released
+                    else unspent(budgets))
+
+    def sensitivity_constants(self, level: int) -> tuple[float, float]:
+        """What τ/n is multiplied by in the sensitivity: as printed for one point, and exactly."""
+        printed = printed_point_constant(self.moments) * 2.0 ** (level - 1)
+        return printed, 2 * self._reach("laplace", self.wavelets(level))
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float:
+        """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""
+        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
+        return added if plan.released else math.nan
+
+    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+        """`risk_parts`, summed; None where there is no formula."""
+        parts = self.risk_parts(source, budgets)
+        return None if parts is None else parts.total
+
+    def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
+        """Exact mean squared error on simulated readings, averaged over the points."""
+        if not isinstance(source, RegressionPoints) or source.times != "even":
+            return None
+        budgets = one_per_server(budgets, source.sizes.n_servers)
+        plan, points = self.plan(source.sizes, budgets, source.facts), self.values_at.points
+        if not plan.released:
+            return RiskParts(float((source.curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
+        n = np.array(source.sizes.n_curves_per_server, dtype=float)
+        each = [point_risk(source.curve, point, plan.basis, plan.clip, source.noise_sd, n,
+                           plan.weights, noise)
+                for point, noise in zip(points, plan.point_noise.T, strict=True)]
+        return RiskParts(*(float(np.mean([getattr(one, part) for one in each]))
+                           for part in ("projection", "clip", "data", "privacy")))
+
+    def levels(self) -> tuple[int, ...]:
+        return tuple(level for level in super().levels() if level <= _HIGHEST)
+
+    def _kinds(self, sites: Sites) -> tuple[str, ...]:
+        """The kinds of noise to choose from; Gaussian ones need δ > 0 wherever ε is finite."""
+        if self.constants == "published":
+            return ("laplace",)
+        if self.noise is not None:
+            return (self.noise,)
+        pure = ((sites.delta == 0) & np.isfinite(sites.epsilon)).any()
+        return ("laplace",) if pure else KINDS
+
+    def _tuned(self, kind: str, sites: Sites) -> Choice:
+        levels, clips, points = self.levels(), self.clips(sites), self.values_at.points
+        bases = [self.wavelets(level) for level in levels]
+        kernel = np.array([basis.diagonal(np.array(points)).mean() for basis in bases])
+        spread = np.array([np.mean([basis.absolute_kernel(x)**2 for x in points])
+                           for basis in bases])
+        shrink = 2.0 ** (-self.smoothness * np.array(levels)) / (1 - 2**-self.smoothness)
+        bias = ((self.radius * shrink) ** 2)[:, None] + spread[:, None] * bias_of_clipping(
+            clips, sites)**2
+        unit = np.stack([self._unit_scales(kind, basis, sites) for basis in bases]) ** 2
+        if kind == "curve":
+            unit *= kernel[:, None]
+        elif kind == "laplace":
+            unit *= 2
+        return choose(levels, clips, bias, sites.square * kernel, unit, sites, self.weights)
+
+    def _literal(self, sites: Sites) -> Choice:
+        """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√(2(2ν + 1)L), with B for the paper's C_{ν,R}."""
+        printed = sites.printed_level(self.smoothness, self.lowest_level)
+        level = min(printed + 1, _HIGHEST) if self.level is None else self.level
+        clip = sites.bound + sites.sigma * math.sqrt(2 * (2 * self.smoothness + 1) * (level - 1))
+        clip = clip if self.clip is None else self.clip
+        basis = self.wavelets(level)
+        kernel = basis.diagonal(np.array(self.values_at.points)).mean(keepdims=True)
+        unit = 2 * self._unit_scales("laplace", basis, sites)[None] ** 2
+        only = choose((level,), np.array([clip]), np.zeros((1, 1)), sites.square * kernel, unit,
+                      sites, self.weights)
+        return Choice(level, clip, only.weights, math.nan)
+
+    def _unit_scales(self, kind: str, basis: WaveletBasis, sites: Sites) -> Array:
+        """Scales of the noise of every site at τ = 1: (sites,)."""
+        if self.constants == "published":  # each of k points with ε/k
+            constant = printed_point_constant(self.moments) * basis.size / 2
+            return np.asarray(constant * self.values_at.size / (sites.n * sites.epsilon))
+        multiplier = 1 / sites.epsilon if kind == "laplace" else sites.exact_multiplier()
+        return np.asarray(2 * self._reach(kind, basis) * multiplier / sites.n)
+
+    def _reach(self, kind: str, basis: WaveletBasis) -> float:
+        """sup_x ‖k(x)‖ in the norm of the noise, or sup_x ‖b(x)‖ for a curve."""
+        if kind == "curve":
+            return basis.sup_norm
+        return basis.largest_kernels(self.values_at.points, 1 if kind == "laplace" else 2)
+
+    # -- on the sites, and at the centre ----------------------------------------------------
+
+    def _averages(self, data: CurveData, plan: Plan) -> Array:
+        """What every site sends, without noise: (repeats, sites, width)."""
+        per_site = np.array(data.sizes.n_curves_per_server)
+        times, held = times_of(data), readings(data, plan.clip)
+        if plan.kind == "curve":
+            return plan.basis.sums(times, held, tuple(per_site.tolist())) / per_site[:, None]
+        starts = np.cumsum(per_site) - per_site
+        return np.stack([np.add.reduceat(held * plan.basis.curve(row, times), starts, axis=1)
+                         for row in plan.values], axis=-1) / per_site[:, None]
+
+    def _released(self, plans: list[Plan], averages: list[Array], draws: int,
+                  rng: np.random.Generator) -> Array:
+        """The centre's values: (plans, repeats, draws, points)."""
+        n_sites, repeats = averages[0].shape[1], len(averages[0])
+        width = max(plan.width for plan in plans)
+        out = np.zeros((len(plans), repeats, draws, self.values_at.size))
+        for site, stream in enumerate(rng.spawn(n_sites)):
+            shape = (repeats, draws, width)
+            noise = {"laplace": stream.laplace(size=shape), "normal": stream.standard_normal(shape)}
+            sent = self.site_update(site, plans, [own[:, site] for own in averages], noise)
+            sent = sent.reshape(repeats, len(plans), draws, width)
+            for k, plan in enumerate(plans):
+                out[k] += plan.weights[site] * _at_points(sent[:, k, :, :plan.width], plan)
+        return out
+
+    def site_update(self, site: int, plans: list[Plan], averages: list[Array],
+                    noise: dict[str, Array]) -> Array:
+        """Everything a site does with its averages; only the result leaves it.
+
+        `averages` (repeats, width of the plan) for each plan, `noise` (repeats, draws, width) of
+        both kinds. Returns (repeats, plans × draws, width), with zeros where a plan sends less.
+        """
+        first = next(iter(noise.values()))
+        messages, spread = [], []
+        for plan, own in zip(plans, averages, strict=True):
+            message, deviation = np.zeros_like(first), np.zeros(first.shape[1:])
+            if plan.released:
+                drawn = noise["laplace" if plan.kind == "laplace" else "normal"]
+                added = plan.scales[site] * drawn[..., :plan.width]
+                message[..., :plan.width] = own[:, None] + added
+                deviation[..., :plan.width] = plan.noise_deviation[site]
+            messages.append(message)
+            spread.append(deviation)
+        return transcript.sent(site, "values", np.concatenate(messages, axis=1),
+                               np.concatenate(spread))
+
+    # -- beside the values --------------------------------------------------------------------
+
+    def _band(self, plans: list[Plan], data: CurveData, centre: Array) -> Band:
+        """Limits at each point from public numbers, as if the sum of all noise were normal."""
+        chance = np.stack([self._chance(plan, data, of_each=True) for plan in plans])
+        variance = chance + np.stack([
+            plan.weights**2 @ plan.point_noise if plan.released else np.full(len(plan.values),
+                                                                             np.nan)
+            for plan in plans])
+        covariance = variance[:, :, None] * np.eye(variance.shape[1])
+        shape = (*centre.shape, centre.shape[-1])
+        return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise")
+
+    def _chance(self, plan: Plan, data: CurveData, of_each: bool = False) -> Array:
+        """Σ_j u_j² (B² + σ²)K(x, x)/n_j of every point, or each site's, averaged over points."""
+        sites = self.sites(data.sizes, (Budget(1.0),) * len(plan.weights), data.facts)
+        share = plan.weights**2 * sites.square / sites.n
+        return np.asarray(share.sum() * plan.kernel if of_each else share * plan.kernel.mean())
+
+
+def _at_points(sent: Array, plan: Plan) -> Array:
+    """Values at the points from what a site sends: (…, width) to (…, points)."""
+    return np.asarray(sent @ plan.values.T) if plan.kind == "curve" else sent
+
+
+def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
+            ) -> tuple[Spend, ...]:
+    """One line for every site, with the ε or μ that its noise really has."""
+    pure = kind == "laplace"
+    lines = []
+    for s, budget in enumerate(budgets):
+        ratio = float(exact[s] / scales[s]) if scales[s] > 0 else math.inf
+        lines.append(Spend(
+            what="noisy values at the points", server=s, sensitivity=(float(exact[s]),),
+            mu=None if pure else ratio, epsilon=ratio if pure else None, asked=budget,
+            noise_scale=(float(scales[s]),), count=1, composition="sequential",
+            why=f"One message; every reading is in it once. {_WHY[kind]}"))
+    return tuple(lines)

@@ -1,0 +1,49 @@
+"""Moments of a normal reading Y = f + σξ that is clipped to [−τ, τ], all in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from engine.types import Array
+
+
+def normal_density(z: Array) -> Array:
+    return np.asarray(np.exp(-(np.asarray(z) ** 2) / 2) / np.sqrt(2 * np.pi))
+
+
+def excess(t: Array) -> Array:
+    """H(t) = E max(ξ − t, 0) = ϕ(t) − t(1 − Φ(t)) of a standard normal ξ."""
+    return np.asarray(normal_density(t) - t * ndtr(-np.asarray(t)))
+
+
+def worst_bias(clip: Array, bound: float, sigma: float) -> Array:
+    """b(τ) = σ H((τ − B)/σ), above |E[Y]_τ − f| for every |f| ≤ B.
+
+    E[Y]_τ − f = σ{H((τ + f)/σ) − H((τ − f)/σ)}: its size grows with |f|, and H > 0.
+    """
+    return np.asarray(sigma * excess((np.asarray(clip) - bound) / sigma))
+
+
+def clipped_mean(curve: Array, clip: float, sigma: float) -> Array:
+    """The clipped mean E[Y]_τ for every value of f: like `curve`."""
+    return np.asarray(curve + sigma * (excess((clip + curve) / sigma)
+                                       - excess((clip - curve) / sigma)))
+
+
+def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
+    """E[Y]_τ² for every value of f: like `curve`."""
+    low, high = (-clip - curve) / sigma, (clip - curve) / sigma
+    inside = ndtr(high) - ndtr(low)
+    first, last = normal_density(low), normal_density(high)
+    return np.asarray((curve**2 + sigma**2) * inside + 2 * curve * sigma * (first - last)
+                      + sigma**2 * (low * first - high * last) + clip**2 * (1 - inside))
+
+
+def unclipped(mean: Array, clip: float, bound: float, sigma: float) -> Array:
+    """The f whose clipped mean is `mean`, held within [−B, B]: like `mean`.
+
+    The clipped mean rises with f, so a fine table of it, read backwards, is its inverse.
+    """
+    curve = bound * np.linspace(-1.0, 1.0, 4001)
+    return np.interp(mean, clipped_mean(curve, clip, sigma), curve)

@@ -1,0 +1,164 @@
+"""Simulated single readings of one curve, one from each person, spread over sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.signals import PERIODIC, SIGNALS, Function, signal
+from engine.registry import param
+from engine.sources import Source, sources
+from engine.tasks import WAVELET_REGRESSION
+from engine.types import Array, Budget, CurveData, PublicFacts, Sizes, Truth
+
+# Readings and ε of every site, in four kinds of networks of about 64 000 readings.
+CONFIGURATIONS: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {
+    "homogeneous": ((4000,) * 16, (1.0,) * 16),
+    "dominant": ((40_000, *(1000,) * 24), (2.0, *(0.1,) * 24)),
+    "many_small": ((320,) * 200, (0.3,) * 200),
+    "mixed_eps": ((4000,) * 16, (0.1, 0.3, 1.0, 3.0) * 4)}
+_MOST_READINGS = 100_000_000
+
+
+def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
+    """The budgets of all sites of a configuration.
+
+    Raises
+    ------
+    InputError
+        If there is no configuration of this name.
+    """
+    if name not in CONFIGURATIONS:
+        raise InputError(f"The sites {name!r} state no budgets.", field="configuration",
+                         hint=f"Choose one of {', '.join(CONFIGURATIONS)}.")
+    return tuple(Budget(epsilon, delta) for epsilon in CONFIGURATIONS[name][1])
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class RegressionPoints(Source):
+    """Y = f(X) + σξ with ξ standard normal: one reading, one person.
+
+    Protected is a reading with its time. Sizes of sites, the bound B ≥ sup|f| and σ are public.
+    Times are spread evenly, or with the density ½ + x, which shows what happens where a method
+    that takes them for even meets times that are not.
+    """
+
+    key = "regression_points"
+    label = "One reading each, simulated"
+    order = 15
+    tasks = frozenset({WAVELET_REGRESSION.key})
+
+    signal: str = param("smooth", "Curve", "The known curve behind the readings.", choices=SIGNALS)
+    configuration: str = param(
+        "even", "Sites", "Even: as many readings at each. Listed: sizes of your own. The others: "
+        "well-known networks of 64 000 readings, which also state a budget for every site.",
+        choices=("even", "listed", *CONFIGURATIONS))
+    n_curves: int = param(64_000, "Readings", "How many there are, over all sites.",
+                          low=2, high=_MOST_READINGS, symbol="N")
+    n_servers: int = param(16, "Number of sites", "Places that keep their own readings.",
+                           low=1, high=1000, symbol="m")
+    sizes_listed: str | None = param(
+        None, "Readings at each site", "Whole numbers with commas between them: 4000, 1000, 250.")
+    noise_sd: float = param(1.0, "Spread of readings", "Standard deviation around the curve.",
+                            low=1e-3, high=1e3, symbol="σ")
+    bound: float = param(2.0, "Bound of the curve", "Stated: the curve lies between −B and B.",
+                         low=1e-3, high=1e6, symbol="B")
+    times: str = param("even", "Times of readings", "Even: uniform. Rising: with density ½ + x.",
+                       choices=("even", "rising"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        per_site = self._per_site()
+        # what follows from the listed sizes or the network is not left at another value
+        object.__setattr__(self, "n_curves", sum(per_site))
+        object.__setattr__(self, "n_servers", len(per_site))
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return (("Sixteen sites alike", {}),
+                ("One large site and many small", {"configuration": "dominant"}),
+                ("Two hundred small sites", {"configuration": "many_small"}),
+                ("Sites with unequal protection", {"configuration": "mixed_eps"}))
+
+    @property
+    def facts(self) -> PublicFacts:
+        return PublicFacts(name=self.label, value_low=-self.bound, value_high=self.bound,
+                           reading_sd=self.noise_sd, unit_scale=True,
+                           periodic=self.signal in PERIODIC)
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(self._per_site(), self.n_curves, 1)
+
+    @property
+    def curve(self) -> Function:
+        """f, at times on [0, 1]."""
+        return signal(self.signal)
+
+    @property
+    def density(self) -> PublicCurve:
+        """Of the times; ½ + x where they are rising."""
+        return PublicCurve((0.5, 1.5) if self.times == "rising" else (1.0, 1.0))
+
+    @property
+    def truth(self) -> Truth:
+        return _truth(self.signal)
+
+    def budgets(self, delta: float = 1e-5) -> tuple[Budget, ...]:
+        """The budgets that this network states; see `configuration_budgets`."""
+        return configuration_budgets(self.configuration, delta)
+
+    def resized(self, people: int, readings: int, sites: int) -> RegressionPoints:
+        """The same curve with so many people at each of so many sites; each has one reading."""
+        return replace(self, configuration="even", n_curves=people * sites, n_servers=sites)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw data sets: all times, then all errors."""
+        per_site = self._per_site()
+        times = rng.random((n_repeats, self.n_curves))
+        if self.times == "rising":  # G(x) = (x + x²)/2
+            times = (np.sqrt(1 + 8 * times) - 1) / 2
+        values = rng.standard_normal(times.shape)
+        values *= self.noise_sd
+        values += self.curve(times)
+        return CurveData(times, values, np.ones(self.n_curves, dtype=np.int64),
+                         np.repeat(np.arange(len(per_site)), per_site), self.facts, self.truth)
+
+    def _per_site(self) -> tuple[int, ...]:
+        if self.configuration in CONFIGURATIONS:
+            return CONFIGURATIONS[self.configuration][0]
+        if self.configuration == "listed":
+            return _listed(self.sizes_listed or "")
+        if self.n_servers > self.n_curves:
+            raise InputError(f"{self.n_servers} sites need at least as many readings; got "
+                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        return tuple(np.bincount(np.arange(self.n_curves) % self.n_servers).tolist())
+
+
+def _listed(text: str) -> tuple[int, ...]:
+    """Sizes of sites from "4000, 1000, 250"."""
+    parts = [part.strip() for part in text.split(",")]
+    sizes = tuple(int(part) for part in parts if part.isdecimal())
+    if len(sizes) != len(parts) or not all(0 < n <= _MOST_READINGS for n in sizes):
+        raise InputError("The sizes of the sites must be whole numbers above 0 with commas between "
+                         "them.", field="sizes_listed", hint="For example 4000, 1000, 250.")
+    if len(sizes) > 1000 or not 2 <= sum(sizes) <= _MOST_READINGS:
+        raise InputError(f"There may be at most 1000 sites and 2 to {_MOST_READINGS} readings.",
+                         field="sizes_listed")
+    return sizes
+
+
+@lru_cache
+def _truth(name: str) -> Truth:
+    curve = signal(name)
+
+    def values(times: Array) -> Array:
+        return np.asarray(curve(times) + 0 * times)
+
+    return Truth.of(values, "midpoints")
