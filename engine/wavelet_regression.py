@@ -21,14 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import accounting
-from engine.adaptive import nothing_spent
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.numerics.clipped_readings import worst_bias
 from engine.numerics.wavelet_bases import EDGES, WaveletBasis, allowed_levels
 from engine.rates.wavelet_regression import WaveletSites
 from engine.registry import param
-from engine.types import Array, Budget, CurveData, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, CurveData, PublicFacts, Sizes
 
 CLIPS = np.linspace(0.0, 6.0, 61)  # (τ − B)/σ among which the best is chosen
 _TIE = 1e-9  # relative: D = 32 has the level 5
@@ -248,7 +247,3 @@ def times_of(data: CurveData) -> Array:
 def bias_of_clipping(clips: Array, sites: Sites) -> Array:
     return worst_bias(clips, sites.bound, sites.sigma)
 
-
-def unspent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
-    """The ledger where nothing is released."""
-    return tuple(nothing_spent(s, budget) for s, budget in enumerate(budgets))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine import transcript
+from engine.adaptive import nothing_spent
 from engine.mechanisms import mechanisms, one_per_server
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_sensitivity_constant
@@ -36,7 +37,6 @@ from engine.wavelet_regression import (
     choose,
     readings,
     times_of,
-    unspent,
 )
 from engine.wavelet_risk import RiskParts, curve_risk
 
@@ -178,7 +178,7 @@ class WaveletGlobal(WaveletRegression):
         share, reach = self._shape(basis)
         spends = _ledger(scales, 2 * choice.clip * reach / sites.n, budgets, basis)
         return Plan(basis, choice.clip, choice.weights, scales, share, choice.criterion, released,
-                    spends if released else unspent(budgets))
+                    spends if released else nothing_spent(budgets))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:

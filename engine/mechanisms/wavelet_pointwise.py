@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import transcript
+from engine.adaptive import nothing_spent
 from engine.errors import InputError
 from engine.mechanisms import mechanisms, one_per_server
 from engine.numerics.point_values import PointValues
@@ -37,7 +38,6 @@ from engine.wavelet_regression import (
     choose,
     readings,
     times_of,
-    unspent,
 )
 from engine.wavelet_risk import RiskParts, point_risk
 
@@ -212,7 +212,7 @@ class WaveletPointwise(WaveletRegression):
         values = basis.scaling(np.array(self.values_at.points))
         return Plan(kind, basis, choice.clip, choice.weights, scales, values, choice.criterion,
                     released, _ledger(kind, scales, exact, budgets) if released
-                    else unspent(budgets))
+                    else nothing_spent(budgets))
 
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
         """What τ/n is multiplied by in the sensitivity: as printed for one point, and exactly."""
