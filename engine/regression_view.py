@@ -1,0 +1,327 @@
+"""What wavelet regression would publish from a network of sites, and what its closed forms say.
+
+A network is a few kinds of sites: how many of a kind, how many readings each, and its ε. Levels,
+clips, weights and the risk of simulated readings follow from such numbers alone, so changes are
+answered without drawing anything. For looking, never a release.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine import transcript
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.mechanisms.wavelet_global import Plan, WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.numerics.wavelets import printed_sensitivity_constant
+from engine.preview import SHOWN_DRAWS
+from engine.rates.wavelet_regression import WaveletRate, WaveletSites
+from engine.sources.regression_points import RegressionPoints
+from engine.types import Array, Budget, Spend
+from engine.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
+
+POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
+DELTA = 1e-5
+_MOST_KINDS, _MOST_SITES, _MOST_READINGS = 12, 400, 2_000_000
+_EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
+_SHOWN, _MESSAGES = 0, 2  # block numbers of random streams
+
+
+@dataclass(frozen=True)
+class Group:
+    """Sites of one kind: how many, readings at each, and the ε of each."""
+
+    sites: int
+    readings: int
+    epsilon: float
+
+
+NETWORKS: dict[str, tuple[Group, ...]] = {
+    "Sixteen sites alike": (Group(16, 4000, 1.0),),
+    "One large site and many small": (Group(1, 40_000, 2.0), Group(24, 1000, 0.1)),
+    "Two hundred small sites": (Group(200, 320, 0.3),),
+    "Sites with unequal protection": tuple(Group(4, 4000, e) for e in (0.1, 0.3, 1.0, 3.0))}
+
+
+@dataclass(frozen=True)
+class Network:
+    """The sites of a regression and their budgets, all with the same δ."""
+
+    groups: tuple[Group, ...]
+    delta: float = DELTA
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.groups) <= _MOST_KINDS:
+            raise InputError(f"There must be 1 to {_MOST_KINDS} kinds of sites; got "
+                             f"{len(self.groups)}.", field="groups")
+        for group in self.groups:
+            if group.sites < 1 or group.readings < 1:
+                raise InputError("Every kind needs at least one site with one reading.",
+                                 field="groups", hint="Remove rows that are not needed.")
+            if not _EPSILON_LOW <= group.epsilon <= _EPSILON_HIGH:
+                raise InputError(f"ε must lie between {_EPSILON_LOW:g} and {_EPSILON_HIGH:g}; got "
+                                 f"{group.epsilon:g}.", field="groups")
+        if self.n_sites > _MOST_SITES or self.n_readings > _MOST_READINGS:
+            raise InputError(f"There may be at most {_MOST_SITES} sites and {_MOST_READINGS:,} "
+                             f"readings; got {self.n_sites} and {self.n_readings:,}.",
+                             field="groups", hint="Take fewer of them here.")
+
+    @property
+    def n_sites(self) -> int:
+        return sum(group.sites for group in self.groups)
+
+    @property
+    def n_readings(self) -> int:
+        return sum(group.sites * group.readings for group in self.groups)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(group.readings for group in self.groups for _ in range(group.sites))
+
+    @property
+    def budgets(self) -> tuple[Budget, ...]:
+        return tuple(Budget(group.epsilon, self.delta) for group in self.groups
+                     for _ in range(group.sites))
+
+    @property
+    def first_of_each(self) -> list[int]:
+        """The number of the first site of every kind."""
+        return np.cumsum([0, *(group.sites for group in self.groups[:-1])]).tolist()
+
+    def source(self, like: RegressionPoints) -> RegressionPoints:
+        """The same kind of readings, at these sites."""
+        return replace(like, configuration="listed",
+                       sizes_listed=", ".join(map(str, self.sizes)))
+
+    def theory(self) -> WaveletSites:
+        epsilons = [budget.epsilon for budget in self.budgets]
+        return WaveletSites(np.array(self.sizes, dtype=float), np.array(epsilons))
+
+
+@dataclass(frozen=True)
+class SiteRow:
+    """What is known of one kind of site from public numbers.
+
+    `weight` is that of one site. `limited` says whether privacy, not the number of readings, is
+    what holds it back: n ε² ≤ D.
+    """
+
+    group: Group
+    weight: float
+    noise: float
+    limited: bool
+
+
+@dataclass(frozen=True)
+class RegressionView:
+    """The curve as it would be published, on a grid of [0, 1]; in response units.
+
+    `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
+    standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
+    of every kind sent, drawn as a curve.
+    """
+
+    times: Array
+    truth: Array
+    without: Array
+    releases: Array
+    noise_sd: Array
+    messages: Array
+    plan: Plan
+    risk: RiskParts
+    zero_risk: float
+    rows: tuple[SiteRow, ...]
+    spends: tuple[Spend, ...]
+
+    @property
+    def is_refused(self) -> bool:
+        return not self.plan.released
+
+    @property
+    def typical(self) -> float:
+        """Root of the exact mean integrated squared error."""
+        return math.sqrt(self.risk.total)
+
+
+def regression_view(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
+                    seed: int) -> RegressionView:
+    """Draw readings, release, and put the closed forms beside it."""
+    own = network.source(source)
+    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    times = (np.arange(POINTS) + 0.5) / POINTS
+    estimate = mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
+                                      generator(seed, NOISE_STREAM, _SHOWN))
+    with transcript.recorded() as messages:
+        mechanism.release_many(data, [network.budgets], 1, generator(seed, NOISE_STREAM, _MESSAGES))
+    plan = mechanism.plan(own.sizes, network.budgets, own.facts)
+    grid = estimate.basis(times)
+    sent = np.stack([messages[first].values for first in network.first_of_each])
+    risk = mechanism.risk_parts(own, network.budgets)
+    assert risk is not None
+    return RegressionView(
+        times, own.curve(times), mechanism.without_protection(data).values(times)[0, 0, 0],
+        estimate.coefficients[0, 0] @ grid.T, _noise_sd(plan, times), sent @ grid.T, plan, risk,
+        float(own.truth.energy), _rows(network, plan, mechanism.smoothness), estimate.spends[0])
+
+
+def _noise_sd(plan: Plan, times: Array) -> Array:
+    """Standard deviation of the published noise at each time: (len(times),)."""
+    variance = (plan.weights[:, None] ** 2 * plan.noise_deviation**2).sum(axis=0)
+    return np.asarray(np.sqrt(plan.basis.scaling(times) ** 2 @ variance))
+
+
+def _rows(network: Network, plan: Plan, smoothness: float) -> tuple[SiteRow, ...]:
+    limited = network.theory().privacy_limited(smoothness)
+    return tuple(SiteRow(group, float(plan.weights[at]), float(plan.scales[at]), bool(limited[at]))
+                 for group, at in zip(network.groups, network.first_of_each, strict=True))
+
+
+# -- closed forms ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ByLevel:
+    """Exact risk at every level J, with the best clip there; `chosen` is the rule's own level."""
+
+    levels: tuple[int, ...]
+    parts: tuple[RiskParts, ...]
+    chosen: int
+
+
+def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
+                  highest: int = 8) -> ByLevel:
+    """How the four parts of the error change with the level; nothing is drawn."""
+    own = network.source(source)
+    free = replace(mechanism, level=None)
+    chosen = free.plan(own.sizes, network.budgets, own.facts).basis.level
+    levels = tuple(level for level in free.levels() if level <= max(highest, chosen))
+    plans = [replace(mechanism, level=level).plan(own.sizes, network.budgets, own.facts)
+             for level in levels]
+    return ByLevel(levels, tuple(_risk(own, plan) for plan in plans), chosen)
+
+
+def _risk(own: RegressionPoints, plan: Plan, design: Design = UNIFORM) -> RiskParts:
+    """Exact risk of a plan on simulated readings, also of one that would release nothing."""
+    return curve_risk(own.truth, plan.basis, plan.clip, own.noise_sd,
+                      np.array(own.sizes.n_curves_per_server, dtype=float), plan.weights,
+                      plan.total_noise, design)
+
+
+@dataclass(frozen=True)
+class PointView:
+    """The curve at one point, released on its own, beside the same point of the whole curve.
+
+    `low` and `high` hold the true value in about 95 of 100 cases if the basis can follow the
+    curve there. `whole_sd` is the noise that the whole curve has at this point.
+    """
+
+    point: float
+    truth: float
+    released: float
+    low: float
+    high: float
+    kind: str
+    why: str
+    level: int
+    noise_sd: float
+    whole_sd: float
+    risk: RiskParts
+    printed: float
+    exact: float
+    is_refused: bool
+
+
+def point_view(source: RegressionPoints, mechanism: WaveletPointwise, whole: Plan,
+               network: Network, point: float, seed: int) -> PointView:
+    """One release of the value at `point`, on [0, 1], and its interval."""
+    own, one = network.source(source), replace(mechanism, points=f"{point:.6g}")
+    data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, _SHOWN))
+    plan = one.plan(own.sizes, network.budgets, own.facts)
+    risk, value = one.risk_parts(own, network.budgets), float(estimate.coefficients[0, 0, 0, 0])
+    assert risk is not None and estimate.band is not None
+    half = 1.96 * math.sqrt(float(estimate.band.covariance[0, 0, 0, 0, 0]))
+    printed, exact = one.sensitivity_constants(plan.basis.level)
+    noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))
+    return PointView(
+        point, float(own.curve(np.array([point]))[0]), value, value - half, value + half,
+        plan.kind, str(estimate.tuning[0]["why"]), plan.basis.level, noise,
+        float(_noise_sd(whole, np.array([point]))[0]), risk, printed, exact, not plan.released)
+
+
+@dataclass(frozen=True)
+class CostOfPrivacy:
+    """How many times privacy raises the error, by ε, for the whole curve and for one point.
+
+    `elbows` are the ε below which it costs anything.
+    """
+
+    epsilons: Array
+    whole: Array
+    point: Array
+    elbows: tuple[float, float]
+
+
+def cost_of_privacy(network: Network, smoothness: float, smoothness_at_a_point: float
+                    ) -> CostOfPrivacy:
+    """By the rates, for as many equal sites with the same readings in all; constants dropped."""
+    n, sites = network.n_readings / network.n_sites, float(network.n_sites)
+    epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, 81)
+    curves, elbows = [], []
+    for gamma in (smoothness, smoothness_at_a_point):
+        rate = WaveletRate(smoothness=gamma)
+        curves.append(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons))
+        elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
+    return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]))
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The two readings that change a message most: at `time`, labels +τ and −τ.
+
+    `norms` (POINTS,) is ‖b(x)‖ on `times`, two cells of the grid or the whole range; `exact` and
+    `printed` are multiples of τ/n.
+    """
+
+    times: Array
+    norms: Array
+    time: float
+    exact: float
+    printed: float
+
+
+def worst_pair(plan: Plan, mechanism: WaveletGlobal) -> WorstPair:
+    """Where a reading has most weight in the message, from the tables that are used."""
+    basis = plan.basis
+    cells = 4 if mechanism.edges == "periodic" else basis.size
+    times = np.linspace(0, min(cells / basis.size, 1.0), 2049)[:-1]
+    norms = np.sqrt(basis.diagonal(times))
+    return WorstPair(times, norms, float(times[norms.argmax()]), 2 * basis.sup_norm,
+                     printed_sensitivity_constant(mechanism.moments) * math.sqrt(basis.size / 2))
+
+
+# -- when times are not spread evenly -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DesignDemo:
+    """Root of the exact error with times that are spread evenly, and with density ½ + x.
+
+    A method that takes rising times for even ones converges to the wrong curve, (½ + x) f(x).
+    """
+
+    even: float
+    rising: float
+
+
+def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network
+                ) -> DesignDemo:
+    """The same plan under both laws of the times, by the closed form."""
+    own = network.source(source)
+    plan = mechanism.plan(own.sizes, network.budgets, own.facts)
+    rising = Design(density=lambda x: 0.5 + x)
+    return DesignDemo(math.sqrt(_risk(own, plan).total), math.sqrt(_risk(own, plan, rising).total))
