@@ -53,6 +53,12 @@ def weakest(found: Federation) -> str:
     return f"{chance} (weakest site: {found.weakest.row.name})"
 
 
+def typical(found: Federation) -> str:
+    """For the strip: the typical error of all sites together; empty where there is none."""
+    return "" if found.together.is_refused else _one(found.together.typical,
+                                                     found.facts.value_unit)
+
+
 # -- how accurate -------------------------------------------------------------------------------
 
 
@@ -199,7 +205,7 @@ def guarantee(member: Member) -> str:
     budget = member.guarantee
     if budget.epsilon <= 1e-9:
         return "nothing is sent"
-    return f"ε = {number(budget.epsilon)}" + ("" if budget.is_pure else f" · δ = "
+    return f"ε = {budget.epsilon:.3g}" + ("" if budget.is_pure else f" · δ = "
                                               f"{small(budget.delta)}")
 
 

@@ -114,14 +114,14 @@ def rows_of(source: Source, names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
 
 def _fit_names(names: Sequence[str], count: int) -> list[str]:
     """Names with letters, digits, spaces and hyphens alone; numbered unless all differ."""
-    short = [re.sub(r"[^\w -]|_", " ", name).strip()[:LONGEST_NAME].strip() for name in names]
+    short = [re.sub(r"[^\w -]|_", " ", name).strip(" -")[:LONGEST_NAME].strip() for name in names]
     if len(short) == count == len(set(short)) and all(short):
         return short
     return [f"Site {k + 1}" for k in range(count)]
 
 
-def checked(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
-    """The rows, if they can be simulated.
+def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]:
+    """The rows, if they can be simulated; names and sizes that are given (`fixed`) are.
 
     Raises
     ------
@@ -132,28 +132,38 @@ def checked(rows: Sequence[SiteRow]) -> tuple[SiteRow, ...]:
         raise InputError(f"The table takes 1 to {MOST_SITES} sites; got {len(rows)}.",
                          field="sites")
     for row in rows:
-        _check(row)
+        _check_budget(row)
+        if not fixed:
+            _check_site(row)
+    if not any(row.included for row in rows):
+        raise InputError("No site takes part.", field="included", hint="Include at least one.")
+    if not fixed:
+        _check_together(rows)
+    return tuple(rows)
+
+
+def _check_together(rows: Sequence[SiteRow]) -> None:
     names = [row.name.casefold() for row in rows]
     if len(set(names)) < len(names):
         raise InputError("Two sites have the same name.", field="name",
                          hint="Give each site a name of its own.")
-    if not any(row.included for row in rows):
-        raise InputError("No site takes part.", field="included", hint="Include at least one.")
     readings = sum(row.n_curves * row.n_observations_per_curve for row in rows)
     if readings > MOST_READINGS:
         raise InputError(f"These sites have {readings:,} readings together; at most "
                          f"{MOST_READINGS:,} are simulated here.", field="n_curves",
                          hint="Take fewer people or readings.")
-    return tuple(rows)
 
 
-def _check(row: SiteRow) -> None:
+def _check_site(row: SiteRow) -> None:
     if not re.fullmatch(rf"(?=\S)[^\W_](?:[^\W_]|[ -]){{0,{LONGEST_NAME - 1}}}", row.name):
         raise InputError("A site’s name starts with a letter or digit and holds letters, digits, "
                          f"spaces and hyphens, at most {LONGEST_NAME}.", field="name")
     _check_range(row, "people", row.n_curves, 1, MOST_CURVES, "n_curves")
     _check_range(row, "readings each", row.n_observations_per_curve, 1, MOST_OBSERVATIONS,
                  "n_observations_per_curve")
+
+
+def _check_budget(row: SiteRow) -> None:
     _check_range(row, "ε", row.epsilon, EPSILON_STEPS[0], EPSILON_STEPS[-1], "epsilon")
     if row.delta is not None and not 0 <= row.delta < 1 / row.n_curves:
         raise InputError(f"{row.name}: δ must be 0, or lie below 1/n = {1 / row.n_curves:.2g}; "
@@ -429,8 +439,8 @@ class _Desk:
     @classmethod
     def of(cls, source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
            memory: Memory) -> _Desk:
+        checked(rows, fixed=not source.has_free_sites)
         if source.has_free_sites:
-            checked(rows)
             source = source.with_sites([row.n_curves for row in rows],
                                        [row.n_observations_per_curve for row in rows])
         key = digest((source, seed))

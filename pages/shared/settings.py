@@ -19,9 +19,12 @@ from engine.preview import EPSILON_STEPS
 from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
+from engine.sites import PRESETS as SITE_PRESETS
+from engine.sites import SiteRow
 from engine.sources import Source, sources
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Budget
+from pages.shared import site_table
 
 TASK = MEAN_FUNCTION.key
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
@@ -46,6 +49,7 @@ def _front_source() -> Source:
 class Settings:
     """One view of the dashboard; `delta` None means 1/n².
 
+    `sites` is the table of Sites; the sites of a file are never kept here.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
     """
@@ -65,6 +69,7 @@ class Settings:
     against: str = "map"
     unknown: str = "epsilon"
     target: float | None = None
+    sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
 
 
 # -- the address ----------------------------------------------------------------------------
@@ -84,6 +89,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
         words.append(f"shown-{'.'.join(settings.shown) or 'nothing'}")
+    if settings.sites != usual.sites:
+        words.append(f"sites-{site_table.word(settings.sites)}")
     return "~".join(words)
 
 
@@ -136,6 +143,8 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = text
         elif name == "target":
             value = checked_target(float(text))
+        elif name == "sites":
+            value = site_table.rows_of_word(text)
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
+    ("Compare", "sites.py", "Sites"),
     ("", "rates.py", "Rates"),
 )
 
