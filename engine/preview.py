@@ -32,7 +32,7 @@ _DRAWS = 100  # releases of the shown curves behind the noise range
 _REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
 _REPEATS_QUICK = 60  # behind comparisons
 _EVERY = 3  # of the budgets, where doubling is simulated
-_MOST_READINGS = 2_000_000  # of one data set on screen
+MOST_READINGS = 2_000_000  # of one data set on screen
 _STUDY_READINGS = 1_000_000  # of all data sets of a study
 _FEWEST_RELEASES = 20
 _MOST_WORK = 2e8  # gradient entries one preview may cost; fewer draws are made beyond
@@ -129,10 +129,10 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
         Whatever the mechanism refuses: δ = 0, too few curves for the rounds, and so on.
     """
     budgets = tuple(Budget(epsilon, delta) for epsilon in epsilons)
-    if source.sizes.n_observations > _MOST_READINGS:
+    if source.sizes.n_observations > MOST_READINGS:
         raise InputError(
             f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
-            f"most {_MOST_READINGS:,}.", field="n_curves",
+            f"most {MOST_READINGS:,}.", field="n_curves",
             hint="Take fewer people or readings here, or run it on the command line.")
     data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     estimate = mechanism.release_many(data, [(b,) for b in budgets], _affordable(data, budgets),

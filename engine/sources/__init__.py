@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,11 +20,13 @@ class Source(Parameterised):
     """A recipe for data: parameters in, `CurveData` out.
 
     `is_random` says whether a fresh draw gives fresh curves; real data are the same every time.
+    `has_free_sites` says whether `with_sites` can spread the curves over sites of any sizes.
     `facts` is public and known before anything is drawn.
     """
 
     tasks: ClassVar[frozenset[str]]
     is_random: ClassVar[bool] = True
+    has_free_sites: ClassVar[bool] = False
     if TYPE_CHECKING:  # every source has this parameter; each declares its own range
         n_servers: int
 
@@ -46,6 +49,19 @@ class Source(Parameterised):
         """
         raise InputError("Plans and sweeps need simulated curves, whose sizes can be changed.",
                          field="source", hint="Choose simulated curves.")
+
+    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Source:
+        """The same recipe with so many people, and readings each, on each of some sites.
+
+        A site's curves do not depend on the sizes of the others.
+
+        Raises
+        ------
+        InputError
+            If the sites of these data are given.
+        """
+        raise InputError("The sites of these curves cannot be changed.", field="source",
+                         hint="Choose simulated curves.")
 
     @staticmethod
     def _only_once(n_repeats: int) -> None:

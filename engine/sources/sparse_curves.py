@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,11 +13,12 @@ import numpy as np
 from engine.errors import InputError
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
-from engine.registry import param
+from engine.registry import UNSET, param
 from engine.sources import Source, sources
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
+MOST_SITES = 1000
 _BLOCK = 20_000  # readings whose deviations are evaluated at once, to stay in cache
 
 
@@ -97,6 +99,7 @@ class SparseCurves(Source):
     label = "Simulated curves"
     order = 10
     tasks = frozenset({MEAN_FUNCTION.key})
+    has_free_sites = True
 
     mean: str = param("mu1", "Mean curve", "The known average the curves scatter around.",
                       choices=tuple(_MEANS))
@@ -106,7 +109,13 @@ class SparseCurves(Source):
         10, "Readings each", "How many points are known on each curve.",
         low=1, high=1000, symbol="m")
     n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
-                           low=1, high=1000, symbol="S")
+                           low=1, high=MOST_SITES, symbol="S")
+    site_sizes: str | None = param(
+        None, "People on each site",
+        "Numbers such as 400, 250, 100: one for each site. Empty: people are split evenly.")
+    site_readings: str | None = param(
+        None, "Readings each, on each site",
+        "Numbers such as 10, 10, 6: one for each site. Empty: the same on all.")
     noise_variance: float = param(0.25, "Variance of a reading's error",
                                   "Error of a single reading, in squared response units.",
                                   low=0.0, high=1e4)
@@ -135,11 +144,41 @@ class SparseCurves(Source):
                                   "mean=flat": 3.0})
 
     def __post_init__(self) -> None:
+        self._follow_site_lists()
         super().__post_init__()
+        self._check_site_lists()
         if self.n_servers > self.n_curves:
             raise InputError(f"{self.n_servers} sites need at least as many curves; got "
                              f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
         self.facts  # noqa: B018  (checks the bounds)
+
+    def _follow_site_lists(self) -> None:
+        """Totals that were not chosen are those of the lists of sites."""
+        people = _listed("site_sizes", self.site_sizes)
+        readings = _listed("site_readings", self.site_readings)
+        for name, value in (("n_curves", sum(people)), ("n_servers", len(people)),
+                            ("n_observations_per_curve", min(readings, default=0))):
+            if value and getattr(self, name) is UNSET:
+                object.__setattr__(self, name, value)
+
+    def _check_site_lists(self) -> None:
+        """The lists must agree with the totals, so that no total is silently ignored."""
+        people = _listed("site_sizes", self.site_sizes)
+        readings = _listed("site_readings", self.site_readings)
+        if people and (sum(people), len(people)) != (self.n_curves, self.n_servers):
+            raise InputError(
+                f"“site_sizes” gives {sum(people)} people on {len(people)} sites; there are "
+                f"{self.n_curves} on {self.n_servers}.", field="site_sizes",
+                hint="Change the number of people and of sites first.")
+        if readings and len(readings) != self.n_servers:
+            raise InputError(f"“site_readings” is for {len(readings)} sites; there are "
+                             f"{self.n_servers}.", field="site_readings",
+                             hint="Give one number for each site.")
+        if readings and min(readings) != self.n_observations_per_curve:
+            raise InputError(
+                f"“site_readings” has at least {min(readings)} readings on each curve; "
+                f"“n_observations_per_curve” says {self.n_observations_per_curve}.",
+                field="site_readings", hint="Give the smallest of them there.")
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -157,9 +196,21 @@ class SparseCurves(Source):
 
     @property
     def sizes(self) -> Sizes:
-        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
-        return Sizes(tuple(per_server), self.n_curves * self.n_observations_per_curve,
-                     self.n_observations_per_curve)
+        people, readings = self._people, self._readings
+        return Sizes(people, sum(n * m for n, m in zip(people, readings, strict=True)),
+                     min(readings))
+
+    @property
+    def _people(self) -> tuple[int, ...]:
+        """On each site."""
+        listed = _listed("site_sizes", self.site_sizes)
+        return listed or tuple(np.bincount(np.arange(self.n_curves) % self.n_servers).tolist())
+
+    @property
+    def _readings(self) -> tuple[int, ...]:
+        """Of each curve, on each site."""
+        listed = _listed("site_readings", self.site_readings)
+        return listed or (self.n_observations_per_curve,) * self.n_servers
 
     @property
     def truth(self) -> Truth:
@@ -168,11 +219,39 @@ class SparseCurves(Source):
     def resized(self, people: int, readings: int, sites: int) -> SparseCurves:
         """The same curves with other sizes; see `Source.resized`."""
         return replace(self, n_curves=people * sites, n_servers=sites,
-                       n_observations_per_curve=readings)
+                       n_observations_per_curve=readings, site_sizes=None, site_readings=None)
+
+    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> SparseCurves:
+        """The same curves on sites of these sizes; see `Source.with_sites`."""
+        return replace(self, n_curves=sum(people), n_servers=len(people),
+                       n_observations_per_curve=min(readings),
+                       site_sizes=", ".join(map(str, people)),
+                       site_readings=", ".join(map(str, readings)))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Draw data sets; times, deviations and errors each come from one block of draws."""
-        n, m = self.n_curves, self.n_observations_per_curve
+        """Draw data sets, all curves at once where sites are alike.
+
+        With a list of sites each has a random stream of its own, so that its curves do not depend
+        on the sizes of the others.
+        """
+        people, readings = self._people, self._readings
+        if self.site_sizes is None and self.site_readings is None:
+            parts = [self._curves(n_repeats, sum(people), readings[0], rng)]
+        else:
+            parts = [self._curves(n_repeats, n, m, own) for n, m, own in
+                     zip(people, readings, rng.spawn(len(people)), strict=True)]
+        times, values = (np.concatenate(own, axis=1) if len(own) > 1 else own[0]
+                         for own in zip(*parts, strict=True))
+        return CurveData(times=times, values=values, counts=np.repeat(readings, people),
+                         server=np.repeat(np.arange(len(people)), people), facts=self.facts,
+                         truth=self.truth)
+
+    def _curves(self, n_repeats: int, n: int, m: int, rng: np.random.Generator
+                ) -> tuple[Array, Array]:
+        """Times and values of n curves of m readings, (n_repeats, n m) each.
+
+        Times, deviations and errors each come from one block of draws.
+        """
         times = rng.random((n_repeats * n, m))
         deviations = path_polynomials(
             self.deviation_smoothness, self.deviation_length, 1.0) * self.deviation_sd
@@ -191,10 +270,18 @@ class SparseCurves(Source):
             z *= 2.0
             z -= 1.0
             values[block] += horner(curves, z).T
-        return CurveData(times=times.reshape(n_repeats, n * m),
-                         values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
-                         server=np.sort(np.arange(n) % self.n_servers), facts=self.facts,
-                         truth=self.truth)
+        return times.reshape(n_repeats, n * m), values.reshape(n_repeats, n * m)
+
+
+def _listed(name: str, text: Any) -> tuple[int, ...]:
+    """The positive whole numbers of a text such as "400, 250, 100"; none of an empty one."""
+    if text is None or text is UNSET or not str(text).strip():
+        return ()
+    words = [word.strip() for word in str(text).split(",")]
+    if len(words) > MOST_SITES or not all(re.fullmatch("[0-9]{1,6}", w) and int(w) for w in words):
+        raise InputError(f"“{name}” must be up to {MOST_SITES} whole numbers above 0, with commas "
+                         "between them.", field=name, hint="For example 400, 250, 100.")
+    return tuple(int(word) for word in words)
 
 
 def _curve_polynomials(mean: Array, deviations: Array, weights: Array) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine import coefficient_view, planner, preview
+from engine import coefficient_view, planner, preview, sites
 from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
@@ -22,6 +22,8 @@ from pages.shared.settings import TASK, Settings, steps_of
 
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 4
+_MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
+_MOST_DRAWN_KEPT = 4  # drawn curves of such tables, up to some ten megabytes
 
 
 class Store:
@@ -46,6 +48,7 @@ class Store:
 
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
+_SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
 
 
 def _store(source: Source) -> Store:
@@ -152,6 +155,30 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
 
     key = digest(("map", setting, people, epsilons, seed))
     return _store(setting.source).get(key, compute)
+
+
+def site_memory(source: Source) -> sites.Memory:
+    """Where results about sites are kept; those of an upload stay in its session."""
+    if source.facts.kind != "upload":
+        return sites.Memory(_DRAWN.get, _SITES.get)
+    state: MutableMapping[Any, Any] = st.session_state
+    return sites.Memory(results=state.setdefault("own_site_results", Store(_MOST_KEPT)).get)
+
+
+def federation(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow], seed: int
+               ) -> sites.Federation:
+    """The sites together, pooled and alone; of what changes nothing else is computed."""
+    return sites.federation(source, mechanism, rows, seed, site_memory(source))
+
+
+def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow],
+                      seed: int, shown: Callable[[int], None]) -> list[sites.WhatIf]:
+    """What each site’s leaving or tightening would do; `shown` is told how many are done."""
+    cases = []
+    for case in sites.what_if(source, mechanism, rows, seed, site_memory(source)):
+        cases.append(case)
+        shown(len(cases))
+    return cases
 
 
 def warm_up() -> None:

@@ -19,9 +19,12 @@ from engine.preview import EPSILON_STEPS
 from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
+from engine.sites import PRESETS as SITE_PRESETS
+from engine.sites import SiteRow
 from engine.sources import Source, sources
 from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
 from engine.types import Budget
+from pages.shared import site_table
 
 TASK = MEAN_FUNCTION.key
 # Every task has its own curves and method: their fields, and their letters in the address.
@@ -56,6 +59,7 @@ PLUGGED = tuple(name for name, _, _ in SHELVES)
 class Settings:
     """One view of the dashboard; `delta` None means 1/n².
 
+    `sites` is the table of Sites; the sites of a file are never kept here.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
     """
@@ -75,6 +79,7 @@ class Settings:
     against: str = "map"
     unknown: str = "epsilon"
     target: float | None = None
+    sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     effects_source: Source = field(
         default_factory=lambda: _first(sources, VARYING_COEFFICIENTS.key))
     effects_mechanism: Mechanism = field(
@@ -105,6 +110,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
         words.append(f"shown-{'.'.join(settings.shown) or 'nothing'}")
+    if settings.sites != usual.sites:
+        words.append(f"sites-{site_table.word(settings.sites)}")
     return "~".join(words)
 
 
@@ -157,6 +164,8 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = text
         elif name == "target":
             value = checked_target(float(text))
+        elif name == "sites":
+            value = site_table.rows_of_word(text)
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:

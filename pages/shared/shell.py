@@ -11,6 +11,7 @@ PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
     ("", "rates.py", "Rates"),
+    ("Compare", "sites.py", "Sites"),
     ("Models", "coefficients.py", "Varying coefficients"),
 )
 

@@ -1,0 +1,366 @@
+"""The parts of Sites: the table, three ways to use the curves, shares, trust, and what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import accounting, export, scenario, site_words, sites, wording
+from engine.errors import InputError
+from engine.experiments import Run
+from engine.figures import sites as figures
+from engine.figures.theme import Chart
+from engine.identity import digest
+from engine.sites import PRESETS, Federation, SiteRow
+from engine.sources.upload import Upload
+from engine.types import PublicFacts
+from pages.shared import cards, controls, layout, run, settings, site_table
+from pages.shared import components as pieces
+
+_WEAK_FROM = 4.0
+_OWN_TABLE = "Your own table"
+_TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings")
+_ROW, _HEAD, _MOST_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
+
+
+class View:
+    """The table on screen and what was found for it."""
+
+    def __init__(self) -> None:
+        self.now, self.source = settings.current(), settings.source()
+        self.facts: PublicFacts = self.source.facts
+        self.rows, self.found = _rows(), None
+        self.problem: InputError | None = None
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+
+    found: Federation | None
+
+    @property
+    def own(self) -> bool:
+        """Whether these are the visitor's own curves, which only they may see."""
+        return self.facts.kind == "upload"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the sites and their sizes come with the curves."""
+        return not self.source.has_free_sites
+
+    @property
+    def style(self) -> tuple[str, str]:
+        """Key and family of the method, which decide its colour."""
+        return self.now.mechanism.key, self.now.mechanism.family
+
+
+def _rows() -> tuple[SiteRow, ...]:
+    """The table of the settings, or of curves that come with their sites.
+
+    The latter stays in the session: it may hold names from a file, and never enters an address.
+    """
+    source = settings.source()
+    if source.has_free_sites:
+        return settings.current().sites
+    names = source.curves.server_names if isinstance(source, Upload) else ()
+    given, kept = sites.rows_of(source, names), st.session_state.get("given_sites", ())
+    return kept if _sizes(kept) == _sizes(given) else given
+
+
+def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
+    return [(row.name, row.n_curves, row.n_observations_per_curve) for row in rows]
+
+
+def _write(rows: Sequence[SiteRow]) -> None:
+    """Take over a table that can be simulated; refuse any other and leave all as it is."""
+    if settings.source().has_free_sites:
+        settings.change(sites=sites.checked(rows))
+    else:
+        st.session_state.given_sites = sites.checked(rows, fixed=True)
+        settings.change()
+
+
+def solve(view: View) -> None:
+    """Simulate the table; what cannot be is said under it, and it stays to be put right."""
+    try:
+        if len(view.rows) < 2 and view.is_fixed:
+            raise InputError("These curves are at one site, so there is nothing to compare.",
+                             hint="Choose simulated curves, or a file with a column for the site.")
+        view.found = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed)
+    except InputError as problem:  # such as a method that refuses δ = 0
+        view.problem = problem
+
+
+# -- what stands above --------------------------------------------------------------------------
+
+
+def strip(view: View) -> None:
+    """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
+    source_chip, _ = cards.fact_chips(view.facts)
+    unit = pieces.Chip(*site_words.unit_tag(view.facts), "blue", "shield")
+    included = [row.epsilon for row in view.rows if row.included]
+    odds = error = ""
+    if view.found is not None:
+        odds, error = site_words.weakest(view.found), site_words.typical(view.found)
+    pieces.strip([source_chip, unit], [pieces.Budgeted(
+        site_words.budgets(view.rows), odds, error, max(included) >= _WEAK_FROM)], 0,
+        person=view.facts.person, rev=st.session_state.rev, link=not view.own, key="sites_strip")
+
+
+def choices(view: View) -> None:
+    """Where the table starts, which curves, which method."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if not view.is_fixed:
+            _preset_choice(view)
+        controls.source_choice()
+        controls.mechanism_choice()
+
+
+def _preset_choice(view: View) -> None:
+    labels = [preset.label for preset in PRESETS.values()]
+    key = sites.preset_of(view.rows)
+    current = PRESETS[key].label if key else _OWN_TABLE
+
+    def write(label: str) -> None:
+        chosen = next((p.rows for p in PRESETS.values() if p.label == label), None)
+        if chosen is not None:
+            _replace(chosen)
+
+    controls.bound(st.selectbox, "Start from", current, write, "site_preset",
+                   options=labels if key else [_OWN_TABLE, *labels],
+                   help="Tables to start from; every cell can then be changed.")
+
+
+def _replace(rows: Sequence[SiteRow]) -> None:
+    """Another table; the editor starts anew."""
+    _write(rows)
+    st.session_state.rev += 1
+
+
+# -- the table ----------------------------------------------------------------------------------
+
+
+def table(view: View) -> None:
+    """The sites, to be edited; cells that are worked out follow.
+
+    The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
+    focus; sites come and go by the buttons below it.
+    """
+    key = f"sites_{st.session_state.rev}"
+    locked = [*site_table.FIXED, *(site_table.SIZES if view.is_fixed else ())]
+    st.data_editor(
+        site_table.frame(view.rows, view.found), key=key, num_rows="fixed", hide_index=True,
+        disabled=locked, column_config=_columns(view.facts), placeholder="usual",
+        height=_HEAD + _ROW * min(len(view.rows), _MOST_ROWS), on_change=_refusable(
+            lambda: _write(site_table.edited(_rows(), st.session_state[key]["edited_rows"]))))
+    controls.show_problem("sites")
+    if view.problem is not None:
+        st.error(controls.message(view.problem), icon=":material/error:")
+    if not view.is_fixed:
+        _buttons(view)
+
+
+def _columns(facts: PublicFacts) -> dict[str, Any]:
+    kinds = {"name": st.column_config.TextColumn, "included": st.column_config.CheckboxColumn,
+             **dict.fromkeys(site_table.FIXED, st.column_config.TextColumn)}
+    shapes = {"people": {"format": "%d", "step": 1}, "readings": {"format": "%d", "step": 1},
+              "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
+    widths = {"name": "medium", "guarantee": "medium"}
+    return {column: kinds.get(column, st.column_config.NumberColumn)(
+        label, help=words, width=widths.get(column, "small"), **shapes.get(column, {}))
+        for column, (label, words) in site_table.labels(facts).items()}
+
+
+def _refusable(change: Callable[[], None]) -> Callable[[], None]:
+    """A change that, if it cannot be, is explained under the table and leaves all as it is."""
+    def changed() -> None:
+        try:
+            change()
+        except InputError as problem:
+            st.session_state.problem = ("sites", problem)
+    return changed
+
+
+def _buttons(view: View) -> None:
+    out = sum(not row.included for row in view.rows)
+    with st.container(horizontal=True):
+        st.button("Add a site", icon=":material/add:", key="add_site",
+                  disabled=len(view.rows) >= sites.MOST_SITES,
+                  on_click=_refusable(lambda: _replace(site_table.one_more(_rows()))))
+        st.button("Remove those left out", icon=":material/remove:", key="remove_sites",
+                  disabled=not out, on_click=_refusable(
+                      lambda: _replace([row for row in _rows() if row.included])))
+
+
+def change(view: View) -> None:
+    """What the last change of the table did to the typical error."""
+    assert view.found is not None
+    state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
+                                            view.facts.name))
+    seen = state.setdefault("sites_seen", [])
+    if not seen or seen[-1][0] != here:
+        state.sites_seen = seen = [*seen[-1:], (here, view.found.together.typical)]
+    if len(seen) == 2:
+        st.markdown(site_words.change(seen[0][1], seen[1][1], view.facts.value_unit,
+                                      "Since your change"))
+
+
+def warnings(view: View) -> None:
+    """What does not suit these curves, and promises that the constants do not keep."""
+    assert view.found is not None
+    words = view.now.mechanism.caution(view.facts)
+    if words:
+        st.warning(words, icon=":material/warning:")
+    spends = view.found.together.spends
+    if not accounting.keeps_promise(spends):
+        worst = max(view.found.members, key=lambda m: m.guarantee.epsilon / m.row.epsilon)
+        st.error(wording.broken_promise(worst.row.budget, worst.guarantee.epsilon),
+                 icon=":material/error:")
+
+
+# -- pictures and cards -------------------------------------------------------------------------
+
+
+def pictures(view: View) -> None:
+    """The three ways side by side, on the same axes."""
+    assert view.found is not None
+    for k, (column, (name, chart)) in enumerate(zip(
+            st.columns(3), figures.panels(view.found, *view.style, layout.theme()), strict=True)):
+        with column:
+            st.markdown(f"**{wording.escape(name)}**")
+            _chart(view, name, chart, f"way_{k}", 220, 190)
+    truth = " Thin and dark: the true average." if view.found.truth is not None else ""
+    st.markdown(f":small[Each line: one of 20 equally likely releases. Dashed: without protection."
+                f"{truth} Same axes in all three.]")
+    st.markdown(site_words.compared(view.found))
+
+
+def shares(view: View) -> None:
+    """Who adds how much of the error, beside each site's weight."""
+    assert view.found is not None
+    st.header("Where the error comes from", anchor=False)
+    st.markdown(site_words.largest_share(view.found))
+    if not view.found.together.is_refused and len(view.found.members) > 1:
+        height = 70 + figures.ROW_HEIGHT * len(view.found.members)
+        _chart(view, "Shares of the squared error", figures.shares(
+            view.found, *view.style, layout.theme()), "shares", height)
+        st.markdown(f":small[{site_words.SHARES_KEY}]")
+
+
+def trust(view: View) -> None:
+    """Who must be trusted, and what an attacker could find out."""
+    assert view.found is not None
+    with st.container(border=True):
+        st.subheader("Who must be trusted", anchor=False)
+        way = st.segmented_control("Who adds the noise", list(site_words.WAYS), required=True,
+                                   default="sites", format_func=site_words.WAYS.get, key="trust",
+                                   label_visibility="collapsed")
+        st.markdown(site_words.trust(way, view.facts))
+        st.markdown(site_words.odds(view.found, way))
+        st.markdown(site_words.uncovered(view.facts))
+
+
+def guarantees(view: View) -> None:
+    """What the people of each site get, and what the site could do alone."""
+    assert view.found is not None
+    st.header(f"What each site’s {view.facts.people} get", anchor=False)
+    _numbers(view, site_words.table(view.found))
+    st.markdown(":small[Sites do not add up: each holds other people, so a guarantee is what its "
+                "own messages cost, whatever the others do.]")
+
+
+# -- folds --------------------------------------------------------------------------------------
+
+
+def what_if(view: View) -> None:
+    """The error without each site, and with half its ε; simulated when asked for."""
+    bar, total = st.empty(), sum(row.included for row in view.rows)
+
+    def shown(done: int) -> None:
+        bar.progress(done / total, text=f"Simulating: {done} of {total} sites")
+
+    cases = run.without_each_site(view.source, view.now.mechanism, view.rows, view.now.seed, shown)
+    bar.empty()
+    st.markdown(site_words.costliest(cases, view.facts))
+    chart = figures.what_if(cases, view.facts.value_unit, layout.theme())
+    _chart(view, "If a site leaves, or tightens", chart, "what_if",
+           100 + figures.ROW_HEIGHT * len(cases))
+
+
+def transcript(view: View) -> None:
+    """Every message of one release, as the centre sees it."""
+    messages = sites.transcript_of(view.source, view.now.mechanism, view.rows, view.now.seed,
+                                   run.site_memory(view.source))
+    st.markdown(site_words.seen(messages))
+    if messages:
+        _numbers(view, site_words.messages_table(messages), height=320)
+
+
+def options(view: View) -> None:
+    """Parameters of the curves and the method, and the seed; sizes and budgets are in the table."""
+    now = view.now
+    if not settings.uploaded():
+        st.subheader("Curves", anchor=False)
+        controls.parameter_form(now.source, f"c_{now.source.key}",
+                                lambda member: settings.change(source=member),
+                                leave_out=("mean", *(() if view.is_fixed else _TABLE_SIZES)))
+    st.subheader("Method", anchor=False)
+    controls.parameter_form(now.mechanism, f"m_{now.mechanism.key}",
+                            lambda member: settings.change(mechanism=member))
+    controls.bound(st.number_input, "Seed", now.seed, settings.set_seed, "seed", step=1,
+                   format="%d", help="Same seed, same noise: a class sees the same picture. Never "
+                                     "used for a release.")
+
+
+def numbers(view: View) -> None:
+    """The tables behind the charts."""
+    assert view.found is not None
+    ways = {"together": view.found.together, "trusted centre": view.found.pooled,
+            "best alone": view.found.alone}
+    st.markdown(f"Typical errors, from {len(view.found.together.errors)} simulated releases each")
+    _numbers(view, {"way": list(ways), "typical error": [f"{w.typical:.4g}" for w in ways.values()],
+                    "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
+                    "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]})
+    for title, chart in view.charts.items():
+        st.markdown(wording.escape(title))
+        _numbers(view, chart.table, height=220)
+
+
+def formula(view: View) -> None:
+    """What the method computes, how sites are put together, and how to repeat it."""
+    mechanism = view.now.mechanism
+    st.markdown(f"{mechanism.label}: {mechanism.reference}.")
+    if mechanism.formula:
+        st.latex(mechanism.formula)
+    st.markdown("Every message of a site has noise for its own ε and δ. The centre averages them, "
+                "each with the inverse of its variance as weight:")
+    st.latex(r"x = \sum_s \omega_s x_s,\qquad \omega_s \propto \frac{1}{g_s^2 + \sigma^2/n_s}")
+    if not view.is_fixed and all(row.included for row in view.rows):
+        st.markdown("The same on the command line:")
+        st.code("python -m engine run - <<'END'\n"
+                + export.scenario_json(_plain(view)).decode() + "\nEND", language="bash")
+
+
+def _plain(view: View) -> dict[str, object]:
+    source = view.source.with_sites([row.n_curves for row in view.rows],
+                                    [row.n_observations_per_curve for row in view.rows])
+    return scenario.to_plain(source, view.now.mechanism, tuple(row.budget for row in view.rows),
+                             Run(100, 1, view.now.seed))
+
+
+def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+           ) -> None:
+    pieces.chart(chart.spec, chart.alt, f"chart_sites_{key}", height, phone)
+    view.charts[title] = chart
+
+
+def _numbers(view: View, columns: Mapping[str, Sequence[Any]], height: int | None = None) -> None:
+    """A table; of the visitor's own curves one without a button to download it."""
+    data = pd.DataFrame(columns)
+    if view.own:
+        with st.container(height=height or "content"):
+            st.table(data.set_index(data.columns[0]))
+    elif height is None:
+        st.dataframe(data, hide_index=True)
+    else:
+        st.dataframe(data, hide_index=True, height=height)

@@ -1,0 +1,129 @@
+"""The table of sites between its three forms: rows, a frame to edit, a word of the address.
+
+In the address rows are joined by `_` and their fields by `*`: `North*400*10*4`, followed by δ
+where it is stated (`usual` if not) and by `out` where the site does not take part. A table that is
+a preset is its name alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from engine import site_words
+from engine.errors import InputError
+from engine.sites import PRESETS, Federation, SiteRow, checked, preset_of
+from engine.types import PublicFacts
+
+_FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
+           "epsilon": "epsilon", "delta": "delta", "included": "included"}
+FIXED = ("weight", "share", "guarantee")  # columns that are worked out
+SIZES = ("name", "people", "readings")  # columns that a file fixes
+_WHOLE = ("people", "readings")
+
+
+# -- the address --------------------------------------------------------------------------------
+
+
+def word(rows: Sequence[SiteRow]) -> str:
+    return preset_of(rows) or "_".join(_row_word(row) for row in rows)
+
+
+def _row_word(row: SiteRow) -> str:
+    fields = [row.name, str(row.n_curves), str(row.n_observations_per_curve), f"{row.epsilon:.15g}"]
+    if row.delta is not None or not row.included:
+        fields.append("usual" if row.delta is None else f"{row.delta:.15g}")
+    return "*".join([*fields, *([] if row.included else ["out"])])
+
+
+def rows_of_word(text: str) -> tuple[SiteRow, ...]:
+    """The rows of a word; a ValueError or an InputError if it does not stand for a table."""
+    if text in PRESETS:
+        return PRESETS[text].rows
+    return checked([_row_of_word(part) for part in text.split("_")])
+
+
+def _row_of_word(text: str) -> SiteRow:
+    name, people, readings, epsilon, *rest = text.split("*")
+    delta = rest[0] if rest else "usual"
+    if len(rest) > 2 or rest[1:] not in ([], ["out"]):
+        raise ValueError("not a row")
+    return SiteRow(name, int(people), int(readings), float(epsilon),
+                   None if delta == "usual" else float(delta), not rest[1:])
+
+
+# -- the frame ----------------------------------------------------------------------------------
+
+
+def frame(rows: Sequence[SiteRow], found: Federation | None) -> pd.DataFrame:
+    """A row for each site; what is worked out is empty where a site does not take part."""
+    columns: dict[str, list[Any]] = {
+        column: [getattr(row, field) for row in rows] for column, field in _FIELDS.items()}
+    columns["epsilon"] = [float(row.epsilon) for row in rows]
+    data = pd.DataFrame(columns)
+    data["delta"] = data["delta"].astype(float)
+    worked_out = {} if found is None else dict(zip(
+        (member.row.name for member in found.members),
+        zip(*(site_words.table(found)[name] for name in ("weight", "share of error", "guarantee")),
+            strict=True), strict=True))
+    for k, column in enumerate(FIXED):
+        data[column] = [worked_out.get(row.name, ("",) * 3)[k] for row in rows]
+    return data
+
+
+def edited(rows: Sequence[SiteRow], edits: Mapping[int, Mapping[str, Any]]) -> list[SiteRow]:
+    """The rows after the edits of the table: row number to column to value.
+
+    Raises
+    ------
+    InputError
+        If a cell is empty that must not be, or holds no number of its kind.
+    """
+    out = list(rows)
+    for k, changes in edits.items():
+        row = out[int(k)]
+        out[int(k)] = replace(row, **{
+            _FIELDS[column]: _cell(row, column, value) for column, value in changes.items()
+            if column in _FIELDS})
+    return out
+
+
+def _cell(row: SiteRow, column: str, value: Any) -> Any:
+    if column == "name":
+        return str(value or "").strip()
+    if column == "included":
+        return bool(value)
+    if value is None or value == "":
+        if column == "delta":
+            return None
+        raise InputError(f"{row.name}: this cell needs a number.", field=column)
+    number = float(value)
+    if column in _WHOLE and not number.is_integer():
+        raise InputError(f"{row.name}: this must be a whole number.", field=column)
+    return int(number) if column in _WHOLE else number
+
+
+def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
+    """Heading and help of every column."""
+    return {
+        "name": ("Site", "Letters, digits, spaces and hyphens."),
+        "people": (f"{facts.people.capitalize()} (n)", "How many keep their curve at this site."),
+        "readings": ("Readings each (m)", "How many points are known on each curve."),
+        "epsilon": ("ε", f"Lower: each {facts.person} of this site is better protected, and the "
+                         "site adds more noise."),
+        "delta": ("δ", "The small chance that the limit does not hold. Empty: 1/n² of the site."),
+        "included": ("Takes part", "A site that is left out keeps its row and its curves."),
+        "weight": ("Weight", "Its share in the common average, from noise and sizes."),
+        "share": ("Share of error", "Its noise and its chance in who takes part, of all sites’."),
+        "guarantee": ("Guarantee", "Proved from the noise in its own messages."),
+    }
+
+
+def one_more(rows: Sequence[SiteRow]) -> list[SiteRow]:
+    """A further site like the last one, with a name that is free."""
+    taken = {row.name for row in rows}
+    name = next(f"Site {k}" for k in range(len(rows) + 1, 10_000) if f"Site {k}" not in taken)
+    return [*rows, replace(rows[-1], name=name, included=True)]
