@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine import coefficient_view, planner, preview, sites
+from engine import coefficient_view, planner, preview, regression_view, sites
 from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
+from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
 from engine.types import Budget
 from pages.shared.settings import TASK, Settings, steps_of
 
@@ -124,6 +126,21 @@ def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: in
     key = digest(("runs", source, mechanism, budget, seed))
     return _store(source).get(
         key, lambda: protocol.release_range(source, mechanism, (budget,), seed))
+
+
+def regression(source: RegressionPoints, mechanism: WaveletGlobal,
+               network: regression_view.Network, seed: int) -> regression_view.RegressionView:
+    """The curve that sites would publish from single readings."""
+    key = digest(("regression", source, mechanism, network, seed))
+    return _SHARED.get(
+        key, lambda: regression_view.regression_view(source, mechanism, network, seed))
+
+
+def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal,
+                  network: regression_view.Network) -> regression_view.ByLevel:
+    """Its exact error at every level."""
+    key = digest(("levels", source, mechanism, network))
+    return _SHARED.get(key, lambda: regression_view.risk_by_level(source, mechanism, network))
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,

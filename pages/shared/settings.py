@@ -19,17 +19,19 @@ from engine.preview import EPSILON_STEPS
 from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
+from engine.regression_view import NETWORKS, Group, Network
 from engine.sites import PRESETS as SITE_PRESETS
 from engine.sites import SiteRow
 from engine.sources import Source, sources
-from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
+from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.types import Budget
 from pages.shared import site_table
 
 TASK = MEAN_FUNCTION.key
 # Every task has its own curves and method: their fields, and their letters in the address.
 MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
-           VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k"))}
+           VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k")),
+           WAVELET_REGRESSION.key: (("readings_source", "w"), ("readings_mechanism", "v"))}
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
@@ -84,6 +86,12 @@ class Settings:
         default_factory=lambda: _first(sources, VARYING_COEFFICIENTS.key))
     effects_mechanism: Mechanism = field(
         default_factory=lambda: _first(mechanisms, VARYING_COEFFICIENTS.key))
+    readings_source: Source = field(
+        default_factory=lambda: _first(sources, WAVELET_REGRESSION.key))
+    readings_mechanism: Mechanism = field(
+        default_factory=lambda: _first(mechanisms, WAVELET_REGRESSION.key))
+    network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
+    point: float = 0.37
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -105,11 +113,14 @@ def encode(settings: Settings) -> str:
         if mine != theirs:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()]
-    for name in ("epsilon", "delta", "seed", *_CHOICES, "target"):
+    for name in ("epsilon", "delta", "seed", *_CHOICES, "target", "point"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
         words.append(f"shown-{'.'.join(settings.shown) or 'nothing'}")
+    if settings.network != usual.network:
+        words.append("network-" + "_".join(f"{g.sites}x{g.readings}x{_word(g.epsilon)}"
+                                           for g in settings.network.groups))
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
     return "~".join(words)
@@ -164,6 +175,10 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = text
         elif name == "target":
             value = checked_target(float(text))
+        elif name == "network":
+            value = Network(tuple(_group(part) for part in text.split("_")))
+        elif name == "point":
+            value = checked_point(float(text))
         elif name == "sites":
             value = site_table.rows_of_word(text)
         elif name == "shown":
@@ -174,6 +189,18 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         problems.append(name)
         return settings
     return replace(settings, **{name: value})
+
+
+def _group(text: str) -> Group:
+    """Sites of one kind from `16x4000x1`."""
+    count, readings, epsilon = text.split("x")
+    return Group(int(count), int(readings), float(epsilon))
+
+
+def checked_point(point: float) -> float:
+    if not 0 <= point <= 1:
+        raise InputError(f"The point must lie between 0 and 1; got {point:g}.", field="point")
+    return point
 
 
 def checked_target(target: float) -> float:

@@ -13,6 +13,7 @@ PAGES = (
     ("", "rates.py", "Rates"),
     ("Compare", "sites.py", "Sites"),
     ("Models", "coefficients.py", "Varying coefficients"),
+    ("Models", "regression.py", "Regression"),
 )
 
 if __name__ == "__main__":

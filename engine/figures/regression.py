@@ -1,0 +1,200 @@
+"""Pictures of wavelet regression: the curve, its error by level, one point, what was sent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    translucent,
+)
+from engine.regression_view import (
+    ByLevel,
+    CostOfPrivacy,
+    PointView,
+    RegressionView,
+    WorstPair,
+)
+from engine.regression_words import PARTS, shares
+from engine.types import Array
+from engine.wavelet_risk import RiskParts
+from engine.wording import number
+
+_ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
+
+
+def curve(view: RegressionView, theme: Theme, one: bool = False) -> Chart:
+    """Possible releases, or one with the range of its noise, over the true curve."""
+    x, shade = _plain(view.times), colour("wavelet", theme)
+    data: list[Spec] = []
+    if one:
+        low, high = (view.releases[0] + sign * 2 * view.noise_sd for sign in (-1, 1))
+        data.append({"type": "scatter", "mode": "lines", "x": x + x[::-1], "fill": "toself",
+                     "y": _plain(high) + _plain(low)[::-1], "line": {"width": 0},
+                     "fillcolor": translucent(shade, 0.2), "name": "Range of the noise"})
+        data.append(_line("One release", x, view.releases[0], shade, 2.6))
+    else:
+        data.append(_many(view.times, view.releases, translucent(shade, 0.6)))
+    data.append(_line("Without protection", x, view.without, colour("without", theme), 2.2,
+                      "6px,4px"))
+    data.append(_line("True curve", x, view.truth, colour("truth", theme), 1.6))
+    spec = {"data": data, "layout": layout(theme, legend=True, hovermode=False,
+                                           xaxis=axis(theme, "Position"),
+                                           yaxis=axis(theme, "Value", grid=True))}
+    return Chart(spec, f"{len(view.releases)} possible releases of the curve, off by "
+                 f"{number(view.typical)} on average.", {
+                     "position": x, "true": _plain(view.truth), "release 1": _plain(
+                         view.releases[0]), "without protection": _plain(view.without),
+                     "noise ±": _plain(2 * view.noise_sd)})
+
+
+def messages(view: RegressionView, names: Sequence[str], theme: Theme) -> Chart:
+    """What the first site of every kind sent, drawn as a curve, beside their combination."""
+    x = _plain(view.times)
+    dashes = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
+    data = [_line(name, x, sent, colour("wavelet", theme), 1.4, dashes[k % len(dashes)])
+            for k, (name, sent) in enumerate(zip(names, view.messages, strict=True))]
+    data.append(_line("All together", x, view.releases[0], colour("text", theme), 2.4))
+    spec = {"data": data, "layout": layout(theme, legend=True, hovermode=False,
+                                           xaxis=axis(theme, "Position"),
+                                           yaxis=axis(theme, "Value", grid=True))}
+    return Chart(spec, "What one site of each kind sent, drawn as curves, and their average.",
+                 {"position": x, **{name: _plain(sent) for name, sent in
+                                    zip(names, view.messages, strict=True)}})
+
+
+def split(parts: RiskParts, theme: Theme) -> Chart:
+    """One bar of squared error, cut into its four parts."""
+    data = [{"type": "bar", "orientation": "h", "x": [share], "y": [""], "name": name,
+             "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
+             "marker": _marker(colour(role, theme), shape)}
+            for share, name, (role, shape) in zip(shares(parts), PARTS, _ROLES, strict=True)]
+    hidden = {"visible": False, "fixedrange": True}
+    spec = {"data": data, "layout": layout(
+        theme, barmode="stack", bargap=0, hovermode="closest", yaxis=hidden,
+        xaxis={**hidden, "range": [0, 1]}, margin={"l": 0, "r": 0, "t": 2, "b": 2})}
+    said = ", ".join(f"{name} {100 * share:.0f} %" for name, share in
+                     zip(PARTS, shares(parts), strict=True))
+    return Chart(spec, f"Shares of squared error: {said}.")
+
+
+def by_level(found: ByLevel, theme: Theme) -> Chart:
+    """The root of the error at every level on a log axis, and each part of it."""
+    x = list(found.levels)
+    parts = np.array([[p.privacy, p.data, p.projection, p.clip] for p in found.parts])
+    total = np.sqrt([p.total for p in found.parts])
+    dashes = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
+    floor = 0.02 * total.min()
+    data = [_points(name, x, np.sqrt(np.maximum(parts[:, k], 0)), colour(role, theme), dashes[k],
+                    floor) for k, (name, (role, _)) in enumerate(zip(PARTS, _ROLES, strict=True))]
+    data.insert(0, _points("all together", x, total, colour("text", theme), "solid", floor, 2.6))
+    at = x.index(found.chosen)
+    data.append({"type": "scatter", "mode": "markers", "x": [x[at]], "y": [float(total[at])],
+                 "showlegend": False, "hoverinfo": "skip", "name": "the rule’s level",
+                 "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
+                            "line": {"color": colour("text", theme), "width": 2.4}}})
+    spec = {"data": data, "layout": layout(
+        theme, legend=True,
+        xaxis=axis(theme, "Waves kept", tickvals=x, ticktext=[f"{2**level}" for level in x]),
+        yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
+    table: dict[str, list[Any]] = {"level": list(x), "all": _plain(total)}
+    table |= {name: _plain(np.sqrt(np.maximum(parts[:, k], 0))) for k, name in enumerate(PARTS)}
+    return Chart(spec, f"Error by number of waves; the rule keeps {2**found.chosen}.", table)
+
+
+def point(view: RegressionView, found: PointView, theme: Theme) -> Chart:
+    """The true curve with the released value at one point and its interval."""
+    shade, x = colour("wavelet", theme), _plain(view.times)
+    data = [_line("True curve", x, view.truth, colour("truth", theme), 1.6),
+            {"type": "scatter", "mode": "markers", "x": [found.point], "y": [found.released],
+             "name": "Released value", "marker": {"size": 11, "color": shade},
+             "error_y": {"type": "data", "symmetric": False, "array": [found.high - found.released],
+                         "arrayminus": [found.released - found.low], "color": shade,
+                         "thickness": 2.4, "width": 7}}]
+    spec = {"data": data, "layout": layout(theme, legend=True, hovermode=False,
+                                           xaxis=axis(theme, "Position"),
+                                           yaxis=axis(theme, "Value", grid=True))}
+    return Chart(spec, f"At {found.point:g} the released value is {number(found.released)}, with "
+                 f"limits {number(found.low)} to {number(found.high)}.",
+                 {"position": [found.point], "released": [found.released], "from": [found.low],
+                  "to": [found.high], "true": [found.truth]})
+
+
+def cost(found: CostOfPrivacy, theme: Theme) -> Chart:
+    """How many times privacy raises the error, by ε, with the elbows of both tasks."""
+    x = _plain(found.epsilons)
+    data = [_points("whole curve", x, found.whole, colour("wavelet", theme), "4px,2px", 0.0),
+            _points("one point", x, found.point, colour("wavelet", theme), "1px,3px", 0.0)]
+    for trace in data:
+        trace["mode"] = "lines"
+    highest = float(max(found.whole.max(), found.point.max()))
+    for elbow in found.elbows:
+        data.append({"type": "scatter", "mode": "lines", "x": [elbow, elbow], "y": [1.0, highest],
+                     "showlegend": False, "hoverinfo": "skip",
+                     "line": {"dash": "dot", "width": 1.4, "color": colour("raw", theme)}})
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", x[0], x[-1]),
+        yaxis=log_axis(theme, "Times the error without privacy", 0.9, highest * 1.1, grid=True))}
+    return Chart(spec, "How many times privacy raises the error, by ε; dotted: where it begins.",
+                 {"ε": x, "whole curve": _plain(found.whole), "one point": _plain(found.point)})
+
+
+def worst(found: WorstPair, theme: Theme) -> Chart:
+    """How much a reading at each position weighs in a message, with the worst marked."""
+    x = _plain(found.times)
+    at = int(found.norms.argmax())
+    data = [_line("weight of a reading", x, found.norms, colour("wavelet", theme), 2.0),
+            {"type": "scatter", "mode": "markers", "x": [x[at]], "name": "worst position",
+             "y": [float(found.norms[at])], "marker": {
+                 "symbol": "diamond", "size": 13, "color": colour("page", theme),
+                 "line": {"color": colour("text", theme), "width": 2.2}}}]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode=False, xaxis=axis(theme, "Position (a few cells)"),
+        yaxis=axis(theme, "‖b(x)‖", grid=True, rangemode="tozero"))}
+    return Chart(spec, f"A reading weighs most at {found.time:.4g}.",
+                 {"position": x[::16], "weight": _plain(found.norms[::16])})
+
+
+def _line(name: str, x: list[float], y: Array, shade: str, width: float, dash: str = "solid"
+          ) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": x, "y": _plain(y), "name": name,
+            "line": {"width": width, "color": shade, "dash": dash}}
+
+
+def _points(name: str, x: Sequence[float], y: Array, shade: str, dash: str, floor: float,
+            width: float = 1.8) -> Spec:
+    shown = [float(v) if v > floor and math.isfinite(v) else None for v in y]
+    return {"type": "scatter", "mode": "lines+markers", "x": list(x), "y": shown, "name": name,
+            "line": {"width": width, "color": shade, "dash": dash}, "marker": {"size": 6}}
+
+
+def _many(times: Array, releases: Array, shade: str) -> Spec:
+    """All releases as one broken line, which is drawn much faster than many."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for release in releases:
+        x += [*_plain(times[::2]), None]
+        y += [*_plain(release[::2]), None]
+    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": "Possible releases",
+            "line": {"width": 1.1, "color": shade}}
+
+
+def _marker(main: str, shape: str) -> Spec:
+    if not shape:
+        return {"color": main}
+    return {"color": translucent(main, 0.12), "line": {"color": main, "width": 1},
+            "pattern": {"shape": shape, "fgcolor": main, "size": 7, "solidity": 0.4}}
+
+
+def _plain(values: Array) -> list[float]:
+    return [float(f"{v:.5g}") for v in np.asarray(values)]

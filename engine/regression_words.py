@@ -1,0 +1,141 @@
+"""Sentences of the page on wavelet regression."""
+
+from __future__ import annotations
+
+import math
+
+from engine import wording
+from engine.regression_view import (
+    ByLevel,
+    CostOfPrivacy,
+    DesignDemo,
+    Network,
+    PointView,
+    RegressionView,
+    WorstPair,
+)
+from engine.wavelet_risk import RiskParts
+
+TITLE = "What can sites learn together from single readings?"
+PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave out", "clipping")
+
+
+def shares(parts: RiskParts) -> tuple[float, float, float, float]:
+    """The four parts in the order of `PARTS`, as shares of the squared error."""
+    values = (parts.privacy, parts.data, parts.projection, parts.clip)
+    return tuple(max(value, 0.0) / parts.total for value in values)  # type: ignore[return-value]
+
+
+def budgets(network: Network) -> str:
+    epsilons = sorted({group.epsilon for group in network.groups})
+    span = f"{epsilons[0]:g}" if len(epsilons) == 1 else f"{epsilons[0]:g} to {epsilons[-1]:g}"
+    return f"ε = {span} · δ = {wording.small(network.delta)}"
+
+
+def accuracy(view: RegressionView) -> str:
+    """The exact error, beside that of publishing nothing."""
+    typical, zero = wording.together([view.typical, math.sqrt(view.zero_risk)])
+    text = f"The published curve is off by **{typical}** (root of the mean squared error, exact)."
+    if view.risk.total > view.zero_risk:
+        return f"{text} A flat line at zero would be closer: {zero}."
+    return f"{text} A flat line at zero would be off by {zero}."
+
+
+def refused(view: RegressionView) -> str:
+    return ("**These budgets allow no estimate.** The best bound on the error is no better than "
+            "for a flat line, so nothing is released and no budget is spent. More readings, "
+            "larger ε or fewer sites with more readings each would help.")
+
+
+def largest(parts: RiskParts) -> str:
+    """What makes up most of the squared error."""
+    own = shares(parts)
+    first = max(range(4), key=own.__getitem__)
+    return f"**{wording.capital(PARTS[first])}**: {100 * own[first]:.0f} % of the squared error."
+
+
+def levels(found: ByLevel) -> str:
+    """What moving the level would do."""
+    totals = {level: parts.total for level, parts in zip(found.levels, found.parts, strict=True)}
+    best = min(totals, key=totals.__getitem__)
+    chosen = f"The rule takes **2^{found.chosen} = {2**found.chosen} waves**"
+    if best == found.chosen:
+        return f"{chosen}, which is best for this curve. More waves add noise, fewer leave out."
+    ratio = math.sqrt(totals[found.chosen] / totals[best])
+    return (f"{chosen} from public numbers alone. For this very curve 2^{best} = {2**best} would "
+            f"err {ratio:.1f} times less, which only its holder could know.")
+
+
+def limited(network: Network, gamma: float) -> str:
+    """Which sites privacy holds back, with D and the regime of the theorem."""
+    theory = network.theory()
+    count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
+    sites = network.n_sites
+    who = ("At every site" if count == sites else "At no site" if count == 0 else
+           f"At {count} of {sites} sites")
+    regime = theory.regime(gamma)
+    which = {"regime 8": "No single site dominates (regime 8).",
+             "regime 9": "One site alone would do about as well (regime 9).",
+             "neither": "Neither regime of the theorem applies."}[regime]
+    return (f"{who} privacy, not the number of readings, is the limit (n ε² ≤ D = "
+            f"{wording.number(d)}). {which}")
+
+
+def point(view: PointView) -> str:
+    """The value at one point with its interval."""
+    if view.is_refused:
+        return "**These budgets allow no estimate at this point**, so nothing is released."
+    value, low, high, true = wording.together([view.released, view.low, view.high, view.truth])
+    held = "holds" if view.low <= view.truth <= view.high else "misses"
+    return (f"At {view.point:g} the released value is **{value}**, with 95 in 100 limits "
+            f"{low} to {high}. The true value {true}: this interval {held} it.")
+
+
+def point_against_whole(view: PointView) -> str:
+    """Its noise beside that of the whole curve at the same point, and the kind of noise."""
+    own, whole = wording.together([view.noise_sd, view.whole_sd])
+    kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
+            "curve": "noise on a whole curve"}[view.kind]
+    return (f"It is released on its own, with {kind} of standard deviation **{own}**; read off the "
+            f"whole curve it would have {whole}. Each point costs a budget of its own: for more "
+            f"than a few points the whole curve is cheaper. {view.why}")
+
+
+def printed_constant(view: PointView) -> str:
+    ratio = view.printed / view.exact
+    text = (f"One reading moves the value by at most **{wording.number(view.exact)} τ/n**; the "
+            f"paper prints {wording.number(view.printed)} τ/n")
+    if ratio < 1:
+        return f"{text}, which is too little: noise of that size does not protect by ε."
+    return f"{text}, {ratio:.1f} times as much as is needed."
+
+
+def elbows(found: CostOfPrivacy) -> str:
+    whole, one = (wording.number(value, 2) for value in found.elbows)
+    return (f"Below **ε = {whole}** privacy costs the whole curve, below **ε = {one}** a single "
+            "point. Smoother targets lose more to privacy.")
+
+
+def worst(found: WorstPair, clip: float) -> str:
+    """The pair of readings that changes a message most."""
+    ratio = found.printed / found.exact
+    text = (f"The worst pair: both at {found.time:.4g}, one at +{wording.number(clip)}, one at "
+            f"−{wording.number(clip)}. It moves a site’s message by **{wording.number(found.exact)}"
+            f" τ/n**.")
+    return (f"{text} The paper’s bound is {wording.number(found.printed)} τ/n, "
+            f"{ratio:.1f} times as much: {ratio**2:.0f} times the noise variance.")
+
+
+def design(found: DesignDemo) -> str:
+    even, rising = wording.together([found.even, found.rising])
+    return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
+            f"the error goes from {even} to **{rising}**, and more readings do not help: the "
+            "estimate converges to another curve.")
+
+
+ASSUMPTIONS = (
+    "**One reading, one person.** A person with several readings has a weaker protection.",
+    "**Bounds and spread are public.** The bound of the curve, the spread of readings and the "
+    "smoothness are stated, never read off the data.",
+    "**How many readings each site has is public**, and stays what it is.",
+    "**Readings are exchangeable between sites:** all follow one curve.")

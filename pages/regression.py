@@ -1,0 +1,48 @@
+"""Regression: one curve from single readings that are spread over sites."""
+
+import streamlit as st
+
+from engine import regression_words
+from pages.shared import controls, layout
+from pages.shared import regression_cards as cards
+
+st.title(regression_words.TITLE, anchor=False)
+layout.link_problems()
+view = cards.look()
+if view is not None:
+    cards.strip(view)
+    cards.promise(view)
+cards.choices()
+cards.network()
+if view is not None:
+    left, right = st.columns([7, 3], gap="medium")
+    with left, layout.user_errors():
+        cards.curve(view)
+    with right, layout.user_errors():
+        cards.accuracy(view)
+    with layout.user_errors():
+        cards.levels(view)
+    with layout.user_errors():
+        cards.point(view)
+    with layout.user_errors():
+        cards.cost(view)
+    with layout.user_errors():
+        cards.assumptions(view)
+    with layout.fold("What each site sent", "regression_messages") as is_open:
+        if is_open:
+            cards.messages(view)
+    with layout.fold("What one reading can change", "regression_worst") as is_open:
+        if is_open:
+            cards.worst(view)
+layout.chips(controls.all_changed(cards.TASK), layout.reset)
+with layout.fold("More options: readings, method, seed", "regression_more") as is_open:
+    if is_open:
+        controls.more_options(cards.TASK)
+if view is not None:
+    layout.numbers(view.charts)
+    with layout.fold("What was spent: the ledger", "regression_ledger") as is_open:
+        if is_open:
+            cards.ledger(view)
+    with layout.fold("Formula and source", "regression_formula") as is_open:
+        if is_open:
+            cards.formula(view)

@@ -1,0 +1,272 @@
+"""The parts of the page on wavelet regression."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from engine import accounting, regression_view, wording
+from engine import regression_words as words
+from engine.errors import InputError
+from engine.figures import regression as figures
+from engine.figures.theme import Chart
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.numerics.signals import SIGNALS
+from engine.regression_view import NETWORKS, Group, Network, RegressionView
+from engine.tasks import WAVELET_REGRESSION
+from engine.types import Budget
+from pages.shared import cards, controls, layout, run, settings
+
+TASK = WAVELET_REGRESSION.key
+_OWN = "Your own network"
+_RELEASES, _ONE = "Possible releases", "One release and its noise"
+
+
+class View:
+    """The regression on screen and its charts."""
+
+    def __init__(self, shown: RegressionView) -> None:
+        self.shown, self.now = shown, settings.current()
+        self.source, self.mechanism = _source(), _mechanism()
+        self.network, self.facts = self.now.network, self.source.facts
+        self.charts: dict[str, Chart] = {}
+
+    @property
+    def weakest(self) -> tuple[float, Budget]:
+        """μ and the budget of the site whose people are protected least."""
+        lines = accounting.by_server(self.shown.spends)
+        mus = {s: accounting.total_mu(own) for s, own in lines.items()}
+        first = max(mus, key=mus.__getitem__)
+        return mus[first], lines[first][0].asked
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        cards.draw(chart, f"regression_{key}", height, phone)
+
+
+def _source():
+    return settings.current().source_of(TASK)
+
+
+def _mechanism() -> WaveletGlobal:
+    """The method for the whole curve; a link to another one is answered with the usual one."""
+    chosen = settings.current().mechanism_of(TASK)
+    return chosen if isinstance(chosen, WaveletGlobal) else WaveletGlobal()
+
+
+def look() -> View | None:
+    """What is on screen; None with the reason where it cannot be had."""
+    now = settings.current()
+    try:
+        return View(run.regression(_source(), _mechanism(), now.network, now.seed))
+    except InputError as problem:  # the controls below stay usable
+        st.error(controls.message(problem), icon=":material/block:")
+        return None
+
+
+def strip(view: View) -> None:
+    mu, asked = view.weakest
+    error = "" if view.shown.is_refused else wording.number(view.shown.typical)
+    cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
+                      wording.odds_short(cards.odds_of(mu, asked)), error)
+
+
+def promise(view: View) -> None:
+    cards.promise(view.shown.spends, view.weakest[1])
+    caution = view.mechanism.caution(view.facts)
+    if caution:
+        st.warning(caution, icon=":material/warning:")
+
+
+# -- controls -------------------------------------------------------------------------------
+
+
+def choices() -> None:
+    """Which network to start from, which curve, which method."""
+    now = settings.current()
+    current = next((name for name, groups in NETWORKS.items()
+                    if Network(groups) == now.network), _OWN)
+
+    def start(name: str) -> None:
+        if name in NETWORKS:
+            settings.change(network=Network(NETWORKS[name]))
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.selectbox, "Sites", current, start, "network",
+                       options=[*NETWORKS] if current in NETWORKS else [_OWN, *NETWORKS],
+                       help="Networks to start from; every number below can be changed.")
+        controls.bound(st.selectbox, "Curve", _source().signal, lambda name: settings.change_source(
+            TASK, replace(_source(), signal=name)), "signal", options=SIGNALS,
+            format_func=lambda name: wording.capital(name.replace("_", " ")),
+            help="The known curve behind the readings.")
+        presets = {label: WaveletGlobal(**chosen) for label, chosen in WaveletGlobal.presets()}
+        controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
+                       lambda label: settings.change_mechanism(TASK, presets[label]),
+                       "wavelet_method", options=[*presets],
+                       help="How level, clip and noise are chosen.")
+
+
+def network() -> None:
+    """A row of three numbers for each kind of site."""
+    now = settings.current().network
+    for k, group in enumerate(now.groups):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites, "%d")
+            _number(k, "readings", "Readings at each", group.readings, "%d")
+            _number(k, "epsilon", "Protection ε of each", group.epsilon, "%g")
+    with st.container(horizontal=True):
+        st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
+                  on_click=_add, disabled=len(now.groups) >= 12)
+        st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
+                  on_click=_remove, disabled=len(now.groups) == 1)
+
+
+def _number(k: int, field: str, label: str, value: float, shape: str) -> None:
+    def write(entered: float | None) -> None:
+        if entered is None:
+            raise InputError("A number is needed here.", field=field)
+        groups = list(settings.current().network.groups)
+        groups[k] = replace(groups[k], **{field: entered})
+        settings.change(network=replace(settings.current().network, groups=tuple(groups)))
+
+    controls.bound(st.number_input, label, value, write, f"group_{k}_{field}", format=shape,
+                   step=1 if shape == "%d" else None)
+
+
+def _add() -> None:
+    groups = settings.current().network.groups
+    settings.change(network=Network((*groups, Group(1, 1000, 1.0))))
+
+
+def _remove() -> None:
+    settings.change(network=Network(settings.current().network.groups[:-1]))
+
+
+# -- what is shown --------------------------------------------------------------------------
+
+
+def curve(view: View) -> None:
+    if view.shown.is_refused:
+        st.error(words.refused(view.shown), icon=":material/block:")
+        return
+    way = st.segmented_control("Show", (_RELEASES, _ONE), default=_RELEASES, required=True,
+                               key="regression_show", label_visibility="collapsed")
+    view.draw("The curve", figures.curve(view.shown, layout.theme(), way == _ONE), "curve", 400,
+              320)
+    said = ("Band: ± 2 standard deviations of the privacy noise." if way == _ONE else
+            f"Each line: one of {len(view.shown.releases)} equally likely releases.")
+    st.markdown(f":small[{said}]")
+    st.markdown(words.limited(view.network, view.mechanism.smoothness))
+
+
+def accuracy(view: View) -> None:
+    """The exact error and what it is made of."""
+    with st.container(border=True):
+        st.subheader("Accuracy, exactly", anchor=False)
+        if view.shown.is_refused:
+            st.markdown("Nothing would be published, so there is no error to state.")
+        else:
+            st.markdown(words.accuracy(view.shown))
+            view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
+                      "split", 44)
+            st.markdown(words.largest(view.shown.risk))
+    mu, asked = view.weakest
+    cards.odds(view.facts, mu, asked)
+
+
+def levels(view: View) -> None:
+    """The error by number of waves."""
+    st.header("How many waves to keep", anchor=False)
+    left, right = st.columns([7, 3], gap="medium")
+    found = run.risk_by_level(view.source, view.mechanism, view.network)
+    with left:
+        view.draw("Error by level", figures.by_level(found, layout.theme()), "levels", 340, 340)
+        st.markdown(":small[Root of the squared error and of each part, exact. ◇ the rule’s "
+                    "choice.]")
+    with right:
+        st.markdown(words.levels(found))
+        usual = "By the rule"
+        options = [usual, *map(str, found.levels)]
+        controls.bound(
+            st.select_slider, "Take another level (J)",
+            usual if view.mechanism.level is None else str(view.mechanism.level),
+            lambda level: settings.change_mechanism(TASK, replace(
+                view.mechanism, level=None if level == usual else int(level))),
+            "level", options=options, help="2^J waves are kept. The rule looks at public numbers "
+                                           "only.")
+
+
+def point(view: View) -> None:
+    """One point released on its own, beside the whole curve."""
+    st.header("One point of it", anchor=False)
+    if view.shown.is_refused:
+        st.markdown("These budgets allow no estimate.")
+        return
+    controls.bound(st.slider, "Where", view.now.point, lambda at: settings.change(
+        point=settings.checked_point(at)), "point", min_value=0.0, max_value=1.0, step=0.01)
+    found = regression_view.point_view(view.source, WaveletPointwise(), view.shown.plan,
+                                       view.network, view.now.point, view.now.seed)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320)
+    with right:
+        st.markdown(words.point(found))
+        st.markdown(words.point_against_whole(found))
+        st.markdown(f":small[{words.printed_constant(found)}]")
+
+
+def cost(view: View) -> None:
+    """When privacy begins to cost, for both tasks."""
+    st.header("When privacy begins to cost", anchor=False)
+    left, right = st.columns([7, 3], gap="medium")
+    found = regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
+                                            WaveletPointwise().smoothness)
+    with left:
+        view.draw("Cost of privacy", figures.cost(found, layout.theme()), "cost", 320)
+        st.markdown(":small[By the rates, for as many equal sites; constants and logarithms are "
+                    "left out. Dotted: where the cost begins.]")
+    with right:
+        st.markdown(words.elbows(found))
+
+
+def assumptions(view: View) -> None:
+    """What is taken for granted, and what happens where it fails."""
+    st.header("What is taken for granted", anchor=False)
+    st.markdown(words.design(regression_view.design_demo(view.source, view.mechanism,
+                                                         view.network)))
+    st.markdown("  \n".join(words.ASSUMPTIONS))
+
+
+def messages(view: View) -> None:
+    names = [f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
+             for group in view.network.groups]
+    view.draw("What each site sent", figures.messages(view.shown, names, layout.theme()),
+              "messages", 340)
+    st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
+                "sees nothing else.")
+    st.dataframe([{"sites": row.group.sites, "readings": row.group.readings,
+                   "ε": row.group.epsilon, "weight of each": f"{100 * row.weight:.2g} %",
+                   "noise in each number": wording.number(row.noise),
+                   "limited by": "privacy" if row.limited else "readings"}
+                  for row in view.shown.rows], hide_index=True)
+
+
+def worst(view: View) -> None:
+    found = regression_view.worst_pair(view.shown.plan, view.mechanism)
+    view.draw("Weight of a reading", figures.worst(found, layout.theme()), "worst", 280)
+    st.markdown(words.worst(found, view.shown.plan.clip))
+
+
+def ledger(view: View) -> None:
+    cards.ledger(view.shown.spends, view.weakest[1])
+
+
+def formula(view: View) -> None:
+    own = view.network.source(view.source)
+    cards.formula(view.mechanism, {"level": view.shown.plan.basis.level,
+                                   "clip": view.shown.plan.clip},
+                  cards.plain_scenario(own, view.mechanism, view.network.budgets[0],
+                                       view.now.seed))
