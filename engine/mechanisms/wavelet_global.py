@@ -27,6 +27,7 @@ from engine.types import (
     ServerParts,
     Sizes,
     Spend,
+    Truth,
 )
 from engine.wavelet_regression import (
     Choice,
@@ -195,14 +196,17 @@ class WaveletGlobal(WaveletRegression):
         """Exact mean integrated squared error on simulated readings, part by part."""
         if not isinstance(source, RegressionPoints):
             return None
-        sizes, truth = source.sizes, source.truth
-        budgets = one_per_server(budgets, sizes.n_servers)
-        plan = self.plan(sizes, budgets, source.facts)
+        return self.risk_of(source.truth, source.sizes, budgets, source.facts)
+
+    def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                ) -> RiskParts:
+        """The same for any curve around the middle of its bounds, and any public sizes."""
+        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
-        return curve_risk(truth, plan.basis, plan.clip, source.noise_sd, n, plan.weights,
-                          plan.total_noise)
+        sigma = facts.reading_sd if self.noise_sd is None else self.noise_sd
+        return curve_risk(truth, plan.basis, plan.clip, sigma, n, plan.weights, plan.total_noise)
 
     def _tuned(self, sites: Sites) -> Choice:
         levels, clips = self.levels(), self.clips(sites)
