@@ -2,7 +2,7 @@
 
 Four networks of 64 000 readings (`CONFIGURATIONS`), σ = 1, δ = 1e-5, periodic db4; curve: α = 1,
 R = 2, B = 2; point 0.37: ν = 0.75, R = 1, B = 2. Errors are exact, so they agree to the digits
-given; jumps leave 2e-4 to the nodes they are integrated on.
+given; the reference integrates on 2^15 midpoints, which moves curves with jumps by up to 3e-4.
 """
 
 import numpy as np
@@ -77,7 +77,7 @@ def test_tuned_plans_and_their_exact_errors(network):
     assert plan.criterion == pytest.approx(bound, rel=1e-5)
     found = [error_of(WaveletGlobal(), network, signal) for signal in CURVES]
     assert found[0] == pytest.approx(errors[0], rel=3e-5)
-    assert found == pytest.approx(errors, rel=2e-4)
+    assert found == pytest.approx(errors, rel=3e-4)
 
 
 @every_network
