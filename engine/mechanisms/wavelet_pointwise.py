@@ -246,7 +246,7 @@ class WaveletPointwise(WaveletRegression):
         if not plan.released:
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
-        sigma = facts.reading_sd if self.noise_sd is None else self.noise_sd
+        sigma = self.stated(facts)[1]
         each = [point_risk(curve, point, plan.basis, plan.clip, sigma, n, plan.weights, noise)
                 for point, noise in zip(points, plan.point_noise.T, strict=True)]
         return RiskParts(*(float(np.mean([getattr(one, part) for one in each]))
