@@ -197,6 +197,11 @@ class WaveletRegression(Mechanism):
     def clips(self, sites: Sites) -> Array:
         return sites.clips if self.clip is None else np.array([self.clip])
 
+    def stated(self, facts: PublicFacts) -> tuple[float, float]:
+        """B and σ."""
+        return (facts.value_half_width if self.bound is None else self.bound,
+                facts.reading_sd if self.noise_sd is None else self.noise_sd)
+
     def sites(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Sites:
         """The public table that everything is planned from.
 
@@ -205,8 +210,7 @@ class WaveletRegression(Mechanism):
         InputError
             If nothing states σ.
         """
-        bound = facts.value_half_width if self.bound is None else self.bound
-        sigma = facts.reading_sd if self.noise_sd is None else self.noise_sd
+        bound, sigma = self.stated(facts)
         if not sigma > 0:
             raise InputError("The standard deviation of a reading around the curve must be stated.",
                              field="noise_sd", hint="It is public, and no budget is spent on it.")

@@ -11,7 +11,10 @@ import numpy as np
 
 from engine import transcript
 from engine.adaptive import nothing_spent
+from engine.errors import InputError
 from engine.mechanisms import mechanisms, one_per_server
+from engine.numerics.clipped_readings import unclipped
+from engine.numerics.designs import KnownDesign, RankBasis
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.registry import param
@@ -24,10 +27,12 @@ from engine.types import (
     Budget,
     CurveData,
     Estimate,
+    FunctionBasis,
     PublicFacts,
     ServerParts,
     Sizes,
     Spend,
+    Truth,
 )
 from engine.wavelet_regression import (
     Choice,
@@ -38,9 +43,12 @@ from engine.wavelet_regression import (
     readings,
     times_of,
 )
-from engine.wavelet_risk import RiskParts, curve_risk
+from engine.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
 
 _MOST_BAND = 512  # functions; larger covariances are not worth their memory
+_FINER = 2  # levels that are added for what is no longer in V_J after a pointwise step
+_PER_FUNCTION = 16  # midpoints for each function of the finer space
+_LEAST_DENSITY = 0.1  # a released density is not taken to be lower
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,14 @@ class WaveletGlobal(WaveletRegression):
     (b_edge/√ρ, b_inner), so (2τ/n) sup(‖b_edge‖²/ρ + ‖b_inner‖²)^{1/2}/s ≤ μ is all that is asked;
     ρ makes the total noise least.
 
+    *Times that are not even.* The average converges to the projection of f·g, whatever the sample
+    size. With a known density g a reading can count 1/g(x) times: the sensitivity is then
+    (2τ/n) sup‖b(x)‖/g(x) ≤ (2τ/n) S_J/min g. Or times are replaced by their ranks G(x), which are
+    even; nothing else changes. With an unknown density a site also sends τ/n Σ b(X_i): the joint
+    vector moves by (τ(b − b'), y b − y' b')/n, whose norm is convex in (y, y') and so largest at
+    ±τ, where it is τ√2 ‖b − b'‖/n for equal signs and τ√2 (‖b‖² + ‖b'‖²)^{1/2}/n for opposite ones:
+    the sensitivity is (τ/n) max(2S_J, √2 sup‖b(x) − b(x')‖).
+
     *Rules.* "tuned" minimises over J and τ the bound R² 2^{−2αJ}/(1 − 2^{−2α}) + b(τ)²
     + Σ_j u_j²((B² + σ²) 2^J/n_j + noise_j) on the mean integrated squared error of every curve of
     the class with |f| ≤ B. Where it is B² or more the zero curve does as well: then nothing is
@@ -114,6 +130,37 @@ class WaveletGlobal(WaveletRegression):
         "Weighted: edge coordinates get more noise, so that all others need less. Equal: the same "
         "for all. Periodic wavelets have no edges.", choices=("weighted", "equal"))
 
+    design: str = param(
+        "even", "Times of readings",
+        "Even: uniform. Weighted, ranked: of a known density, by weights or by ranks. Released: "
+        "unknown, and learned with the same message.",
+        choices=("even", "weighted", "ranked", "released"))
+    density: str | None = param(
+        None, "Known density of the times", "Heights at equally spaced times, such as 0.5, 1.5.")
+    invert_clip: bool = param(
+        False, "Undo the clip", "Moves the curve back by what clipping of normal readings shifts. "
+        "Right only if readings are normal around it.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.design in ("weighted", "ranked") and not self.density:
+            raise InputError("A known density must be stated.", field="density",
+                             hint="For example 0.5, 1.5.")
+        if self.design != "even" and "published" in self._printed:
+            raise InputError("The printed constants are for times that are spread evenly.",
+                             field="design", hint="Choose tight constants.")
+        if self.design == "released" and self.edges != "periodic":
+            raise InputError("Only periodic wavelets can release the density of the times.",
+                             field="design", hint="Choose periodic edges.")
+        self.known_design  # noqa: B018  (checks the heights)
+
+    @property
+    def known_design(self) -> KnownDesign | None:
+        """The stated density, where one is used."""
+        if self.design not in ("weighted", "ranked") or self.density is None:
+            return None
+        return KnownDesign.stated(self.density, "density")
+
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return ((cls.label, {}), ("Wavelets with corrected edges", {"edges": "corrected"}),
@@ -140,15 +187,16 @@ class WaveletGlobal(WaveletRegression):
                  for given in budgets]
         basis = max((plan.basis for plan in plans), key=lambda one: one.size)
         averages = self._averages(data, plans)
-        unprotected = np.stack([_as_levels(np.einsum("s,rsk->rk", plan.weights, own), plan, basis)
-                                for plan, own in zip(plans, averages, strict=True)])
-        released = self._released(plans, averages, basis, draws, rng)
-        middle = _constant(basis, data.facts.value_middle)
+        quiet = np.stack([_as_levels(np.einsum("s,rspk->rpk", plan.weights, own), plan, basis)
+                          for plan, own in zip(plans, averages, strict=True)])
+        sent = self._combined(plans, averages, basis, draws, rng)
+        released, final = self._finished(sent, plans, basis, data.facts)
+        unprotected, _ = self._finished(quiet, plans, basis, data.facts)
         return Estimate(
-            task=WAVELET_REGRESSION.key, basis=basis, coefficients=released + middle,
-            unprotected=unprotected + middle, spends=tuple(plan.spends for plan in plans),
-            kept=tuple(plan.basis.size for plan in plans), band=self._band(plans, basis, data,
-                                                                          released + middle),
+            task=WAVELET_REGRESSION.key, basis=final, coefficients=released,
+            unprotected=unprotected, spends=tuple(plan.spends for plan in plans),
+            kept=tuple(plan.basis.size * final.size // basis.size for plan in plans),
+            band=self._band(plans, basis, data, released),
             tuning=tuple(_tuning(plan) for plan in plans),
             parts=self._parts(plans, averages, data))
 
@@ -156,11 +204,10 @@ class WaveletGlobal(WaveletRegression):
         """The averages of all readings as they are, with the level of an unlimited budget."""
         unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
         plan = self.plan(data.sizes, unlimited, data.facts)
-        own = self._averages(data, [plan])[0]
-        middle = _constant(plan.basis, data.facts.value_middle)
-        fit = _as_levels(np.einsum("s,rsk->rk", plan.weights, own), plan, plan.basis)[None] + middle
-        return Estimate(task=WAVELET_REGRESSION.key, basis=plan.basis, coefficients=fit[:, :, None],
-                        unprotected=fit, spends=((),), kept=(plan.basis.size,),
+        own = np.einsum("s,rspk->rpk", plan.weights, self._averages(data, [plan])[0])
+        fit, final = self._finished(plan.basis.to_levels(own)[None], [plan], plan.basis, data.facts)
+        return Estimate(task=WAVELET_REGRESSION.key, basis=final, coefficients=fit[:, :, None],
+                        unprotected=fit, spends=((),), kept=(final.size,),
                         band=self._band([plan], plan.basis, data, fit[:, :, None]))
 
     # -- fixed before any reading is looked at ---------------------------------------------
@@ -184,7 +231,8 @@ class WaveletGlobal(WaveletRegression):
                        ) -> float:
         """Σ_j u_j² noise_j; NaN if nothing would be released."""
         plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
-        return float((plan.weights**2 * plan.total_noise).sum()) if plan.released else math.nan
+        added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
+        return added if plan.released else math.nan
 
     def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
         """`risk_parts`, summed; None where there is no formula."""
@@ -193,16 +241,23 @@ class WaveletGlobal(WaveletRegression):
 
     def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean integrated squared error on simulated readings, part by part."""
-        if not isinstance(source, RegressionPoints):
+        if not isinstance(source, RegressionPoints) or self.invert_clip:
             return None
-        sizes, truth = source.sizes, source.truth
-        budgets = one_per_server(budgets, sizes.n_servers)
-        plan = self.plan(sizes, budgets, source.facts)
+        if self.design in ("ranked", "released"):
+            return None
+        weight = np.ones_like if self.known_design is None else self.known_design.weight
+        return self.risk_of(source.truth, source.sizes, budgets, source.facts,
+                            Design(source.density, weight))
+
+    def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
+                design: Design = UNIFORM) -> RiskParts:
+        """The same for any curve around the middle of its bounds, and any public sizes."""
+        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
-        return curve_risk(truth, plan.basis, plan.clip, source.noise_sd, n, plan.weights,
-                          plan.total_noise)
+        return curve_risk(truth, plan.basis, plan.clip, self.stated(facts)[1], n, plan.weights,
+                          plan.total_noise, design)
 
     def _tuned(self, sites: Sites) -> Choice:
         levels, clips = self.levels(), self.clips(sites)
@@ -211,8 +266,10 @@ class WaveletGlobal(WaveletRegression):
         tail = self.radius**2 * size ** (-2 * self.smoothness) / (1 - 4**-self.smoothness)
         unit = np.stack([self._unit_scales(basis, sites)**2
                          * basis.noise_shape(self._shape(basis)[0]).sum() for basis in bases])
+        # what is divided by a released density has its noise, too, times |f|/τ ≤ 1
+        unit *= self._n_parts
         return choose(levels, clips, tail[:, None] + bias_of_clipping(clips, sites)**2,
-                      sites.square * size, unit, sites, self.weights)
+                      sites.square * size * self._weight_square, unit, sites, self.weights)
 
     def _literal(self, sites: Sites) -> Choice:
         """L = ⌈log₂ D⌉, J = L + 1, τ = B + σ√((2α + 1)L), with B for the paper's C_{α,R}."""
@@ -225,11 +282,29 @@ class WaveletGlobal(WaveletRegression):
                       np.array([sites.square * 2.0**level]), unit, sites, self.weights)
         return Choice(level, clip, only.weights, math.nan)
 
+    @property
+    def _n_parts(self) -> int:
+        """Messages hold the readings, and their density where it is released."""
+        return 2 if self.design == "released" else 1
+
+    @property
+    def _weight_square(self) -> float:
+        """∫ w²g = ∫ 1/g, by which weights raise the variance of an average."""
+        if self.design != "weighted" or self.known_design is None:
+            return 1.0
+        middles = (np.arange(4096) + 0.5) / 4096
+        return float(self.known_design.weight(middles).mean())
+
     def _shape(self, basis: WaveletBasis) -> tuple[float, float]:
         """ρ, and the largest norm of a reading's functions in units of the noise."""
+        if self.design == "released":
+            return 1.0, max(basis.sup_norm, basis.widest_pair() / math.sqrt(2))
+        least = 1.0
+        if self.design == "weighted" and self.known_design is not None:
+            least = self.known_design.least
         if self.edge_noise == "equal":
-            return 1.0, basis.sup_norm
-        return basis.edge_share, basis.weighted_sup_norm
+            return 1.0, basis.sup_norm / least
+        return basis.edge_share, basis.weighted_sup_norm / least
 
     def _unit_scales(self, basis: WaveletBasis, sites: Sites) -> Array:
         """Standard deviations of the noise of every site at τ = 1: (sites,)."""
@@ -241,35 +316,46 @@ class WaveletGlobal(WaveletRegression):
     # -- on the sites, and at the centre ----------------------------------------------------
 
     def _averages(self, data: CurveData, plans: list[Plan]) -> list[Array]:
-        """Averages without noise for every plan: (repeats, sites, 2^J) each."""
-        per_site = data.sizes.n_curves_per_server
+        """Averages without noise for every plan: (repeats, sites, parts, 2^J) each."""
         found: dict[tuple[int, float], Array] = {}
         for plan in plans:
             kind = (plan.basis.size, plan.clip)
             if kind not in found:
-                sums = plan.basis.sums(times_of(data), readings(data, plan.clip), per_site)
-                found[kind] = sums / np.array(per_site)[:, None]
+                found[kind] = self._average(data, plan)
         return [found[plan.basis.size, plan.clip] for plan in plans]
 
-    def _released(self, plans: list[Plan], averages: list[Array], basis: WaveletBasis, draws: int,
+    def _average(self, data: CurveData, plan: Plan) -> Array:
+        """One part, and with a released density another: (repeats, sites, parts, 2^J)."""
+        per_site, times = data.sizes.n_curves_per_server, times_of(data)
+        parts, design = [readings(data, plan.clip)], self.known_design
+        if design is not None and self.design == "ranked":
+            times = design.rank(times)
+        elif design is not None:
+            parts[0] = parts[0] * design.weight(times)
+        elif self.design == "released":
+            parts.append(plan.clip * np.isfinite(data.times))
+        sums = np.stack([plan.basis.sums(times, part, per_site) for part in parts], axis=2)
+        return np.asarray(sums / np.array(per_site)[:, None, None])
+
+    def _combined(self, plans: list[Plan], averages: list[Array], basis: WaveletBasis, draws: int,
                   rng: np.random.Generator) -> Array:
-        """The centre's sum of what the sites send: (plans, repeats, draws, size)."""
-        n_sites, repeats = averages[0].shape[1], len(averages[0])
-        out = np.zeros((len(plans), repeats, draws, basis.size))
+        """The centre's sum of what the sites send: (plans, repeats, draws, parts, size)."""
+        repeats, n_sites, parts = averages[0].shape[:3]
+        out = np.zeros((len(plans), repeats, draws, parts, basis.size))
         for site, stream in enumerate(rng.spawn(n_sites)):
-            normals = stream.standard_normal((repeats, draws, basis.size))
+            normals = stream.standard_normal((repeats, draws, parts, basis.size))
             sent = self.site_update(site, plans, [own[:, site] for own in averages], normals, basis)
-            sent = sent.reshape(repeats, len(plans), draws, basis.size).swapaxes(0, 1)
-            out += np.array([plan.weights[site] for plan in plans])[:, None, None, None] * sent
+            sent = sent.reshape(repeats, len(plans), *out.shape[2:]).swapaxes(0, 1)
+            out += np.array([plan.weights[site] for plan in plans]).reshape(-1, 1, 1, 1, 1) * sent
         return out
 
     def site_update(self, site: int, plans: list[Plan], averages: list[Array], normals: Array,
                     basis: WaveletBasis) -> Array:
         """Everything a site does with its averages; only the result leaves it.
 
-        `averages` (repeats, 2^J) for each plan, `normals` (repeats, draws, size). Returns
-        (repeats, plans × draws, size), coarse functions first; a plan that releases nothing sends
-        zeros.
+        `averages` (repeats, parts, 2^J) for each plan, `normals` (repeats, draws, parts, size).
+        Returns (repeats, plans × draws, parts, size), coarse functions first; a plan that releases
+        nothing sends zeros.
         """
         messages, spread = [], []
         for plan, own in zip(plans, averages, strict=True):
@@ -280,6 +366,36 @@ class WaveletGlobal(WaveletRegression):
         return transcript.sent(site, "coefficients", np.concatenate(messages, axis=1),
                                np.concatenate(spread))
 
+    # -- at the centre, from what was sent ----------------------------------------------------
+
+    def _finished(self, sent: Array, plans: list[Plan], basis: WaveletBasis, facts: PublicFacts
+                  ) -> tuple[Array, FunctionBasis]:
+        """Coefficients of the curve from sums (plans, …, parts, size), and their basis."""
+        coefficients, own = sent[..., 0, :], basis
+        if self.invert_clip or self.design == "released":
+            own = self.wavelets(min(basis.level + _FINER, self.highest_level))
+            coefficients = np.stack([self._reshaped(one, plan, basis, own, facts)
+                                     for plan, one in zip(plans, sent, strict=True)])
+        coefficients = coefficients + _constant(own, facts.value_middle)
+        if self.design == "ranked" and self.known_design is not None:
+            return coefficients, RankBasis(own, self.known_design)
+        return coefficients, own
+
+    def _reshaped(self, sent: Array, plan: Plan, basis: WaveletBasis, finer: WaveletBasis,
+                  facts: PublicFacts) -> Array:
+        """Values of the curve on a fine grid, reshaped one by one: sums to (…, finer size)."""
+        if not plan.released:
+            return np.zeros((*sent.shape[:-2], finer.size))
+        grid = (np.arange(_PER_FUNCTION * finer.size) + 0.5) / (_PER_FUNCTION * finer.size)
+        values = sent @ basis(grid).T
+        curve = values[..., 0, :]
+        if self.design == "released":
+            curve = curve / np.maximum(values[..., 1, :] / plan.clip, _LEAST_DENSITY)
+        bound, sigma = self.stated(facts)
+        if self.invert_clip:
+            curve = unclipped(curve, plan.clip, bound, sigma)
+        return np.asarray(np.clip(curve, -bound, bound) @ finer(grid) / len(grid))
+
     # -- beside the curve -------------------------------------------------------------------
 
     def _band(self, plans: list[Plan], basis: WaveletBasis, data: CurveData, centre: Array
@@ -289,7 +405,7 @@ class WaveletGlobal(WaveletRegression):
         The variance of a site's average is at most (B² + σ²)/n in every direction when times are
         uniform, so limits are wider than 95 % asks for; they are about the curve's part in V_J.
         """
-        if basis.size > _MOST_BAND:
+        if basis.size > _MOST_BAND or self.invert_clip or self.design in ("released", "weighted"):
             return None
         covariance = np.zeros((len(plans), basis.size, basis.size))
         for k, plan in enumerate(plans):
@@ -310,7 +426,7 @@ class WaveletGlobal(WaveletRegression):
         weights = np.stack([plan.weights for plan in plans])
         noise = np.stack([plan.weights**2 * plan.total_noise * plan.released for plan in plans])
         return ServerParts(weights, noise, np.stack([
-            plan.weights**2 * self._scatter(data, plan, own[0])
+            plan.weights**2 * self._scatter(data, plan, own[0, :, 0])
             for plan, own in zip(plans, averages, strict=True)]))
 
     def _scatter(self, data: CurveData, plan: Plan, averages: Array) -> Array:

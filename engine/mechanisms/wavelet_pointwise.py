@@ -13,6 +13,7 @@ from engine.adaptive import nothing_spent
 from engine.errors import InputError
 from engine.mechanisms import mechanisms, one_per_server
 from engine.numerics.point_values import PointValues
+from engine.numerics.signals import Function
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant
 from engine.registry import param
@@ -235,13 +236,18 @@ class WaveletPointwise(WaveletRegression):
         """Exact mean squared error on simulated readings, averaged over the points."""
         if not isinstance(source, RegressionPoints) or source.times != "even":
             return None
-        budgets = one_per_server(budgets, source.sizes.n_servers)
-        plan, points = self.plan(source.sizes, budgets, source.facts), self.values_at.points
+        return self.risk_of(source.curve, source.sizes, budgets, source.facts)
+
+    def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
+                facts: PublicFacts) -> RiskParts:
+        """The same for any curve around the middle of its bounds, and any public sizes."""
+        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        points = self.values_at.points
         if not plan.released:
-            return RiskParts(float((source.curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
-        n = np.array(source.sizes.n_curves_per_server, dtype=float)
-        each = [point_risk(source.curve, point, plan.basis, plan.clip, source.noise_sd, n,
-                           plan.weights, noise)
+            return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
+        n = np.array(sizes.n_curves_per_server, dtype=float)
+        sigma = self.stated(facts)[1]
+        each = [point_risk(curve, point, plan.basis, plan.clip, sigma, n, plan.weights, noise)
                 for point, noise in zip(points, plan.point_noise.T, strict=True)]
         return RiskParts(*(float(np.mean([getattr(one, part) for one in each]))
                            for part in ("projection", "clip", "data", "privacy")))

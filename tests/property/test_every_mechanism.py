@@ -13,13 +13,15 @@ from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.metrics import integrated_squared_errors
 from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget, drawing_grid
 
 SOURCES = {
     "mean_function": SparseCurves(n_curves=100, n_observations_per_curve=6, n_servers=2),
     "varying_coefficients": CoefficientCurves(n_curves=800, n_observations_per_curve=6,
-                                              n_servers=2)}
+                                              n_servers=2),
+    "wavelet_regression": RegressionPoints(n_curves=20_000, n_servers=2)}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
 every_mechanism = pytest.mark.parametrize(
     "mechanism", [cls(**chosen) for task in SOURCES for cls in mechanisms.for_task(task)

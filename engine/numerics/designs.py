@@ -1,0 +1,92 @@
+"""What is known of how reading times are spread, and a basis over the ranks of times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.wavelet_bases import WaveletBasis
+from engine.types import Array, Truth
+
+_FINE = 2**14  # points on which the distribution function is inverted
+
+
+@dataclass(frozen=True)
+class KnownDesign:
+    """A stated density of the times: a broken line above zero with integral one."""
+
+    density: PublicCurve
+
+    @classmethod
+    def stated(cls, text: str, field: str) -> KnownDesign:
+        """Read heights such as "0.5, 1.5".
+
+        Raises
+        ------
+        InputError
+            If they are no heights of a density, or one of them is zero.
+        """
+        density = PublicCurve.stated(text, field).as_density(field)
+        if min(density.heights) <= 0:
+            raise InputError(f"“{field}” must be above zero everywhere.", field=field,
+                             hint="For example 0.5, 1.5.")
+        return cls(density)
+
+    @property
+    def least(self) -> float:
+        return min(self.density.heights)
+
+    def weight(self, times: Array) -> Array:
+        """1/g."""
+        return 1 / self.density(times)
+
+    def rank(self, times: Array) -> Array:
+        """G(x): exact between the heights, where it is a parabola."""
+        heights = np.array(self.density.heights)
+        pieces = len(heights) - 1
+        place = np.clip(times, 0.0, 1.0) * pieces
+        piece = np.minimum(place.astype(np.int64), pieces - 1)
+        share = place - piece
+        before = np.append(0.0, np.cumsum((heights[:-1] + heights[1:]) / 2))
+        rise = heights[piece + 1] - heights[piece]
+        return np.asarray((before[piece] + heights[piece] * share + rise * share**2 / 2) / pieces)
+
+    def time_of_rank(self, ranks: Array) -> Array:
+        """G^{-1}, read off a fine table."""
+        times = np.linspace(0.0, 1.0, _FINE + 1)
+        return np.interp(ranks, self.rank(times), times)
+
+
+@dataclass(frozen=True)
+class RankBasis:
+    """b(G(x)): a basis over the ranks of times. Errors are weighted by the density."""
+
+    basis: WaveletBasis
+    design: KnownDesign
+
+    @property
+    def size(self) -> int:
+        return self.basis.size
+
+    def __call__(self, times: Array) -> Array:
+        """Values at `times` (...): (..., size)."""
+        return self.basis(self.design.rank(np.asarray(times)))
+
+    def first(self, size: int) -> RankBasis:
+        return RankBasis(self.basis.first(size), self.design)
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """Coefficients of the best approximation, and the energy it leaves out, both under g."""
+        nodes, weights = truth.quadrature
+        weights = weights * self.design.density(nodes)
+        inner = self.basis.inner_products(self.design.rank(nodes),
+                                          weights * np.atleast_2d(truth.node_values))
+        best = self.basis.to_levels(inner).reshape(*truth.node_values.shape[:-1], self.size)
+        energy = truth.node_values**2 @ weights
+        return best, np.maximum(energy - (best**2).sum(axis=-1), 0.0)
+
+    def squared_distance(self, difference: Array) -> Array:
+        return self.basis.squared_distance(difference)
