@@ -10,8 +10,8 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
-    ("Compare", "sites.py", "Sites"),
     ("", "rates.py", "Rates"),
+    ("Compare", "sites.py", "Sites"),
 )
 
 if __name__ == "__main__":
