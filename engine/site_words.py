@@ -137,6 +137,14 @@ def _one(value: float, unit: str) -> str:
     return with_unit(together([value])[0], unit)
 
 
+def lines(found: Federation, difference: bool) -> str:
+    """What is drawn in the three panels."""
+    less = ", less the average without protection" if difference else ""
+    truth = " Solid and thin: the true average." if found.truth is not None else ""
+    return (f"Each line: one of {len(found.together.releases)} equally likely releases{less}. "
+            f"Dashed: without protection.{truth} Same axes in all three.")
+
+
 def largest_share(found: Federation) -> str:
     """Who adds most to the error, and of what."""
     if found.together.is_refused:
@@ -154,6 +162,7 @@ def largest_share(found: Federation) -> str:
             f"the largest weight ({100 * heaviest.weight:.0f} %).")
 
 
+LINES = {"difference": "Difference", "curve": "The curve itself"}
 SHARES_KEY = ("■ privacy noise · ▨ chance in who takes part. Smoothing and clipping concern all "
               "sites alike and are not in the bars.")
 
@@ -189,12 +198,10 @@ def odds(found: Federation, way: str) -> str:
 
 
 def table(found: Federation) -> dict[str, list[str]]:
-    """What each site adds and what its people get, column by column."""
+    """What the people of each site get, and what it could do alone, column by column."""
     unit = f" ({found.facts.value_unit})" if found.facts.value_unit else ""
     members = found.members
     return {"site": [member.row.name for member in members],
-            "weight": [_percent(member.weight) for member in members],
-            "share of error": [_percent(member.share) for member in members],
             "guarantee": [guarantee(member) for member in members],
             "right guess": [in_hundred(m.odds.right).replace(" times", "") for m in members],
             f"error alone{unit}": _column([member.alone for member in members])}
@@ -214,7 +221,7 @@ def _column(values: Sequence[float]) -> list[str]:
     return ["nothing" if math.isnan(v) else next(written) for v in values]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     return "none" if math.isnan(share) else f"{100 * share:.0f} %"
 
 

@@ -25,54 +25,65 @@ ROW_HEIGHT = 30  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out
 
 
-def panels(found: Federation, key: str, family: str, theme: Theme) -> list[tuple[str, Chart]]:
+def panels(found: Federation, key: str, family: str, theme: Theme, difference: bool = True
+           ) -> list[tuple[str, Chart]]:
     """Three pictures with the same axes, each with its title: 20 releases, dashed without noise.
 
-    Where nothing would be published a panel says so instead of drawing noise.
+    With `difference` all are drawn less the average without protection, since a small error is
+    not seen on the scale of the values. Where nothing would be published a panel says so.
     """
     best = found.members[found.best].row.name
     named = (("Together, each its own noise", found.together),
              ("All at one trusted centre", found.pooled), (f"Best site alone: {best}", found.alone))
-    heights = _range(found)
-    return [(name, _panel(found, one, name, heights, method_style(key, family, theme), theme))
+    base = found.without if difference else np.zeros_like(found.without)
+    heights = _range(found, base)
+    return [(name, _panel(found, one, name, base, heights, method_style(key, family, theme), theme))
             for name, one in named]
 
 
-def _range(found: Federation) -> tuple[float, float]:
+def _range(found: Federation, base: Array) -> tuple[float, float]:
     """Of the values of all three panels; far-out releases of one must not flatten the others."""
-    shown = [one.releases for one in (found.together, found.pooled, found.alone)
+    shown = [one.releases - base for one in (found.together, found.pooled, found.alone)
              if not one.is_refused]
-    every = np.concatenate([found.without, *([] if found.truth is None else [found.truth]),
+    every = np.concatenate([found.without - base,
+                            *([] if found.truth is None else [found.truth - base]),
                             *(np.quantile(r, (0.05, 0.95), axis=0).ravel() for r in shown)])
     low, high = float(every.min()), float(every.max())
     room = 0.06 * max(high - low, 1e-9)
     return low - room, high + room
 
 
-def _panel(found: Federation, one: Arrangement, name: str, heights: tuple[float, float],
-           style: tuple[str, str, str], theme: Theme) -> Chart:
-    facts, shade = found.facts, style[0]
-    data = [] if one.is_refused else [_releases(found.times, one.releases, shade)]
-    data.append(_line(found.times, found.without, "No protection", colour("without", theme), 2.2,
-                      "6px,4px"))
+def _panel(found: Federation, one: Arrangement, name: str, base: Array,
+           heights: tuple[float, float], style: tuple[str, str, str], theme: Theme) -> Chart:
+    facts, refused = found.facts, one.is_refused
+    data = [] if refused else [_releases(found.times, one.releases - base, style[0])]
+    data.append(_line(found.times, found.without - base, "No protection",
+                      colour("without", theme), 2.2, "6px,4px"))
     if found.truth is not None:
-        data.append(_line(found.times, found.truth, "True average", colour("truth", theme), 1.6,
-                          "solid"))
-    notes = [] if not one.is_refused else [{
-        "text": "Nothing would be published", "showarrow": False, "xref": "paper",
-        "yref": "paper", "x": 0.5, "y": 0.5, "font": {"size": 14}}]
+        data.append(_line(found.times, found.truth - base, "True average",
+                          colour("truth", theme), 1.6, "solid"))
+    notes = [{"text": "Nothing would be published", "showarrow": False, "xref": "paper",
+              "yref": "paper", "x": 0.5, "y": 0.8, "font": {"size": 14}}] if refused else []
+    quantity = facts.value_name if not base.any() else "Difference"
     spec = {"data": data, "layout": layout(
         theme, annotations=notes, hovermode=False,
         xaxis=axis(theme, _named(facts.time_name, facts.time_unit), nticks=5),
-        yaxis=axis(theme, _named(facts.value_name, facts.value_unit), grid=True,
-                   range=list(heights), nticks=5))}
-    said = ("nothing would be published" if one.is_refused else
+        yaxis=axis(theme, _named(quantity, facts.value_unit), grid=True, range=list(heights),
+                   nticks=5))}
+    said = ("nothing would be published" if refused else
             f"{len(one.releases)} possible releases, typical error "
             f"{with_unit(number(one.typical), facts.value_unit)}")
-    table = {facts.time_name: _rounded(found.times), "without protection": _rounded(found.without)}
+    return Chart(spec, f"{name}: {said}.", _panel_table(found, one))
+
+
+def _panel_table(found: Federation, one: Arrangement) -> dict[str, list[float]]:
+    table = {found.facts.time_name: _rounded(found.times),
+             "without protection": _rounded(found.without)}
+    if found.truth is not None:
+        table["true average"] = _rounded(found.truth)
     if not one.is_refused:
         table |= {"release 1": _rounded(one.releases[0]), "release 2": _rounded(one.releases[1])}
-    return Chart(spec, f"{name}: {said}.", table)
+    return table
 
 
 def _releases(times: Array, releases: Array, shade: str) -> Spec:
@@ -118,7 +129,7 @@ def shares(found: Federation, key: str, family: str, theme: Theme) -> Chart:
     spec = {"data": data, "layout": layout(
         theme, barmode="stack", bargap=0.35, hovermode="closest",
         xaxis=axis(theme, "Share of the squared error (%)", rangemode="tozero", nticks=6),
-        yaxis=axis(theme, autorange="reversed", showline=False, ticks="",
+        yaxis=axis(theme, autorange="reversed", showline=False, ticks="", ticksuffix="  ",
                    type="category"))}
     biggest = max(members, key=lambda member: member.share, default=None)
     alt = ("No site adds to an error of 0: nothing would be published." if biggest is None else

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,8 @@ from pages.shared import components as pieces
 _WEAK_FROM = 4.0
 _OWN_TABLE = "Your own table"
 _TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings")
+_WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
+           "included": 85, "weight": 70, "share": 105, "guarantee": 165}  # pixels
 _ROW, _HEAD, _MOST_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
 
 
@@ -30,13 +33,16 @@ class View:
     """The table on screen and what was found for it."""
 
     def __init__(self) -> None:
-        self.now, self.source = settings.current(), settings.source()
+        self.source = settings.source()
         self.facts: PublicFacts = self.source.facts
-        self.rows, self.found = _rows(), None
         self.problem: InputError | None = None
+        self.found: Federation | None = None
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
-
-    found: Federation | None
+        try:
+            _keep(site_table.edited(_rows(), _edits()))
+        except InputError as problem:  # the last table that can be stays
+            self.problem = problem
+        self.now, self.rows = settings.current(), _rows()
 
     @property
     def own(self) -> bool:
@@ -71,13 +77,26 @@ def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
     return [(row.name, row.n_curves, row.n_observations_per_curve) for row in rows]
 
 
-def _write(rows: Sequence[SiteRow]) -> None:
+def _keep(rows: Sequence[SiteRow]) -> None:
     """Take over a table that can be simulated; refuse any other and leave all as it is."""
-    if settings.source().has_free_sites:
-        settings.change(sites=sites.checked(rows))
+    free = settings.source().has_free_sites
+    rows = sites.checked(rows, fixed=not free)
+    if free:
+        st.session_state.settings = replace(settings.current(), sites=rows)
     else:
-        st.session_state.given_sites = sites.checked(rows, fixed=True)
-        settings.change()
+        st.session_state.given_sites = rows
+
+
+def _editor_key() -> str:
+    """Another editor for other curves, and whenever the table was not changed by its cells."""
+    source = settings.source()
+    sizes = [] if source.has_free_sites else _sizes(_rows())
+    return f"sites_{st.session_state.rev}_{digest((source.facts.name, sizes))}"
+
+
+def _edits() -> Mapping[int, Mapping[str, Any]]:
+    """All edits since the editor was drawn first; taking them over again changes nothing."""
+    return st.session_state.get(_editor_key(), {}).get("edited_rows", {})
 
 
 def solve(view: View) -> None:
@@ -88,7 +107,7 @@ def solve(view: View) -> None:
                              hint="Choose simulated curves, or a file with a column for the site.")
         view.found = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed)
     except InputError as problem:  # such as a method that refuses δ = 0
-        view.problem = problem
+        view.problem = view.problem or problem
 
 
 # -- what stands above --------------------------------------------------------------------------
@@ -133,7 +152,8 @@ def _preset_choice(view: View) -> None:
 
 def _replace(rows: Sequence[SiteRow]) -> None:
     """Another table; the editor starts anew."""
-    _write(rows)
+    _keep(rows)
+    settings.change()
     st.session_state.rev += 1
 
 
@@ -146,13 +166,12 @@ def table(view: View) -> None:
     The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
     focus; sites come and go by the buttons below it.
     """
-    key = f"sites_{st.session_state.rev}"
     locked = [*site_table.FIXED, *(site_table.SIZES if view.is_fixed else ())]
     st.data_editor(
-        site_table.frame(view.rows, view.found), key=key, num_rows="fixed", hide_index=True,
-        disabled=locked, column_config=_columns(view.facts), placeholder="usual",
-        height=_HEAD + _ROW * min(len(view.rows), _MOST_ROWS), on_change=_refusable(
-            lambda: _write(site_table.edited(_rows(), st.session_state[key]["edited_rows"]))))
+        site_table.frame(view.rows, view.found), key=_editor_key(), num_rows="fixed",
+        hide_index=True, disabled=locked, column_config=_columns(view.facts), placeholder="usual",
+        column_order=site_table.ORDER, height=_HEAD + _ROW * min(len(view.rows), _MOST_ROWS),
+        on_change=settings.change)  # an edit is no navigation
     controls.show_problem("sites")
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
@@ -165,17 +184,16 @@ def _columns(facts: PublicFacts) -> dict[str, Any]:
              **dict.fromkeys(site_table.FIXED, st.column_config.TextColumn)}
     shapes = {"people": {"format": "%d", "step": 1}, "readings": {"format": "%d", "step": 1},
               "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
-    widths = {"name": "medium", "guarantee": "medium"}
     return {column: kinds.get(column, st.column_config.NumberColumn)(
-        label, help=words, width=widths.get(column, "small"), **shapes.get(column, {}))
+        label, help=words, width=_WIDTHS[column], **shapes.get(column, {}))
         for column, (label, words) in site_table.labels(facts).items()}
 
 
-def _refusable(change: Callable[[], None]) -> Callable[[], None]:
-    """A change that, if it cannot be, is explained under the table and leaves all as it is."""
+def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
+    """A change of the table that, if it cannot be, is explained and leaves all as it is."""
     def changed() -> None:
         try:
-            change()
+            _replace(change())
         except InputError as problem:
             st.session_state.problem = ("sites", problem)
     return changed
@@ -186,10 +204,10 @@ def _buttons(view: View) -> None:
     with st.container(horizontal=True):
         st.button("Add a site", icon=":material/add:", key="add_site",
                   disabled=len(view.rows) >= sites.MOST_SITES,
-                  on_click=_refusable(lambda: _replace(site_table.one_more(_rows()))))
+                  on_click=_replace_by(lambda: site_table.one_more(_rows())))
         st.button("Remove those left out", icon=":material/remove:", key="remove_sites",
-                  disabled=not out, on_click=_refusable(
-                      lambda: _replace([row for row in _rows() if row.included])))
+                  disabled=not out, on_click=_replace_by(
+                      lambda: [row for row in _rows() if row.included]))
 
 
 def change(view: View) -> None:
@@ -224,14 +242,17 @@ def warnings(view: View) -> None:
 def pictures(view: View) -> None:
     """The three ways side by side, on the same axes."""
     assert view.found is not None
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        lines = st.segmented_control("Show", list(site_words.LINES), required=True,
+                                     default="difference", format_func=site_words.LINES.get,
+                                     key="site_lines", label_visibility="collapsed")
     for k, (column, (name, chart)) in enumerate(zip(
-            st.columns(3), figures.panels(view.found, *view.style, layout.theme()), strict=True)):
+            st.columns(3), figures.panels(view.found, *view.style, layout.theme(),
+                                          lines == "difference"), strict=True)):
         with column:
             st.markdown(f"**{wording.escape(name)}**")
             _chart(view, name, chart, f"way_{k}", 220, 190)
-    truth = " Thin and dark: the true average." if view.found.truth is not None else ""
-    st.markdown(f":small[Each line: one of 20 equally likely releases. Dashed: without protection."
-                f"{truth} Same axes in all three.]")
+    st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
     st.markdown(site_words.compared(view.found))
 
 

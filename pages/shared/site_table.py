@@ -15,12 +15,13 @@ import pandas as pd
 
 from engine import site_words
 from engine.errors import InputError
-from engine.sites import PRESETS, Federation, SiteRow, checked, preset_of
+from engine.sites import PRESETS, Federation, Member, SiteRow, checked, preset_of
 from engine.types import PublicFacts
 
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
            "epsilon": "epsilon", "delta": "delta", "included": "included"}
 FIXED = ("weight", "share", "guarantee")  # columns that are worked out
+ORDER = ("name", "epsilon", "people", "readings", "delta", "included", *FIXED)
 SIZES = ("name", "people", "readings")  # columns that a file fixes
 _WHOLE = ("people", "readings")
 
@@ -65,13 +66,16 @@ def frame(rows: Sequence[SiteRow], found: Federation | None) -> pd.DataFrame:
     columns["epsilon"] = [float(row.epsilon) for row in rows]
     data = pd.DataFrame(columns)
     data["delta"] = data["delta"].astype(float)
-    worked_out = {} if found is None else dict(zip(
-        (member.row.name for member in found.members),
-        zip(*(site_words.table(found)[name] for name in ("weight", "share of error", "guarantee")),
-            strict=True), strict=True))
+    worked_out = {} if found is None else {member.row.name: _worked_out(member)
+                                           for member in found.members}
     for k, column in enumerate(FIXED):
         data[column] = [worked_out.get(row.name, ("",) * 3)[k] for row in rows]
     return data
+
+
+def _worked_out(member: Member) -> tuple[str, str, str]:
+    return (site_words.percent(member.weight), site_words.percent(member.share),
+            site_words.guarantee(member))
 
 
 def edited(rows: Sequence[SiteRow], edits: Mapping[int, Mapping[str, Any]]) -> list[SiteRow]:
@@ -111,7 +115,7 @@ def labels(facts: PublicFacts) -> dict[str, tuple[str, str]]:
     return {
         "name": ("Site", "Letters, digits, spaces and hyphens."),
         "people": (f"{facts.people.capitalize()} (n)", "How many keep their curve at this site."),
-        "readings": ("Readings each (m)", "How many points are known on each curve."),
+        "readings": ("Readings (m)", "How many points are known on each curve."),
         "epsilon": ("ε", f"Lower: each {facts.person} of this site is better protected, and the "
                          "site adds more noise."),
         "delta": ("δ", "The small chance that the limit does not hold. Empty: 1/n² of the site."),

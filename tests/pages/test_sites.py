@@ -1,0 +1,179 @@
+"""Sites through the framework's own tester: it draws, reacts to edits, refuses kindly and links."""
+
+import dataclasses
+
+import pytest
+
+from engine import site_words
+from engine.mechanisms import mechanisms
+from engine.sites import PRESETS, SiteRow, federation
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
+from pages.shared import settings, site_table
+from tests import files
+from tests.pages.test_explore import own_curves, words
+from tests.pages.test_plan_and_rates import visit
+
+USUAL = settings.Settings()
+
+
+def editor(at):
+    return at.data_editor[0]
+
+
+def edit(at, row, **cells):
+    """What the browser sends when cells of one row were changed."""
+    at.session_state[editor(at).key] = {"edited_rows": {row: cells}, "added_rows": [],
+                                        "deleted_rows": []}
+    return at.run()
+
+
+def with_sites():
+    """A file with a column for the site, whose names must not leave the session."""
+    frame = files.growth_frame(120, 8)
+    frame["site"] = [f"Clinic {int(child[1:]) % 3}" for child in frame["child"]]
+    table = read_table(files.csv(frame))
+    return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
+        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm"))
+
+
+def test_the_page_answers_on_arrival_with_the_engines_numbers():
+    at = visit("sites")
+    found = federation(USUAL.source, USUAL.mechanism, USUAL.sites, USUAL.seed)
+    assert at.title[0].value == "What does each site cost and add?"
+    assert site_words.compared(found) in words(at)
+    assert site_words.odds(found, "sites") in words(at)
+    assert "trusts only itself" in words(at)
+    assert not at.error
+
+
+def test_every_preset_draws_and_is_a_short_link():
+    at = visit("sites")
+    for key, preset in PRESETS.items():
+        at.selectbox(key="w_site_preset").set_value(preset.label).run()
+        assert not at.error and not at.exception, key
+        assert at.session_state.settings.sites == preset.rows
+        assert len(editor(at).value) == len(preset.rows)
+    assert "sites-leaves" in "".join(at.query_params["s"])
+    assert "Since your change" in words(at)
+
+
+@pytest.mark.parametrize("cls", mechanisms.for_task(settings.TASK))
+def test_every_method_draws(cls):
+    for _, chosen in cls.presets():
+        token = settings.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
+        at = visit("sites", token, fold_what_if=True, fold_transcript=True)
+        assert not any("our side" in error.value for error in at.error)
+
+
+def test_an_edited_cell_changes_the_numbers_the_address_and_says_what_it_did():
+    at = edit(visit("sites"), 1, epsilon=3.0)
+    assert at.session_state.settings.sites[1] == SiteRow("East", 250, 10, 3.0)
+    assert "Since your change: typical error" in words(at)
+    assert editor(at).value["guarantee"][1].startswith("ε = 3")
+    assert "*" in "".join(at.query_params["s"])
+    assert at.selectbox(key="w_site_preset").value == "Your own table"
+
+
+def test_an_edit_keeps_the_editor_it_was_made_in():
+    at = visit("sites")
+    before = editor(at).proto.id
+    assert editor(edit(at, 1, epsilon=3.0)).proto.id == before
+
+
+def test_a_site_can_be_left_out_and_its_row_stays():
+    at = edit(visit("sites"), 3, included=False)
+    assert editor(at).value["weight"][3] == ""
+    assert len(editor(at).value) == 4
+    at.button(key="remove_sites").click().run()
+    assert [row.name for row in at.session_state.settings.sites] == ["North", "East", "South"]
+    at.button(key="add_site").click().run()
+    assert at.session_state.settings.sites[3].name == "Site 4"
+
+
+@pytest.mark.parametrize(("cells", "problem"), [
+    ({"epsilon": 50.0}, "ε must lie between"), ({"people": None}, "needs a number"),
+    ({"people": 0}, "people must lie between"), ({"readings": 2.5}, "whole number"),
+    ({"name": "North"}, "same name"), ({"name": "<b>"}, "letters, digits"),
+    ({"delta": 0.5}, "below 1/n")])
+def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(cells, problem):
+    at = edit(visit("sites"), 2, epsilon=2.0)
+    kept, said = at.session_state.settings.sites, site_words.compared
+    edit(at, 1, **cells)
+    assert any(problem in error.value for error in at.error)
+    assert at.session_state.settings.sites == kept
+    assert said(federation(USUAL.source, USUAL.mechanism, kept, USUAL.seed)) in words(at)
+    edit(at, 1, epsilon=1.5)
+    assert not at.error
+
+
+def test_a_link_brings_back_the_table():
+    rows = (SiteRow("St-Mary 1", 40, 8, 0.5, 1e-6), SiteRow("Zürich", 300, 12, 2.5),
+            SiteRow("B", 30, 5, included=False), SiteRow("C", 30, 5, 1.0, 0.001, False))
+    chosen = dataclasses.replace(USUAL, sites=rows)
+    assert settings.decode(settings.encode(chosen)) == (chosen, [])
+    at = visit("sites", settings.encode(chosen))
+    assert at.session_state.settings.sites == rows
+    assert not at.error
+
+
+@pytest.mark.parametrize("text", [
+    "North", "North*10", "North*10*5*x", "North*10*5*99", "A*10*5*1_A*10*5*1", "<b>*10*5*1",
+    "A*10*5*1*usual*in", "A*10*5*1*usual*out", "A*1e3*5*1", "_".join(["A*10*5*1"] * 51), "nan"])
+def test_a_damaged_table_in_a_link_is_named_and_the_usual_one_stands(text):
+    assert settings.decode(f"sites-{text}") == (USUAL, ["sites"])
+
+
+def test_the_longest_table_fits_into_an_address():
+    rows = tuple(SiteRow(f"Somewhere far off {k:02d}"[:20], 4000, 10, 0.15, 1.25e-05, k > 0)
+                 for k in range(50))
+    chosen = dataclasses.replace(USUAL, sites=rows)
+    assert settings.decode(settings.encode(chosen)) == (chosen, [])
+
+
+def test_the_centre_can_be_trusted_instead():
+    at = visit("sites")
+    at.segmented_control(key="trust").set_value("centre").run()
+    assert "All sites trust the centre" in words(at)
+
+
+def test_folds_show_what_was_sent_what_would_change_and_the_numbers():
+    at = visit("sites", fold_what_if=True, fold_transcript=True, fold_numbers=True,
+               fold_formula=True, fold_sites_more=True)
+    assert "**24 messages** from 4 sites, 6 each" in words(at)
+    assert "Without" in words(at) and "With half the ε" in words(at)
+    assert "python -m engine run" in at.code[0].value
+    assert len(at.dataframe) >= 6
+    assert not at.error
+
+
+def test_a_method_that_refuses_the_table_is_explained_and_the_table_stays():
+    at = edit(visit("sites", "m-noisy_gradient_mean"), 0, delta=0.0)
+    assert len(at.error) == 1
+    assert len(editor(at).value) == 4
+    assert not edit(at, 0, delta=None).error
+
+
+def test_ones_own_sites_have_fixed_sizes_and_never_enter_an_address():
+    at = visit("sites", upload=with_sites(), show_upload=True, fold_transcript=True)
+    assert not at.error
+    assert list(editor(at).value["name"]) == ["Clinic 0", "Clinic 1", "Clinic 2"]
+    assert "from the average without protection" in words(at)
+    edit(at, 0, epsilon=3.0, people=5)
+    assert at.session_state.given_sites[0].epsilon == 3.0
+    assert "s" not in at.query_params
+    assert at.session_state.settings.sites == USUAL.sites
+    assert not at.get("download_button") and len(at.dataframe) == len(at.data_editor)
+    at.session_state.show_upload = False
+    at.run()
+    assert "Clinic" not in settings.encode(at.session_state.settings)
+
+
+def test_a_file_without_sites_is_told_what_is_missing():
+    at = visit("sites", upload=own_curves(), show_upload=True)
+    assert any("at one site" in error.value for error in at.error)
+
+
+def test_words_of_the_table_survive_the_way_into_the_address_and_back():
+    for preset in PRESETS.values():
+        assert site_table.rows_of_word(site_table.word(preset.rows)) == preset.rows
