@@ -17,6 +17,7 @@ from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.mechanisms.wavelet_global import Plan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.metrics import integrated_squared_errors
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.preview import SHOWN_DRAWS
 from engine.rates.wavelet_regression import WaveletRate, WaveletSites
@@ -28,7 +29,8 @@ POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn fine
 DELTA = 1e-5
 _MOST_KINDS, _MOST_SITES, _MOST_READINGS = 12, 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
-_SHOWN, _MESSAGES = 0, 2  # block numbers of random streams
+_SHOWN, _FRESH, _MESSAGES = 0, 1, 2  # block numbers of random streams
+_REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
 
 @dataclass(frozen=True)
@@ -122,17 +124,20 @@ class RegressionView:
 
     `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
     standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
-    of every kind sent, drawn as a curve.
+    of every kind sent, drawn as a curve. The last two are None where the centre does more to the
+    messages than average them. `squared_error` is the mean integrated squared error:
+    the sum of the exact `risk`, or simulated where there is no formula for the chosen options.
     """
 
     times: Array
     truth: Array
     without: Array
     releases: Array
-    noise_sd: Array
-    messages: Array
+    noise_sd: Array | None
+    messages: Array | None
     plan: Plan
-    risk: RiskParts
+    squared_error: float
+    risk: RiskParts | None
     zero_risk: float
     rows: tuple[SiteRow, ...]
     spends: tuple[Spend, ...]
@@ -143,8 +148,8 @@ class RegressionView:
 
     @property
     def typical(self) -> float:
-        """Root of the exact mean integrated squared error."""
-        return math.sqrt(self.risk.total)
+        """Root of the mean integrated squared error."""
+        return math.sqrt(self.squared_error)
 
 
 def regression_view(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
@@ -159,13 +164,28 @@ def regression_view(source: RegressionPoints, mechanism: WaveletGlobal, network:
         mechanism.release_many(data, [network.budgets], 1, generator(seed, NOISE_STREAM, _MESSAGES))
     plan = mechanism.plan(own.sizes, network.budgets, own.facts)
     grid = estimate.basis(times)
-    sent = np.stack([messages[first].values for first in network.first_of_each])
+    is_average = mechanism.design == "even" and not mechanism.invert_clip
+    sent = np.stack([messages[first].values[0] for first in network.first_of_each])
     risk = mechanism.risk_parts(own, network.budgets)
-    assert risk is not None
+    squared = risk.total if risk is not None else _simulated(own, mechanism, network, seed)
     return RegressionView(
-        times, own.curve(times), mechanism.without_protection(data).values(times)[0, 0, 0],
-        estimate.coefficients[0, 0] @ grid.T, _noise_sd(plan, times), sent @ grid.T, plan, risk,
-        float(own.truth.energy), _rows(network, plan, mechanism.smoothness), estimate.spends[0])
+        times=times, truth=own.curve(times), releases=estimate.coefficients[0, 0] @ grid.T,
+        without=mechanism.without_protection(data).values(times)[0, 0, 0],
+        noise_sd=_noise_sd(plan, times) if is_average else None,
+        messages=sent @ grid.T if is_average else None, plan=plan, squared_error=squared,
+        risk=risk, zero_risk=float(own.truth.energy), spends=estimate.spends[0],
+        rows=_rows(network, plan, mechanism.smoothness))
+
+
+def _simulated(own: RegressionPoints, mechanism: WaveletGlobal, network: Network, seed: int
+               ) -> float:
+    """Mean integrated squared error over a few fresh data sets, released a few times each."""
+    data = own.draw(_REPEATS, generator(seed, DATA_STREAM, _FRESH))
+    estimate = mechanism.release_many(data, [network.budgets], _REPEATS,
+                                      generator(seed, NOISE_STREAM, _FRESH))
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None
+    return float(total.mean())
 
 
 def _noise_sd(plan: Plan, times: Array) -> Array:
@@ -311,17 +331,24 @@ def worst_pair(plan: Plan, mechanism: WaveletGlobal) -> WorstPair:
 class DesignDemo:
     """Root of the exact error with times that are spread evenly, and with density ½ + x.
 
-    A method that takes rising times for even ones converges to the wrong curve, (½ + x) f(x).
+    A method that takes rising times for even ones converges to the wrong curve, (½ + x) f(x);
+    `weighted` is the error where the density is stated and readings are weighted by it.
     """
 
     even: float
     rising: float
+    weighted: float
 
 
 def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Network
                 ) -> DesignDemo:
     """The same plan under both laws of the times, by the closed form."""
     own = network.source(source)
-    plan = mechanism.plan(own.sizes, network.budgets, own.facts)
+    even = replace(mechanism, design="even", density=None)
+    plan = even.plan(own.sizes, network.budgets, own.facts)
     rising = Design(density=lambda x: 0.5 + x)
-    return DesignDemo(math.sqrt(_risk(own, plan).total), math.sqrt(_risk(own, plan, rising).total))
+    known = WaveletGlobal(design="weighted", density="0.5, 1.5").risk_parts(
+        replace(own, times="rising"), network.budgets)
+    assert known is not None
+    return DesignDemo(*(math.sqrt(parts.total) for parts in (
+        _risk(own, plan), _risk(own, plan, rising), known)))

@@ -17,6 +17,8 @@ from engine.regression_view import (
 from engine.wavelet_risk import RiskParts
 
 TITLE = "What can sites learn together from single readings?"
+UNIT = ("One person’s reading", "What is protected: exchanging one reading, with its position, "
+        "changes what a site sends only a little.")
 PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave out", "clipping")
 
 
@@ -34,9 +36,10 @@ def budgets(network: Network) -> str:
 
 def accuracy(view: RegressionView) -> str:
     """The exact error, beside that of publishing nothing."""
-    typical, zero = wording.together([view.typical, math.sqrt(view.zero_risk)])
-    text = f"The published curve is off by **{typical}** (root of the mean squared error, exact)."
-    if view.risk.total > view.zero_risk:
+    typical, zero = wording.number(view.typical), wording.number(math.sqrt(view.zero_risk))
+    how = "simulated" if view.risk is None else "exact"
+    text = f"The published curve is off by **{typical}** (root of the mean squared error, {how})."
+    if view.squared_error > view.zero_risk:
         return f"{text} A flat line at zero would be closer: {zero}."
     return f"{text} A flat line at zero would be off by {zero}."
 
@@ -58,12 +61,12 @@ def levels(found: ByLevel) -> str:
     """What moving the level would do."""
     totals = {level: parts.total for level, parts in zip(found.levels, found.parts, strict=True)}
     best = min(totals, key=totals.__getitem__)
-    chosen = f"The rule takes **2^{found.chosen} = {2**found.chosen} waves**"
+    chosen = f"The rule takes **{2**found.chosen} waves**"
     if best == found.chosen:
         return f"{chosen}, which is best for this curve. More waves add noise, fewer leave out."
     ratio = math.sqrt(totals[found.chosen] / totals[best])
-    return (f"{chosen} from public numbers alone. For this very curve 2^{best} = {2**best} would "
-            f"err {ratio:.1f} times less, which only its holder could know.")
+    return (f"{chosen} from public numbers alone. For this very curve {2**best} would err "
+            f"{ratio:.1f} times less, which nobody can know without looking at it.")
 
 
 def limited(network: Network, gamma: float) -> str:
@@ -127,10 +130,12 @@ def worst(found: WorstPair, clip: float) -> str:
 
 
 def design(found: DesignDemo) -> str:
-    even, rising = wording.together([found.even, found.rising])
+    even, rising, known = wording.together([found.even, found.rising, found.weighted])
     return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
             f"the error goes from {even} to **{rising}**, and more readings do not help: the "
-            "estimate converges to another curve.")
+            f"estimate converges to another curve. Stating that density (*Times of readings*, "
+            f"under *More options*) makes it {known}; an unknown one can be released with the "
+            "same message.")
 
 
 ASSUMPTIONS = (

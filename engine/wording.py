@@ -142,9 +142,9 @@ def odds_short(odds: Odds) -> str:
     return in_hundred(odds.right).replace(" times", "")
 
 
-def odds_main(odds: Odds, person: str) -> str:
+def odds_main(odds: Odds, person: str, held: str = "curve") -> str:
     almost = ", almost a coin toss." if odds.right <= 0.51 else ". A coin toss gets 50."
-    return (f"An attacker who knows every other {of(person)} curve, and has narrowed this "
+    return (f"An attacker who knows every other {of(person)} {held}, and has narrowed this "
             f"{of(person)} down to two, picks the right one **{in_hundred(odds.right)}**{almost}")
 
 

@@ -38,10 +38,11 @@ def curve(view: RegressionView, theme: Theme, one: bool = False) -> Chart:
     x, shade = _plain(view.times), colour("wavelet", theme)
     data: list[Spec] = []
     if one:
-        low, high = (view.releases[0] + sign * 2 * view.noise_sd for sign in (-1, 1))
-        data.append({"type": "scatter", "mode": "lines", "x": x + x[::-1], "fill": "toself",
-                     "y": _plain(high) + _plain(low)[::-1], "line": {"width": 0},
-                     "fillcolor": translucent(shade, 0.2), "name": "Range of the noise"})
+        if view.noise_sd is not None:
+            low, high = (view.releases[0] + sign * 2 * view.noise_sd for sign in (-1, 1))
+            data.append({"type": "scatter", "mode": "lines", "x": x + x[::-1], "fill": "toself",
+                         "y": _plain(high) + _plain(low)[::-1], "line": {"width": 0},
+                         "fillcolor": translucent(shade, 0.2), "name": "Range of the noise"})
         data.append(_line("One release", x, view.releases[0], shade, 2.6))
     else:
         data.append(_many(view.times, view.releases, translucent(shade, 0.6)))
@@ -51,15 +52,17 @@ def curve(view: RegressionView, theme: Theme, one: bool = False) -> Chart:
     spec = {"data": data, "layout": layout(theme, legend=True, hovermode=False,
                                            xaxis=axis(theme, "Position"),
                                            yaxis=axis(theme, "Value", grid=True))}
+    table = {"position": x, "true": _plain(view.truth), "release 1": _plain(view.releases[0]),
+             "without protection": _plain(view.without)}
+    if view.noise_sd is not None:
+        table["noise ±"] = _plain(2 * view.noise_sd)
     return Chart(spec, f"{len(view.releases)} possible releases of the curve, off by "
-                 f"{number(view.typical)} on average.", {
-                     "position": x, "true": _plain(view.truth), "release 1": _plain(
-                         view.releases[0]), "without protection": _plain(view.without),
-                     "noise ±": _plain(2 * view.noise_sd)})
+                 f"{number(view.typical)} on average.", table)
 
 
 def messages(view: RegressionView, names: Sequence[str], theme: Theme) -> Chart:
     """What the first site of every kind sent, drawn as a curve, beside their combination."""
+    assert view.messages is not None
     x = _plain(view.times)
     dashes = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
     data = [_line(name, x, sent, colour("wavelet", theme), 1.4, dashes[k % len(dashes)])

@@ -135,10 +135,16 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
             pieces.Chip(*wording.unit_tag(facts), "blue", "shield")]
 
 
-def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = ""
-                ) -> None:
-    """The same facts with one budget, for pages without a slider in the picture."""
-    pieces.strip(fact_chips(facts), [pieces.Budgeted(budget, odds, error)], 0, person=facts.person,
+def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
+                unit: tuple[str, str] | None = None) -> None:
+    """The same facts with one budget, for pages without a slider in the picture.
+
+    `unit` is what is protected and its tooltip, where it is not a whole curve.
+    """
+    chips = fact_chips(facts)
+    if unit is not None:
+        chips[1] = pieces.Chip(*unit, "blue", "shield")
+    pieces.strip(chips, [pieces.Budgeted(budget, odds, error)], 0, person=facts.person,
                  rev=st.session_state.rev, link=facts.kind != "upload", key=key)
 
 
@@ -176,12 +182,15 @@ def picture(scene: Scene) -> None:
 # -- the cards ------------------------------------------------------------------------------
 
 
-def odds(facts: PublicFacts, mu: float, budget: Budget) -> None:
-    """What an attacker could find out about one person; `mu` is NaN where noise is not Gaussian."""
+def odds(facts: PublicFacts, mu: float, budget: Budget, held: str = "curve") -> None:
+    """What an attacker could find out about one person; `mu` is NaN where noise is not Gaussian.
+
+    `held` is what a person has: a curve or a single reading.
+    """
     person, at = facts.person, odds_of(mu, budget)
     with st.container(border=True):
         st.subheader(f"Odds for one {person}", anchor=False)
-        st.markdown(wording.odds_main(at, person))
+        st.markdown(wording.odds_main(at, person, held))
         draw(figures.odds(at.right, person, layout.theme()), "odds", 86)
         st.markdown(f":small[{wording.odds_key(at)}]")
         if at.budget.epsilon >= _WEAK_FROM:

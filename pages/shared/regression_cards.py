@@ -71,7 +71,7 @@ def strip(view: View) -> None:
     mu, asked = view.weakest
     error = "" if view.shown.is_refused else wording.number(view.shown.typical)
     cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
-                      wording.odds_short(cards.odds_of(mu, asked)), error)
+                      wording.odds_short(cards.odds_of(mu, asked)), error, words.UNIT)
 
 
 def promise(view: View) -> None:
@@ -165,20 +165,23 @@ def curve(view: View) -> None:
 def accuracy(view: View) -> None:
     """The exact error and what it is made of."""
     with st.container(border=True):
-        st.subheader("Accuracy, exactly", anchor=False)
+        st.subheader("Accuracy", anchor=False)
         if view.shown.is_refused:
             st.markdown("Nothing would be published, so there is no error to state.")
         else:
             st.markdown(words.accuracy(view.shown))
-            view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
-                      "split", 44)
-            st.markdown(words.largest(view.shown.risk))
+            if view.shown.risk is not None:
+                view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
+                          "split", 44)
+                st.markdown(words.largest(view.shown.risk))
     mu, asked = view.weakest
-    cards.odds(view.facts, mu, asked)
+    cards.odds(view.facts, mu, asked, "reading")
 
 
 def levels(view: View) -> None:
-    """The error by number of waves."""
+    """The error by number of waves, where a closed form gives it."""
+    if view.shown.risk is None or view.mechanism.design != "even":
+        return
     st.header("How many waves to keep", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     found = run.risk_by_level(view.source, view.mechanism, view.network)
@@ -243,8 +246,9 @@ def assumptions(view: View) -> None:
 def messages(view: View) -> None:
     names = [f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
              for group in view.network.groups]
-    view.draw("What each site sent", figures.messages(view.shown, names, layout.theme()),
-              "messages", 340)
+    if view.shown.messages is not None:
+        view.draw("What each site sent", figures.messages(view.shown, names, layout.theme()),
+                  "messages", 340)
     st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
     st.dataframe([{"sites": row.group.sites, "readings": row.group.readings,

@@ -1,0 +1,164 @@
+"""The page on wavelet regression: it draws, reacts, refuses kindly and links; its closed forms."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from engine import regression_view, regression_words
+from engine.errors import InputError
+from engine.experiments import generator
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.regression_view import NETWORKS, Group, Network
+from engine.sources.regression_points import RegressionPoints
+from pages.shared import settings
+from tests.pages.test_explore import words
+from tests.pages.test_plan_and_rates import visit
+
+ALIKE = Network(NETWORKS["Sixteen sites alike"])
+SMALL = Network((Group(4, 1000, 1.0),))
+
+
+def test_it_opens_and_says_what_the_closed_form_gives():
+    at = visit("regression")
+    assert not at.error and at.title[0].value == regression_words.TITLE
+    shown = regression_view.regression_view(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
+    assert shown.squared_error == pytest.approx(0.0050665, rel=1e-4)
+    assert regression_words.accuracy(shown) in words(at)
+
+
+def test_every_network_curve_and_method_draws():
+    at = visit("regression")
+    for key, options in (("w_network", [*NETWORKS]), ("w_signal", ["blocks", "ramp", "cusp"]),
+                         ("w_wavelet_method", [label for label, _ in WaveletGlobal.presets()])):
+        for option in options:
+            at.selectbox(key=key).set_value(option).run()
+            assert not at.exception and len(at.error) <= 1, option
+            assert not any("nan" in text for text in words(at).split()), option
+
+
+def test_changing_one_epsilon_changes_the_error_and_the_name_of_the_network():
+    at = visit("regression")
+    before = words(at)
+    at.number_input(key="w_group_0_epsilon").set_value(0.3).run()
+    assert not at.exception and words(at) != before
+    assert at.session_state.settings.network.groups == (Group(16, 4000, 0.3),)
+    assert at.selectbox(key="w_network").value == "Your own network"
+
+
+@pytest.mark.parametrize(("key", "value", "problem"), [
+    ("w_group_0_epsilon", 50.0, "must lie between"), ("w_group_0_sites", 0, "at least one site"),
+    ("w_group_0_readings", 10**8, "There may be at most")])
+def test_a_number_that_cannot_be_is_refused_beside_its_field_and_nothing_is_lost(
+        key, value, problem):
+    at = visit("regression")
+    at.number_input(key=key).set_value(value).run()
+    assert any(problem in error.value for error in at.error)
+    assert at.session_state.settings.network == ALIKE
+
+
+def test_kinds_of_sites_can_be_added_and_removed():
+    at = visit("regression")
+    at.button(key="add_kind").click().run()
+    assert len(at.session_state.settings.network.groups) == 2 and not at.exception
+    at.button(key="remove_kind").click().run()
+    assert at.session_state.settings.network == ALIKE
+
+
+def test_budgets_that_allow_no_estimate_are_said_and_everything_else_stays():
+    at = visit("regression", "network-10x50x0.1")
+    assert len(at.error) == 1 and "allow no estimate" in at.error[0].value
+    assert at.number_input(key="w_group_0_epsilon")
+
+
+def test_a_link_restores_network_point_level_and_curve():
+    token = ("w-regression_points~w.signal-doppler~v-wavelet_global~v.level-6~point-0.2~"
+             "network-1x40000x2_24x1000x0.1")
+    chosen, problems = settings.decode(token)
+    assert not problems
+    assert chosen.network == Network(NETWORKS["One large site and many small"])
+    assert chosen.point == 0.2 and chosen.readings_mechanism.level == 6
+    assert settings.decode(settings.encode(chosen)) == (chosen, [])
+    at = visit("regression", token)
+    assert not at.error and "At 0.2 the released value" in words(at)
+    assert settings.decode("network-3x5~point-7")[1] == ["network", "point"]
+
+
+def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
+    at = visit("regression", **{f"fold_{name}": True for name in (
+        "regression_messages", "regression_worst", "regression_more", "numbers",
+        "regression_ledger", "regression_formula")})
+    assert not at.exception and not at.error
+    assert "The worst pair" in words(at) and "noisy numbers, once" in words(at)
+    code = at.code[0].value
+    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
+    assert plain["mechanism"]["key"] == "wavelet_global"
+
+
+def test_times_that_are_not_even_are_measured_where_no_formula_is_known():
+    at = visit("regression", "v-wavelet_global~v.design-released~network-8x2000x2")
+    assert not at.error and "simulated" in words(at)
+
+
+# -- closed forms -----------------------------------------------------------------------------
+
+
+def test_the_rule_picks_its_level_without_the_curve_and_the_parts_add_up():
+    found = regression_view.risk_by_level(RegressionPoints(), WaveletGlobal(), ALIKE)
+    other = regression_view.risk_by_level(RegressionPoints(signal="blocks"), WaveletGlobal(), ALIKE)
+    assert found.chosen == other.chosen == 5
+    at = found.levels.index(5)
+    shown = regression_view.regression_view(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
+    assert found.parts[at].total == pytest.approx(shown.squared_error)
+    assert sum(regression_words.shares(found.parts[at])) == pytest.approx(1)
+
+
+def test_noise_on_the_grid_is_what_releases_scatter_by():
+    """400 releases of the same readings: at each of 513 positions within five standard errors."""
+    source, method = SMALL.source(RegressionPoints()), WaveletGlobal()
+    shown = regression_view.regression_view(RegressionPoints(), method, SMALL, 1)
+    data = source.draw(1, generator(1, 0, 0))
+    many = method.release_many(data, [SMALL.budgets], 400, generator(2, 1, 0))
+    spread = (many.coefficients[0, 0] @ many.basis(shown.times).T).std(axis=0)
+    assert np.abs(spread / shown.noise_sd - 1).max() < 5 / np.sqrt(2 * 400) + 0.02
+
+
+def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_curve():
+    whole = WaveletGlobal().plan(ALIKE.source(RegressionPoints()).sizes, ALIKE.budgets,
+                                 RegressionPoints().facts)
+    found = regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, ALIKE, 0.37,
+                                       1)
+    assert found.kind == "laplace" and found.low < found.released < found.high
+    assert found.noise_sd < found.whole_sd
+    assert found.printed > found.exact
+
+
+def test_intervals_hold_the_value_at_a_point():
+    """60 seeds at one point of a smooth curve: 88 of 100 or more, as 95 less two errors is."""
+    whole = WaveletGlobal().plan(SMALL.source(RegressionPoints()).sizes, SMALL.budgets,
+                                 RegressionPoints().facts)
+    found = [regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6,
+                                        seed) for seed in range(60)]
+    assert np.mean([one.low <= one.truth <= one.high for one in found]) > 0.88
+
+
+def test_privacy_begins_to_cost_a_point_earlier_and_the_cost_is_one_above():
+    found = regression_view.cost_of_privacy(ALIKE, 1.0, 0.75)
+    assert found.elbows[0] < found.elbows[1]
+    assert (found.whole[found.epsilons > found.elbows[0] * 1.01] == 1).all()
+    assert found.elbows[0] == pytest.approx(4000**-0.5 * 64_000 ** (1 / 6))
+
+
+def test_taking_rising_times_for_even_costs_and_stating_them_mends_it():
+    found = regression_view.design_demo(RegressionPoints(), WaveletGlobal(), ALIKE)
+    assert found.rising**2 == pytest.approx(0.082, abs=0.006)
+    assert found.weighted < 2 * found.even < found.rising
+
+
+def test_a_network_states_its_limits():
+    for groups in ((), (Group(0, 10, 1.0),), (Group(1, 10, 99.0),), (Group(500, 10, 1.0),)):
+        with pytest.raises(InputError):
+            Network(groups)
+    assert math.isclose(Network((Group(2, 10, 1.0),)).budgets[1].epsilon, 1.0)
