@@ -17,13 +17,17 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 
 BUDGETS = (Budget(2.0, 1e-3), Budget(1.0, 1e-4), Budget(4.0, 1e-3))
 CURVES = SparseCurves(n_curves=600, n_servers=3)
 WITH_COVARIATES = CoefficientCurves(n_curves=900, n_servers=3)
+READINGS = RegressionPoints(n_curves=12_000, n_servers=3)
 
 
 def curves(source):
@@ -86,6 +90,15 @@ def test_an_adaptive_release_and_its_band_are_functions_of_few_messages_of_each_
 def test_adaptive_coefficients_and_their_bands_are_functions_of_few_messages_of_each_site(
         chosen, messages):
     assert_same(*run_twice(AdaptiveCoefficients(**chosen), WITH_COVARIATES, 3 * messages))
+
+
+@pytest.mark.parametrize("mechanism", [
+    WaveletGlobal(), WaveletGlobal(edges="corrected"), WaveletGlobal(plan_rule="literal"),
+    WaveletGlobal(invert_clip=True), WaveletGlobal(design="released"),
+    WaveletGlobal(design="ranked", density="1, 2"), WaveletPointwise(points="0.2, 0.7"),
+    WaveletPointwise(points="0.2, 0.7", noise="curve"), WaveletPointwise(noise="gaussian")], ids=str)
+def test_a_wavelet_release_and_its_band_are_functions_of_one_message_of_each_site(mechanism):
+    assert_same(*run_twice(mechanism, READINGS, messages=3))
 
 
 def test_a_mechanism_that_looks_past_its_messages_is_caught():
