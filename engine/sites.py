@@ -67,10 +67,11 @@ class SiteRow:
 
 @dataclass(frozen=True)
 class Preset:
-    """A named table."""
+    """A named table; `source` is the key of the curves it is made for, where it is for some."""
 
     label: str
     rows: tuple[SiteRow, ...]
+    source: str = ""
 
 
 def usual_delta(n_curves: int) -> float:
@@ -92,6 +93,8 @@ PRESETS = {
         SiteRow("North", 400, 10, 4.0), SiteRow("East", 250, 10), SiteRow("South", 100, 10, 0.5))),
     "leaves": Preset("One site leaves", (
         *_alike(_FOUR[:3], 250), SiteRow("West", 250, 10, included=False))),
+    "study": Preset("Hormone study at seven sites", tuple(
+        SiteRow(f"Centre {k}", 97 if k < 7 else 96, 6) for k in range(1, 8)), "hormone_study"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log, sqrt
@@ -10,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from engine.errors import InputError
+from engine.lists import whole_numbers
 from engine.numerics.visits import visit_times
 from engine.registry import param
 from engine.sources import Source, sources
@@ -52,6 +54,7 @@ class HormoneStudy(Source):
     """
 
     key = "hormone_study"
+    has_free_sites = True
     label = "Hormone study, synthetic"
     order = 15
     tasks = frozenset({MEAN_FUNCTION.key})
@@ -62,9 +65,16 @@ class HormoneStudy(Source):
                           low=1, high=1000, symbol="m")
     n_servers: int = param(1, "Sites", "Places that keep their own data; women are split evenly.",
                            low=1, high=1000, symbol="S")
+    site_sizes: str | None = param(
+        None, "Women at each site",
+        "Numbers such as 97, 97, 96: one for each site. Empty: women are split evenly.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        listed = whole_numbers("site_sizes", self.site_sizes)
+        if listed:  # what follows from the list is not left at another value
+            object.__setattr__(self, "n_curves", sum(listed))
+            object.__setattr__(self, "n_servers", len(listed))
         if self.n_servers > self.n_curves:
             raise InputError(f"{self.n_servers} sites need at least as many women; got "
                              f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
@@ -81,8 +91,13 @@ class HormoneStudy(Source):
 
     @property
     def sizes(self) -> Sizes:
-        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
-        return Sizes(tuple(per_server), self.n_curves * self.n_visits, self.n_visits)
+        return Sizes(self._women, self.n_curves * self.n_visits, self.n_visits)
+
+    @property
+    def _women(self) -> tuple[int, ...]:
+        """At each site."""
+        listed = whole_numbers("site_sizes", self.site_sizes)
+        return listed or tuple(np.bincount(np.arange(self.n_curves) % self.n_servers).tolist())
 
     @property
     def truth(self) -> Truth:
@@ -90,20 +105,50 @@ class HormoneStudy(Source):
 
     def resized(self, people: int, readings: int, sites: int) -> HormoneStudy:
         """The same study with other sizes; see `Source.resized`."""
-        return replace(self, n_curves=people * sites, n_servers=sites, n_visits=readings)
+        return replace(self, n_curves=people * sites, n_servers=sites, n_visits=readings,
+                       site_sizes=None)
+
+    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> HormoneStudy:
+        """The same study at sites of these sizes; see `Source.with_sites`.
+
+        Raises
+        ------
+        InputError
+            If sites differ in visits: the study has as many for every woman.
+        """
+        if min(readings) != max(readings):
+            raise InputError("In this study every woman has as many visits; got "
+                             f"{min(readings)} to {max(readings)}.", field="readings",
+                             hint="Give all sites the same number of readings each.")
+        return replace(self, n_visits=readings[0], site_sizes=", ".join(map(str, people)))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Draw data sets; times, women and errors of visits each come from one block of draws."""
-        n, m = self.n_curves, self.n_visits
+        """Draw data sets.
+
+        With a list of sites each has a random stream of its own, so that its women do not depend
+        on the sizes of the others.
+        """
+        women = self._women
+        parts = ([self._visits(n_repeats, sum(women), rng)] if self.site_sizes is None else
+                 [self._visits(n_repeats, n, own) for n, own in
+                  zip(women, rng.spawn(len(women)), strict=True)])
+        times, values = (np.concatenate(own, axis=1) for own in zip(*parts, strict=True))
+        return CurveData(times=times, values=values, counts=np.full(sum(women), self.n_visits),
+                         server=np.repeat(np.arange(len(women)), women), facts=self.facts,
+                         truth=self.truth)
+
+    def _visits(self, n_repeats: int, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Times and values of n women, (n_repeats, n m) each.
+
+        Times, women and errors of visits each come from one block of draws.
+        """
+        m = self.n_visits
         times = visit_times(n_repeats * n, m, self._gap, rng)
         transition, own = rng.standard_normal((2, n_repeats * n, 1))
         logs = level(_FACTS.from_unit_time(times) - _TRANSITION - _TRANSITION_SD * transition)
         logs += _WOMAN_SD * own + _VISIT_SD * rng.standard_normal(times.shape)
         values = np.minimum(np.exp(logs), _HIGHEST)
-        return CurveData(times=times.reshape(n_repeats, n * m),
-                         values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
-                         server=np.sort(np.arange(n) % self.n_servers), facts=self.facts,
-                         truth=self.truth)
+        return times.reshape(n_repeats, n * m), values.reshape(n_repeats, n * m)
 
 
 def level(years: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.lists import whole_numbers
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.signals import PERIODIC, SIGNALS, Function, signal
 from engine.registry import param
@@ -143,14 +144,10 @@ class RegressionPoints(Source):
 
 def _listed(text: str) -> tuple[int, ...]:
     """Sizes of sites from "4000, 1000, 250"."""
-    parts = [part.strip() for part in text.split(",")]
-    sizes = tuple(int(part) for part in parts if part.isdecimal())
-    if len(sizes) != len(parts) or not all(0 < n <= _MOST_READINGS for n in sizes):
-        raise InputError("The sizes of the sites must be whole numbers above 0 with commas between "
-                         "them.", field="sizes_listed", hint="For example 4000, 1000, 250.")
-    if len(sizes) > 1000 or not 2 <= sum(sizes) <= _MOST_READINGS:
-        raise InputError(f"There may be at most 1000 sites and 2 to {_MOST_READINGS} readings.",
-                         field="sizes_listed")
+    sizes = whole_numbers("sizes_listed", text)
+    if not 2 <= sum(sizes) <= _MOST_READINGS:
+        raise InputError(f"The listed sites must have 2 to {_MOST_READINGS} readings together.",
+                         field="sizes_listed", hint="For example 4000, 1000, 250.")
     return sizes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.lists import MOST_SITES, whole_numbers
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
 from engine.registry import UNSET, param
@@ -18,7 +18,6 @@ from engine.sources import Source, sources
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
-MOST_SITES = 1000
 _BLOCK = 20_000  # readings whose deviations are evaluated at once, to stay in cache
 
 
@@ -274,14 +273,8 @@ class SparseCurves(Source):
 
 
 def _listed(name: str, text: Any) -> tuple[int, ...]:
-    """The positive whole numbers of a text such as "400, 250, 100"; none of an empty one."""
-    if text is None or text is UNSET or not str(text).strip():
-        return ()
-    words = [word.strip() for word in str(text).split(",")]
-    if len(words) > MOST_SITES or not all(re.fullmatch("[0-9]{1,6}", w) and int(w) for w in words):
-        raise InputError(f"“{name}” must be up to {MOST_SITES} whole numbers above 0, with commas "
-                         "between them.", field=name, hint="For example 400, 250, 100.")
-    return tuple(int(word) for word in words)
+    """Numbers of a list of sites, which may not have been chosen yet."""
+    return whole_numbers(name, None if text is UNSET else text)
 
 
 def _curve_polynomials(mean: Array, deviations: Array, weights: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The fold of Explore that repeats the protocol of a published study on its synthetic twin."""
+"""The fold that repeats the protocol of a published study on its synthetic twin."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from engine import wording
 from engine.figures import holdout as figures
 from engine.figures.error_curve import Method
 from engine.figures.theme import Chart
+from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
+from engine.types import Budget
 from pages.shared import components as pieces
 from pages.shared import layout, run, settings
-from pages.shared.cards import Scene
 
 
-def fold(scene: Scene) -> None:
+def fold(source: Source, budget: Budget, is_refused: bool) -> None:
     """Two charts, side by side, only where the study's twin is shown; stacked on phones."""
-    if not isinstance(scene.source, HormoneStudy):
+    if not isinstance(source, HormoneStudy):
         return
     with layout.fold("As in the published study: a third trains, the rest is protected",
                      "holdout") as is_open:
         if is_open:
             left, right = st.columns(2, gap="medium")
             with left:
-                _distances(scene)
+                _distances(source, budget)
             with right:
-                _runs(scene)
+                _runs(source, budget, is_refused)
             st.markdown(wording.LICENSED)
 
 
-def _distances(scene: Scene) -> None:
+def _distances(source: Source, budget: Budget) -> None:
     """Held-out women against protected ones, at the budgets of the paper."""
-    now = settings.current()
-    study = run.holdout(scene.source, now.mechanism, scene.budget.delta, now.seed)
-    chart = figures.distances(study, _method(), scene.facts.value_unit, layout.theme())
+    now, facts = settings.current(), source.facts
+    study = run.holdout(source, now.mechanism, budget.delta, now.seed)
+    chart = figures.distances(study, _method(), facts.value_unit, layout.theme())
     _show(chart, "distances", wording.holdout(
-        scene.facts, study.n_training, study.n_protected, study.n_iterations))
+        facts, study.n_training, study.n_protected, study.n_iterations))
 
 
-def _runs(scene: Scene) -> None:
+def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
     """Many runs on all women at the chosen budget."""
-    if scene.is_refused:
+    if is_refused:
         st.markdown("Nothing would be published at this ε, so there are no runs to show.")
         return
-    now = settings.current()
-    shown = run.release_range(scene.source, now.mechanism, scene.budget, now.seed)
-    chart = figures.runs(shown, 0, shown.n_runs, _method(), scene.facts, layout.theme())
-    _show(chart, "runs", wording.runs(
-        scene.facts, scene.budget, shown.n_runs, scene.shown.data.n_curves))
+    now, facts = settings.current(), source.facts
+    shown = run.release_range(source, now.mechanism, budget, now.seed)
+    chart = figures.runs(shown, 0, shown.n_runs, _method(), facts, layout.theme())
+    _show(chart, "runs", wording.runs(facts, budget, shown.n_runs, source.sizes.n_curves))
 
 
 def _method() -> Method:

@@ -1,0 +1,26 @@
+"""Lists of numbers that travel as text: in a form, on the command line, in a link."""
+
+from __future__ import annotations
+
+import re
+
+from engine.errors import InputError
+
+MOST_SITES = 1000
+
+
+def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
+    """The positive whole numbers of a text such as "400, 250, 100"; none of an empty one.
+
+    Raises
+    ------
+    InputError
+        That names the field, if it is anything else or longer than 1000 numbers.
+    """
+    if text is None or not str(text).strip():
+        return ()
+    words = [word.strip() for word in str(text).split(",")]
+    if len(words) > MOST_SITES or not all(re.fullmatch("[0-9]{1,9}", w) and int(w) for w in words):
+        raise InputError(f"“{field}” must be up to {MOST_SITES} whole numbers above 0, with commas "
+                         "between them.", field=field, hint="For example 400, 250, 100.")
+    return tuple(int(word) for word in words)
