@@ -376,7 +376,7 @@ class WaveletGlobal(WaveletRegression):
             own = self.wavelets(min(basis.level + _FINER, self.highest_level))
             coefficients = np.stack([self._reshaped(one, plan, basis, own, facts)
                                      for plan, one in zip(plans, sent, strict=True)])
-        coefficients = coefficients + _constant(own, facts.value_middle)
+        coefficients = coefficients + own.constant(facts.value_middle)
         if self.design == "ranked" and self.known_design is not None:
             return coefficients, RankBasis(own, self.known_design)
         return coefficients, own
@@ -450,15 +450,6 @@ def _level_deviation(noise: Array, plan: Plan, basis: WaveletBasis) -> Array:
         return np.pad(noise, (0, basis.size - len(noise)))
     rows = plan.basis.to_levels(np.diag(noise))
     return np.pad(np.sqrt((rows**2).sum(axis=0)), (0, basis.size - len(noise)))
-
-
-def _constant(basis: WaveletBasis, value: float) -> Array:
-    """Coefficients of a constant curve: (size,)."""
-    if value == 0:
-        return np.zeros(basis.size)
-    middles = (np.arange(64 * basis.size) + 0.5) / (64 * basis.size)
-    return value * basis.to_levels(basis.inner_products(middles, np.full((1, len(middles)),
-                                                                         1 / len(middles))))[0]
 
 
 def _tuning(plan: Plan) -> dict[str, Any]:

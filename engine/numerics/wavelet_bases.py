@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.numerics.wavelet_sums import curve_of_shifts, shift_sums, shifts_at
-from engine.numerics.wavelets import STEPS, Corrected, Periodic, scaling_table
+from engine.numerics.wavelets import STEPS, Corrected, Periodic, scaling_table, shift_gram
 from engine.types import Array, Truth
 
 EDGES = ("periodic", "corrected")
@@ -109,6 +109,17 @@ class WaveletBasis:
         """The curve with scaling coordinates (size,) at `times` (...), without any matrix."""
         extended = 2 ** (self.level / 2) * self.rule.unfold(scaling)
         return curve_of_shifts(extended, times, self.moments)
+
+    def constant(self, value: float) -> Array:
+        """Coefficients of a constant curve, coarse functions first: (size,).
+
+        Shifts of φ add up to one, so the integral of a shift is the sum of its row of their Gram
+        matrix.
+        """
+        whole = np.full(self.size, 1.0)
+        if isinstance(self.rule, Corrected):
+            whole = self.rule.fold(shift_gram(self.moments, self.level).sum(axis=1))
+        return value * self.to_levels(whole / np.sqrt(self.size))
 
     def to_levels(self, scaling: Array) -> Array:
         """The same curves, coarse functions first: (…, size), by the filter bank."""
