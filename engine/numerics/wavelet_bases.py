@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,27 +229,18 @@ class WaveletBasis:
     @property
     def edge_share(self) -> float:
         """ρ: edge coordinates get ρ times the variance, so that the total is least; 1 without."""
-        return self._edge_choice[0]
+        return _edge_choice(self)[0]
 
     @property
     def weighted_sup_norm(self) -> float:
         """sup_x (‖b_edge(x)‖²/ρ + ‖b_inner(x)‖²)^{1/2}, at the chosen ρ."""
-        return self._edge_choice[1]
+        return _edge_choice(self)[1]
 
     def noise_shape(self, share: float) -> Array:
         """Variances of the coordinates relative to the inner ones: (size,)."""
         out, a = np.ones(self.size), self.n_edge // 2
         out[:a] = out[self.size - a:] = share
         return out
-
-    @cached_property
-    def _edge_choice(self) -> tuple[float, float]:
-        if not self.n_edge:
-            return 1.0, self.sup_norm
-        edge, inner = _outermost(*self._squares)
-        sup = np.array([(edge / share + inner).max() for share in _EDGE_SHARES])
-        best = int(np.argmin((self.size + self.n_edge * (_EDGE_SHARES - 1)) * sup))
-        return float(_EDGE_SHARES[best]), float(np.sqrt(sup[best] * self.size))
 
     @property
     def _safe_level(self) -> int:
@@ -273,6 +264,17 @@ def _squares(basis: WaveletBasis) -> tuple[Array, Array]:
     squares = basis.scaling(nodes) ** 2 / basis.size
     is_edge = basis.noise_shape(2.0) > 1
     return squares[:, is_edge].sum(axis=1), squares[:, ~is_edge].sum(axis=1)
+
+
+@lru_cache(maxsize=64)
+def _edge_choice(basis: WaveletBasis) -> tuple[float, float]:
+    """ρ with the least total noise, and the largest norm in units of that noise."""
+    if not basis.n_edge:
+        return 1.0, basis.sup_norm
+    edge, inner = _outermost(*basis._squares)
+    sup = np.array([(edge / share + inner).max() for share in _EDGE_SHARES])
+    best = int(np.argmin((basis.size + basis.n_edge * (_EDGE_SHARES - 1)) * sup))
+    return float(_EDGE_SHARES[best]), float(np.sqrt(sup[best] * basis.size))
 
 
 def _outermost(edge: Array, inner: Array) -> tuple[Array, Array]:
