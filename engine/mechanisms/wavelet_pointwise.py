@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,9 +269,7 @@ class WaveletPointwise(WaveletRegression):
     def _tuned(self, kind: str, sites: Sites) -> Choice:
         levels, clips, points = self.levels(), self.clips(sites), self.values_at.points
         bases = [self.wavelets(level) for level in levels]
-        kernel = np.array([basis.diagonal(np.array(points)).mean() for basis in bases])
-        spread = np.array([np.mean([basis.absolute_kernel(x)**2 for x in points])
-                           for basis in bases])
+        kernel, spread = np.array([_averages_of(basis, points) for basis in bases]).T
         shrink = 2.0 ** (-self.smoothness * np.array(levels)) / (1 - 2**-self.smoothness)
         bias = ((self.radius * shrink) ** 2)[:, None] + spread[:, None] * bias_of_clipping(
             clips, sites)**2
@@ -306,7 +305,7 @@ class WaveletPointwise(WaveletRegression):
         """sup_x ‖k(x)‖ in the norm of the noise, or sup_x ‖b(x)‖ for a curve."""
         if kind == "curve":
             return basis.sup_norm
-        return basis.largest_kernels(self.values_at.points, 1 if kind == "laplace" else 2)
+        return _largest(basis, self.values_at.points, 1 if kind == "laplace" else 2)
 
     # -- on the sites, and at the centre ----------------------------------------------------
 
@@ -375,6 +374,18 @@ class WaveletPointwise(WaveletRegression):
         sites = self.sites(data.sizes, (Budget(1.0),) * len(plan.weights), data.facts)
         share = plan.weights**2 * sites.square / sites.n
         return np.asarray(share.sum() * plan.kernel if of_each else share * plan.kernel.mean())
+
+
+@lru_cache(maxsize=256)
+def _averages_of(basis: WaveletBasis, points: tuple[float, ...]) -> tuple[float, float]:
+    """Averages over the points of K(x, x) and Λ²."""
+    return (float(basis.diagonal(np.array(points)).mean()),
+            float(np.mean([basis.absolute_kernel(point)**2 for point in points])))
+
+
+@lru_cache(maxsize=256)
+def _largest(basis: WaveletBasis, points: tuple[float, ...], order: int) -> float:
+    return basis.largest_kernels(points, order)
 
 
 def _kernel_sums(times: Array, held: Array, site: NDArray[np.int64], point: float,
