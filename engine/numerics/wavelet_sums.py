@@ -69,16 +69,17 @@ def _over_nodes(times: Array, weights: Array, per_site: tuple[int, ...], level: 
 
 
 def _of_nodes(times: Array, weights: Array, level: int, moments: int) -> Array:
-    n_nodes = STEPS * 2**level
     share = np.clip(times, 0.0, 1.0)
-    share *= n_nodes
+    share *= STEPS * 2**level
     node = share.astype(np.int64)
-    node[node == n_nodes] -= 1
+    node[node == STEPS * 2**level] -= 1
     share -= node
     share *= weights
-    table, rise = _table_and_rise(moments)
-    low = np.bincount(node, weights, minlength=n_nodes).reshape(-1, STEPS) @ table[:, :-1].T
-    low += np.bincount(node, share, minlength=n_nodes).reshape(-1, STEPS) @ rise.T
+    node += node // STEPS  # a cell keeps both its ends: φ jumps there for A = 1
+    at_nodes = np.bincount(np.concatenate([node, node + 1]),
+                           np.concatenate([weights - share, share]),
+                           minlength=(STEPS + 1) * 2**level)
+    low = at_nodes.reshape(-1, STEPS + 1) @ scaling_table(moments).T
     out = np.zeros(2**level + 2 * moments - 2)
     for i in range(2 * moments - 1):
         out[2 * moments - 2 - i:][:2**level] += low[:, i]
