@@ -100,8 +100,8 @@ def point_against_whole(view: PointView) -> str:
     kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
             "curve": "noise on a whole curve"}[view.kind]
     return (f"It is released on its own, with {kind} of standard deviation **{own}**; read off the "
-            f"whole curve it would have {whole}. Each point costs a budget of its own: for more "
-            f"than a few points the whole curve is cheaper. {view.why}")
+            f"whole curve it would have {whole}. Points asked for one after another cost a budget "
+            f"each; asked for together they share one message. {view.why}")
 
 
 def printed_constant(view: PointView) -> str:

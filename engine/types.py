@@ -304,7 +304,7 @@ class CurveData:
     def n_curves(self) -> int:
         return len(self.counts)
 
-    @property
+    @cached_property
     def sizes(self) -> Sizes:
         used = self.counts[self.counts > 0]
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), int(self.counts.sum()),

@@ -239,9 +239,11 @@ def readings(data: CurveData, clip: float) -> Array:
     if not (data.counts == 1).all():
         raise InputError("Wavelet regression needs exactly one reading from every person.",
                          field="counts")
-    known = np.isfinite(data.values) & np.isfinite(data.times)
-    centred = np.where(known, data.values, data.facts.value_middle) - data.facts.value_middle
-    return np.asarray(np.clip(centred, -clip, clip))
+    centred = data.values - data.facts.value_middle
+    missing = ~(np.isfinite(centred) & np.isfinite(data.times))
+    np.clip(centred, -clip, clip, out=centred)
+    centred[missing] = 0.0
+    return np.asarray(centred)
 
 
 def times_of(data: CurveData) -> Array:

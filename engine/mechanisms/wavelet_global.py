@@ -198,7 +198,7 @@ class WaveletGlobal(WaveletRegression):
             kept=tuple(plan.basis.size * final.size // basis.size for plan in plans),
             band=self._band(plans, basis, data, released),
             tuning=tuple(_tuning(plan) for plan in plans),
-            parts=self._parts(plans, averages, data))
+            parts=self._parts(plans, self._without_budgets(data)))
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The averages of all readings as they are, with the level of an unlimited budget."""
@@ -376,7 +376,7 @@ class WaveletGlobal(WaveletRegression):
             own = self.wavelets(min(basis.level + _FINER, self.highest_level))
             coefficients = np.stack([self._reshaped(one, plan, basis, own, facts)
                                      for plan, one in zip(plans, sent, strict=True)])
-        coefficients = coefficients + _constant(own, facts.value_middle)
+        coefficients = coefficients + own.constant(facts.value_middle)
         if self.design == "ranked" and self.known_design is not None:
             return coefficients, RankBasis(own, self.known_design)
         return coefficients, own
@@ -409,8 +409,7 @@ class WaveletGlobal(WaveletRegression):
             return None
         covariance = np.zeros((len(plans), basis.size, basis.size))
         for k, plan in enumerate(plans):
-            sites = self.sites(data.sizes, one_per_server((Budget(1.0),), len(plan.weights)),
-                               data.facts)
+            sites = self._without_budgets(data)
             chance = (plan.weights**2 * sites.square / sites.n).sum()
             noise = (plan.weights[:, None]**2 * plan.noise_deviation**2).sum(axis=0)
             size = plan.basis.size
@@ -421,44 +420,33 @@ class WaveletGlobal(WaveletRegression):
         shape = (*centre.shape, basis.size)
         return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise")
 
-    def _parts(self, plans: list[Plan], averages: list[Array], data: CurveData) -> ServerParts:
-        """Shares, noise and chance of every site; the last from its first data set."""
+    def _without_budgets(self, data: CurveData) -> Sites:
+        unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
+        return self.sites(data.sizes, unlimited, data.facts)
+
+    def _parts(self, plans: list[Plan], sites: Sites) -> ServerParts:
+        """Shares, noise, and the most that chance in readings can add, of every site."""
         weights = np.stack([plan.weights for plan in plans])
         noise = np.stack([plan.weights**2 * plan.total_noise * plan.released for plan in plans])
-        return ServerParts(weights, noise, np.stack([
-            plan.weights**2 * self._scatter(data, plan, own[0, :, 0])
-            for plan, own in zip(plans, averages, strict=True)]))
-
-    def _scatter(self, data: CurveData, plan: Plan, averages: Array) -> Array:
-        """Variance of each site's average, summed: mean y² 2^J − ‖average‖², over n: (sites,)."""
-        n = np.array(data.sizes.n_curves_per_server, dtype=float)
-        squares = readings(data.repeat(0), plan.clip)[0] ** 2
-        mean = np.bincount(data.server, squares) / n
-        return np.maximum(mean * plan.basis.size - (averages**2).sum(axis=1), 0.0) / n
+        chance = np.stack([plan.weights**2 * sites.square * self._weight_square * plan.basis.size
+                           / sites.n for plan in plans])
+        return ServerParts(weights, noise, chance)
 
 
 def _as_levels(scaling: Array, plan: Plan, basis: WaveletBasis) -> Array:
     """Scaling coordinates of a plan's level in the largest basis: (…, size)."""
-    own = plan.basis.to_levels(scaling)
-    missing = basis.size - own.shape[-1]
-    return np.pad(own, [(0, 0)] * (own.ndim - 1) + [(0, missing)])
+    out = np.zeros((*scaling.shape[:-1], basis.size))
+    out[..., :plan.basis.size] = plan.basis.to_levels(scaling)
+    return out
 
 
 def _level_deviation(noise: Array, plan: Plan, basis: WaveletBasis) -> Array:
     """Standard deviations of noise, given in scaling coordinates, in those of `basis`: (size,)."""
-    if plan.edge_share == 1:
-        return np.pad(noise, (0, basis.size - len(noise)))
-    rows = plan.basis.to_levels(np.diag(noise))
-    return np.pad(np.sqrt((rows**2).sum(axis=0)), (0, basis.size - len(noise)))
-
-
-def _constant(basis: WaveletBasis, value: float) -> Array:
-    """Coefficients of a constant curve: (size,)."""
-    if value == 0:
-        return np.zeros(basis.size)
-    middles = (np.arange(64 * basis.size) + 0.5) / (64 * basis.size)
-    return value * basis.to_levels(basis.inner_products(middles, np.full((1, len(middles)),
-                                                                         1 / len(middles))))[0]
+    out = np.zeros(basis.size)
+    out[:len(noise)] = noise  # white noise is the same in all coordinates
+    if plan.edge_share != 1:
+        out[:len(noise)] = np.sqrt((plan.basis.to_levels(np.diag(noise)) ** 2).sum(axis=0))
+    return out
 
 
 def _tuning(plan: Plan) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine import transcript
 from engine.adaptive import nothing_spent
@@ -267,9 +269,7 @@ class WaveletPointwise(WaveletRegression):
     def _tuned(self, kind: str, sites: Sites) -> Choice:
         levels, clips, points = self.levels(), self.clips(sites), self.values_at.points
         bases = [self.wavelets(level) for level in levels]
-        kernel = np.array([basis.diagonal(np.array(points)).mean() for basis in bases])
-        spread = np.array([np.mean([basis.absolute_kernel(x)**2 for x in points])
-                           for basis in bases])
+        kernel, spread = np.array([_averages_of(basis, points) for basis in bases]).T
         shrink = 2.0 ** (-self.smoothness * np.array(levels)) / (1 - 2**-self.smoothness)
         bias = ((self.radius * shrink) ** 2)[:, None] + spread[:, None] * bias_of_clipping(
             clips, sites)**2
@@ -305,7 +305,7 @@ class WaveletPointwise(WaveletRegression):
         """sup_x ‖k(x)‖ in the norm of the noise, or sup_x ‖b(x)‖ for a curve."""
         if kind == "curve":
             return basis.sup_norm
-        return basis.largest_kernels(self.values_at.points, 1 if kind == "laplace" else 2)
+        return _largest(basis, self.values_at.points, 1 if kind == "laplace" else 2)
 
     # -- on the sites, and at the centre ----------------------------------------------------
 
@@ -315,9 +315,10 @@ class WaveletPointwise(WaveletRegression):
         times, held = times_of(data), readings(data, plan.clip)
         if plan.kind == "curve":
             return plan.basis.sums(times, held, tuple(per_site.tolist())) / per_site[:, None]
-        starts = np.cumsum(per_site) - per_site
-        return np.stack([np.add.reduceat(held * plan.basis.curve(row, times), starts, axis=1)
-                         for row in plan.values], axis=-1) / per_site[:, None]
+        site = np.repeat(np.arange(len(per_site)), per_site)
+        sums = np.stack([_kernel_sums(times, held, site, point, plan.basis)
+                         for point in self.values_at.points], axis=-1)
+        return np.asarray(sums / per_site[:, None])
 
     def _released(self, plans: list[Plan], averages: list[Array], draws: int,
                   rng: np.random.Generator) -> Array:
@@ -373,6 +374,32 @@ class WaveletPointwise(WaveletRegression):
         sites = self.sites(data.sizes, (Budget(1.0),) * len(plan.weights), data.facts)
         share = plan.weights**2 * sites.square / sites.n
         return np.asarray(share.sum() * plan.kernel if of_each else share * plan.kernel.mean())
+
+
+@lru_cache(maxsize=256)
+def _averages_of(basis: WaveletBasis, points: tuple[float, ...]) -> tuple[float, float]:
+    """Averages over the points of K(x, x) and Λ²."""
+    return (float(basis.diagonal(np.array(points)).mean()),
+            float(np.mean([basis.absolute_kernel(point)**2 for point in points])))
+
+
+@lru_cache(maxsize=256)
+def _largest(basis: WaveletBasis, points: tuple[float, ...], order: int) -> float:
+    return basis.largest_kernels(points, order)
+
+
+def _kernel_sums(times: Array, held: Array, site: NDArray[np.int64], point: float,
+                 basis: WaveletBasis) -> Array:
+    """Σ_i y_i K(x0, x_i) over the readings of every site: (repeats, sites)."""
+    near = np.zeros(basis.size + 1, dtype=bool)
+    near[basis.kernel_on_cells(point)[0]] = True
+    near[-1] = near[-2]  # times at the right end belong to the last cell
+    repeat, place = np.nonzero(near[(np.clip(times, 0.0, 1.0) * basis.size).astype(np.int64)])
+    kernel = basis.curve(basis.scaling(np.array([point]))[0], times[repeat, place])
+    n_sites = int(site[-1]) + 1
+    sums = np.bincount(repeat * n_sites + site[place], held[repeat, place] * kernel,
+                       minlength=len(times) * n_sites)
+    return np.asarray(sums.reshape(len(times), n_sites), dtype=float)
 
 
 def _at_points(sent: Array, plan: Plan) -> Array:

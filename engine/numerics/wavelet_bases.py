@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.numerics.wavelet_sums import curve_of_shifts, shift_sums, shifts_at
-from engine.numerics.wavelets import STEPS, Corrected, Periodic, scaling_table
+from engine.numerics.wavelets import STEPS, Corrected, Periodic, scaling_table, shift_gram
 from engine.types import Array, Truth
 
 EDGES = ("periodic", "corrected")
@@ -109,6 +109,17 @@ class WaveletBasis:
         """The curve with scaling coordinates (size,) at `times` (...), without any matrix."""
         extended = 2 ** (self.level / 2) * self.rule.unfold(scaling)
         return curve_of_shifts(extended, times, self.moments)
+
+    def constant(self, value: float) -> Array:
+        """Coefficients of a constant curve, coarse functions first: (size,).
+
+        Shifts of φ add up to one, so the integral of a shift is the sum of its row of their Gram
+        matrix.
+        """
+        whole = np.full(self.size, 1.0)
+        if isinstance(self.rule, Corrected):
+            whole = self.rule.fold(shift_gram(self.moments, self.level).sum(axis=1))
+        return value * self.to_levels(whole / np.sqrt(self.size))
 
     def to_levels(self, scaling: Array) -> Array:
         """The same curves, coarse functions first: (…, size), by the filter bank."""
@@ -218,27 +229,18 @@ class WaveletBasis:
     @property
     def edge_share(self) -> float:
         """ρ: edge coordinates get ρ times the variance, so that the total is least; 1 without."""
-        return self._edge_choice[0]
+        return _edge_choice(self)[0]
 
     @property
     def weighted_sup_norm(self) -> float:
         """sup_x (‖b_edge(x)‖²/ρ + ‖b_inner(x)‖²)^{1/2}, at the chosen ρ."""
-        return self._edge_choice[1]
+        return _edge_choice(self)[1]
 
     def noise_shape(self, share: float) -> Array:
         """Variances of the coordinates relative to the inner ones: (size,)."""
         out, a = np.ones(self.size), self.n_edge // 2
         out[:a] = out[self.size - a:] = share
         return out
-
-    @cached_property
-    def _edge_choice(self) -> tuple[float, float]:
-        if not self.n_edge:
-            return 1.0, self.sup_norm
-        edge, inner = _outermost(*self._squares)
-        sup = np.array([(edge / share + inner).max() for share in _EDGE_SHARES])
-        best = int(np.argmin((self.size + self.n_edge * (_EDGE_SHARES - 1)) * sup))
-        return float(_EDGE_SHARES[best]), float(np.sqrt(sup[best] * self.size))
 
     @property
     def _safe_level(self) -> int:
@@ -262,6 +264,17 @@ def _squares(basis: WaveletBasis) -> tuple[Array, Array]:
     squares = basis.scaling(nodes) ** 2 / basis.size
     is_edge = basis.noise_shape(2.0) > 1
     return squares[:, is_edge].sum(axis=1), squares[:, ~is_edge].sum(axis=1)
+
+
+@lru_cache(maxsize=64)
+def _edge_choice(basis: WaveletBasis) -> tuple[float, float]:
+    """ρ with the least total noise, and the largest norm in units of that noise."""
+    if not basis.n_edge:
+        return 1.0, basis.sup_norm
+    edge, inner = _outermost(*basis._squares)
+    sup = np.array([(edge / share + inner).max() for share in _EDGE_SHARES])
+    best = int(np.argmin((basis.size + basis.n_edge * (_EDGE_SHARES - 1)) * sup))
+    return float(_EDGE_SHARES[best]), float(np.sqrt(sup[best] * basis.size))
 
 
 def _outermost(edge: Array, inner: Array) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from engine.types import Array
 
 Index = NDArray[np.int64]
 _BLOCK = 20_000  # readings worked on at once, to stay in cache
-_CROWDED = 0.25  # readings for each node of the table from which their sums are made first
+_CROWDED = 0.1  # readings for each node of the table from which their sums are made first
 
 
 def located(times: Array, level: int) -> tuple[Index, Index, Array]:
@@ -69,12 +69,17 @@ def _over_nodes(times: Array, weights: Array, per_site: tuple[int, ...], level: 
 
 
 def _of_nodes(times: Array, weights: Array, level: int, moments: int) -> Array:
-    cell, step, share = located(times, level)
-    node, n_nodes = cell * STEPS + step, STEPS * 2**level
-    upper = weights * share
-    table, rise = _table_and_rise(moments)
-    low = np.bincount(node, weights, minlength=n_nodes).reshape(-1, STEPS) @ table[:, :-1].T
-    low += np.bincount(node, upper, minlength=n_nodes).reshape(-1, STEPS) @ rise.T
+    share = np.clip(times, 0.0, 1.0)
+    share *= STEPS * 2**level
+    node = share.astype(np.int64)
+    node[node == STEPS * 2**level] -= 1
+    share -= node
+    share *= weights
+    node += node // STEPS  # a cell keeps both its ends: φ jumps there for A = 1
+    at_nodes = np.bincount(np.concatenate([node, node + 1]),
+                           np.concatenate([weights - share, share]),
+                           minlength=(STEPS + 1) * 2**level)
+    low = at_nodes.reshape(-1, STEPS + 1) @ scaling_table(moments).T
     out = np.zeros(2**level + 2 * moments - 2)
     for i in range(2 * moments - 1):
         out[2 * moments - 2 - i:][:2**level] += low[:, i]

@@ -39,10 +39,11 @@ def low_pass(moments: int) -> Array:
     return _fixed(pywt.Wavelet(f"db{moments}").rec_lo)
 
 
+@lru_cache
 def high_pass(moments: int) -> Array:
     """g_i = (−1)^i h_{2A−1−i}, the filter of ψ."""
     h = low_pass(moments)
-    return np.asarray((-1.0) ** np.arange(len(h)) * h[::-1])
+    return _fixed((-1.0) ** np.arange(len(h)) * h[::-1])
 
 
 @lru_cache
@@ -142,7 +143,7 @@ class Periodic:
 
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
         """Coarser scaling coefficients and details of one level, (…, 2^{J−1}) each."""
-        places = self._places(coordinates.shape[-1] // 2)
+        places = _periodic_places(self.moments, coordinates.shape[-1] // 2)
         gathered = coordinates[..., places]
         return gathered @ low_pass(self.moments), gathered @ high_pass(self.moments)
 
@@ -150,14 +151,17 @@ class Periodic:
         """The inverse and transpose of `analysis`: (…, 2^J)."""
         half = coarse.shape[-1]
         out = np.zeros((*coarse.shape[:-1], 2 * half))
-        pairs = zip(self._places(half).T, low_pass(self.moments), high_pass(self.moments),
-                    strict=True)
+        pairs = zip(_periodic_places(self.moments, half).T, low_pass(self.moments),
+                    high_pass(self.moments), strict=True)
         for places, h, g in pairs:  # the places of one filter tap are all different
             out[..., places] += h * coarse + g * detail
         return out
 
-    def _places(self, half: int) -> NDArray[np.int64]:
-        return np.asarray((2 * np.arange(half)[:, None] + np.arange(2 * self.moments)) % (2 * half))
+
+@lru_cache(maxsize=64)
+def _periodic_places(moments: int, half: int) -> NDArray[np.int64]:
+    """Which fine coefficients meet each coarse one: (half, 2A)."""
+    return np.asarray((2 * np.arange(half)[:, None] + np.arange(2 * moments)) % (2 * half))
 
 
 @dataclass(frozen=True)

@@ -183,6 +183,13 @@ def test_the_printed_constant_at_a_point_is_half_of_what_haar_needs_and_is_refus
             WaveletPointwise(edges="corrected", **chosen)
 
 
+@pytest.mark.parametrize(("moments", "ratio"), [(2, 1.16), (3, 1.09), (4, 0.85)])
+def test_next_to_zero_the_printed_constant_is_too_small_for_corrected_edges(moments, ratio):
+    mechanism = WaveletPointwise(moments=moments, edges="corrected", points="1e-9")
+    printed, exact = mechanism.sensitivity_constants(6)
+    assert printed / exact == pytest.approx(ratio, abs=0.006)
+
+
 @pytest.mark.parametrize("moments", [2, 3, 4, 5, 6, 8])
 def test_the_printed_constants_keep_their_promise_for_smoother_periodic_wavelets(moments):
     source, budgets = RegressionPoints(configuration="homogeneous"), (Budget(1.0, 1e-5),) * 16

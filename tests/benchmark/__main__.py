@@ -19,12 +19,15 @@ from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
 from engine.numerics.deviations import Design, weighted_within_curves
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
 from engine.sources import Source
 from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.types import Budget, CurveData
 from tests.benchmark.naive import study as naive_study
@@ -45,6 +48,10 @@ def main() -> None:
         "coefficient study, d = 2 / its random numbers": _coefficients_over_floor(),
         "adaptive fit / its statistics": _adaptive_over_statistics(),
         "adaptive, twenty budgets / one budget": _adaptive_twenty_over_one(),
+        "wavelets, a million readings / their random numbers": _wavelets_over_floor(READINGS),
+        "wavelets, 200 small sites / their random numbers": _wavelets_over_floor(SMALL_SITES),
+        "wavelets at a point / their random numbers": _wavelets_over_floor(
+            READINGS, WaveletPointwise(points="0.37")),
     }
     width = max(map(len, results))
     for name, ratio in results.items():
@@ -192,6 +199,26 @@ def _adaptive_twenty_over_one() -> float:
         "one": lambda: ADAPTIVE.release_many(data, TWENTY[:1], 1, _generator()),
     }, rounds=20)
     return times["twenty"] / times["one"]
+
+
+READINGS = RegressionPoints(n_curves=1_000_000, n_servers=16)
+SMALL_SITES = RegressionPoints(n_curves=64_000, n_servers=200)
+
+
+def _wavelets_over_floor(source: RegressionPoints,
+                         mechanism: Mechanism = WaveletGlobal()) -> float:  # noqa: B008
+    """A release from readings that are there, over the time to draw their times and errors."""
+    repeats = 1_000_000 // source.n_curves or 1
+    data, one = source.draw(repeats, _generator()), [(Budget(1.0, 1e-5),)]
+
+    def floor() -> None:
+        rng = _generator()
+        rng.random((repeats, source.n_curves))
+        rng.standard_normal((repeats, source.n_curves))
+
+    times = interleaved({"release": lambda: mechanism.release_many(data, one, 1, _generator()),
+                         "floor": floor})
+    return times["release"] / times["floor"]
 
 
 if __name__ == "__main__":
