@@ -262,7 +262,7 @@ def shares(view: View) -> None:
     st.header("Where the error comes from", anchor=False)
     st.markdown(site_words.largest_share(view.found))
     if not view.found.together.is_refused and len(view.found.members) > 1:
-        height = 70 + figures.ROW_HEIGHT * len(view.found.members)
+        height = figures.height(len(view.found.members), around=70)
         _chart(view, "Shares of the squared error", figures.shares(
             view.found, *view.style, layout.theme()), "shares", height)
         st.markdown(f":small[{site_words.SHARES_KEY}]")
@@ -305,7 +305,7 @@ def what_if(view: View) -> None:
     st.markdown(site_words.costliest(cases, view.facts))
     chart = figures.what_if(cases, view.facts.value_unit, layout.theme())
     _chart(view, "If a site leaves, or tightens", chart, "what_if",
-           100 + figures.ROW_HEIGHT * len(cases))
+           figures.height(len(cases), around=100))
 
 
 def transcript(view: View) -> None:
