@@ -210,9 +210,10 @@ def _buttons(view: View) -> None:
                       lambda: [row for row in _rows() if row.included]))
 
 
-def change(view: View) -> None:
-    """What the last change of the table did to the typical error."""
+def answer(view: View) -> None:
+    """The typical errors of the three ways, and what the last change did to the first of them."""
     assert view.found is not None
+    st.markdown(site_words.compared(view.found))
     state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
                                             view.facts.name))
     seen = state.setdefault("sites_seen", [])
@@ -253,7 +254,6 @@ def pictures(view: View) -> None:
             st.markdown(f"**{wording.escape(name)}**")
             _chart(view, name, chart, f"way_{k}", 220, 190)
     st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
-    st.markdown(site_words.compared(view.found))
 
 
 def shares(view: View) -> None:
