@@ -16,6 +16,7 @@ from engine.figures import sites as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.sites import PRESETS, Federation, SiteRow
+from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.types import PublicFacts
 from pages.shared import cards, controls, layout, run, settings, site_table
@@ -68,9 +69,17 @@ def _rows() -> tuple[SiteRow, ...]:
     source = settings.source()
     if source.has_free_sites:
         return settings.current().sites
-    names = source.curves.server_names if isinstance(source, Upload) else ()
-    given, kept = sites.rows_of(source, names), st.session_state.get("given_sites", ())
+    given, kept = _given(source), st.session_state.get("given_sites", ())
     return kept if _sizes(kept) == _sizes(given) else given
+
+
+def _given(source: Source) -> tuple[SiteRow, ...]:
+    """The sites that come with the curves on screen, looked up once."""
+    known = st.session_state.get("sites_of")
+    if known is None or known[0] is not source:
+        names = source.curves.server_names if isinstance(source, Upload) else ()
+        known = st.session_state.sites_of = source, sites.rows_of(source, names)
+    return known[1]
 
 
 def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
