@@ -55,8 +55,16 @@ def weakest(found: Federation) -> str:
 
 def typical(found: Federation) -> str:
     """For the strip: the typical error of all sites together; empty where there is none."""
-    return "" if found.together.is_refused else _one(found.together.typical,
-                                                     found.facts.value_unit)
+    if found.together.is_refused:
+        return ""
+    return with_unit(_written(found)[0], found.facts.value_unit)
+
+
+def _written(found: Federation) -> list[str]:
+    """The errors of the three ways where there are any, and without protection where known."""
+    ways = (found.together, found.pooled, found.alone)
+    return together([way.typical for way in ways if not way.is_refused]
+                    + ([] if found.floor is None else [found.floor]))
 
 
 # -- how accurate -------------------------------------------------------------------------------
@@ -64,20 +72,19 @@ def typical(found: Federation) -> str:
 
 def compared(found: Federation) -> str:
     """The typical errors of the three ways, and without protection."""
-    unit, arrangements = escape(found.facts.value_unit), (found.together, found.pooled, found.alone)
-    floor = [] if found.floor is None else [found.floor]
-    written = iter(together([way.typical for way in arrangements if not way.is_refused] + floor))
+    unit, written = escape(found.facts.value_unit), iter(_written(found))
 
     def said(arrangement: Arrangement) -> str:
         return "nothing" if arrangement.is_refused else with_unit(next(written), unit)
 
-    of_all, pooled, alone = (said(way) for way in arrangements)
+    of_all, pooled, alone = (said(way) for way in (found.together, found.pooled,
+                                                          found.alone))
     smallest = found.pooled.budgets[0].epsilon
     text = (f"Typical error together: **{of_all}**. At one trusted centre, with ε = {smallest:g} "
             f"for everybody: **{pooled}**. {found.members[found.best].row.name}, the best site, "
             f"alone: **{alone}**.")
-    text += f" Without protection: {with_unit(next(written), unit)}." if floor else (
-        " Measured from the average without protection.")
+    text += (" Measured from the average without protection." if found.floor is None else
+             f" Without protection: {with_unit(next(written), unit)}.")
     text = text.replace("**nothing**", "**nothing can be published**")
     return f"{text} {_verdict(found)} {_rough(found)}".strip()
 

@@ -14,7 +14,7 @@ site_cards.strip(view)
 site_cards.choices(view)
 site_cards.table(view)
 if view.found is not None:
-    site_cards.change(view)
+    site_cards.answer(view)
     site_cards.warnings(view)
     with layout.user_errors():
         site_cards.pictures(view)

@@ -21,8 +21,13 @@ from engine.sites import Arrangement, Federation, WhatIf
 from engine.types import Array
 from engine.wording import number, with_unit
 
-ROW_HEIGHT = 30  # pixels of one bar or one line of dots
+_ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out
+
+
+def height(sites: int, around: int) -> int:
+    """Pixels of a chart with a row for each site, and so much around them."""
+    return around + sites * (_ROW_HEIGHT if sites < _MANY else _DENSE_ROW_HEIGHT)
 
 
 def panels(found: Federation, key: str, family: str, theme: Theme, difference: bool = True

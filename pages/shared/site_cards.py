@@ -16,6 +16,7 @@ from engine.figures import sites as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.sites import PRESETS, Federation, SiteRow
+from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.types import PublicFacts
 from pages.shared import cards, controls, layout, run, settings, site_table
@@ -68,9 +69,17 @@ def _rows() -> tuple[SiteRow, ...]:
     source = settings.source()
     if source.has_free_sites:
         return settings.current().sites
-    names = source.curves.server_names if isinstance(source, Upload) else ()
-    given, kept = sites.rows_of(source, names), st.session_state.get("given_sites", ())
+    given, kept = _given(source), st.session_state.get("given_sites", ())
     return kept if _sizes(kept) == _sizes(given) else given
+
+
+def _given(source: Source) -> tuple[SiteRow, ...]:
+    """The sites that come with the curves on screen, looked up once."""
+    known = st.session_state.get("sites_of")
+    if known is None or known[0] is not source:
+        names = source.curves.server_names if isinstance(source, Upload) else ()
+        known = st.session_state.sites_of = source, sites.rows_of(source, names)
+    return known[1]
 
 
 def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
@@ -210,9 +219,10 @@ def _buttons(view: View) -> None:
                       lambda: [row for row in _rows() if row.included]))
 
 
-def change(view: View) -> None:
-    """What the last change of the table did to the typical error."""
+def answer(view: View) -> None:
+    """The typical errors of the three ways, and what the last change did to the first of them."""
     assert view.found is not None
+    st.markdown(site_words.compared(view.found))
     state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
                                             view.facts.name))
     seen = state.setdefault("sites_seen", [])
@@ -253,7 +263,6 @@ def pictures(view: View) -> None:
             st.markdown(f"**{wording.escape(name)}**")
             _chart(view, name, chart, f"way_{k}", 220, 190)
     st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
-    st.markdown(site_words.compared(view.found))
 
 
 def shares(view: View) -> None:
@@ -262,7 +271,7 @@ def shares(view: View) -> None:
     st.header("Where the error comes from", anchor=False)
     st.markdown(site_words.largest_share(view.found))
     if not view.found.together.is_refused and len(view.found.members) > 1:
-        height = 70 + figures.ROW_HEIGHT * len(view.found.members)
+        height = figures.height(len(view.found.members), around=70)
         _chart(view, "Shares of the squared error", figures.shares(
             view.found, *view.style, layout.theme()), "shares", height)
         st.markdown(f":small[{site_words.SHARES_KEY}]")
@@ -305,7 +314,7 @@ def what_if(view: View) -> None:
     st.markdown(site_words.costliest(cases, view.facts))
     chart = figures.what_if(cases, view.facts.value_unit, layout.theme())
     _chart(view, "If a site leaves, or tightens", chart, "what_if",
-           100 + figures.ROW_HEIGHT * len(cases))
+           figures.height(len(cases), around=100))
 
 
 def transcript(view: View) -> None:

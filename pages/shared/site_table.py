@@ -1,6 +1,6 @@
 """The table of sites between its three forms: rows, a frame to edit, a word of the address.
 
-In the address rows are joined by `_` and their fields by `*`: `North*400*10*4`, followed by δ
+In the address rows are joined by `__` and their fields by `_`: `North_400_10_4`, followed by δ
 where it is stated (`usual` if not) and by `out` where the site does not take part. A table that is
 a preset is its name alone.
 """
@@ -30,25 +30,25 @@ _WHOLE = ("people", "readings")
 
 
 def word(rows: Sequence[SiteRow]) -> str:
-    return preset_of(rows) or "_".join(_row_word(row) for row in rows)
+    return preset_of(rows) or "__".join(_row_word(row) for row in rows)
 
 
 def _row_word(row: SiteRow) -> str:
     fields = [row.name, str(row.n_curves), str(row.n_observations_per_curve), f"{row.epsilon:.15g}"]
     if row.delta is not None or not row.included:
         fields.append("usual" if row.delta is None else f"{row.delta:.15g}")
-    return "*".join([*fields, *([] if row.included else ["out"])])
+    return "_".join([*fields, *([] if row.included else ["out"])])
 
 
 def rows_of_word(text: str) -> tuple[SiteRow, ...]:
     """The rows of a word; a ValueError or an InputError if it does not stand for a table."""
     if text in PRESETS:
         return PRESETS[text].rows
-    return checked([_row_of_word(part) for part in text.split("_")])
+    return checked([_row_of_word(part) for part in text.split("__")])
 
 
 def _row_of_word(text: str) -> SiteRow:
-    name, people, readings, epsilon, *rest = text.split("*")
+    name, people, readings, epsilon, *rest = text.split("_")
     delta = rest[0] if rest else "usual"
     if len(rest) > 2 or rest[1:] not in ([], ["out"]):
         raise ValueError("not a row")

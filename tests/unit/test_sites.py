@@ -302,3 +302,17 @@ def test_the_three_panels_have_the_same_axes_and_as_many_releases():
     panels = figures.panels(found(FEW), "adaptive_mean", "gradient", "light")
     assert len({str(chart.spec["layout"]["yaxis"]["range"]) for _, chart in panels}) == 1
     assert all(chart.spec["data"][0]["x"].count(None) == 20 for _, chart in panels)
+
+
+class Given(SparseCurves):
+    """Simulated curves that come with their sites."""
+
+    has_free_sites = False
+
+
+def test_random_curves_that_come_with_their_sites_are_drawn_afresh_as_well():
+    source = Given(n_curves=120, n_servers=3)
+    result = found(rows_of(source), GRADIENTS, source)
+    assert result.floor is not None and len(result.members) == 3
+    with pytest.raises(InputError, match="does not fit"):
+        found(FEW[:2], GRADIENTS, source)
