@@ -17,14 +17,16 @@ from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.sites import PRESETS, Federation, SiteRow
 from engine.sources import Source
+from engine.sources import sources as all_sources
 from engine.sources.upload import Upload
 from engine.types import PublicFacts
-from pages.shared import cards, controls, layout, run, settings, site_table
+from pages.shared import cards, controls, holdout_cards, layout, run, settings, site_table
 from pages.shared import components as pieces
 
 _WEAK_FROM = 4.0
 _OWN_TABLE = "Your own table"
-_TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings")
+_TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings",
+                "n_visits")
 _WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
            "included": 85, "weight": 70, "share": 105, "guarantee": 165}  # pixels
 _ROW, _HEAD, _MOST_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
@@ -150,9 +152,12 @@ def _preset_choice(view: View) -> None:
     current = PRESETS[key].label if key else _OWN_TABLE
 
     def write(label: str) -> None:
-        chosen = next((p.rows for p in PRESETS.values() if p.label == label), None)
-        if chosen is not None:
-            _replace(chosen)
+        chosen = next((p for p in PRESETS.values() if p.label == label), None)
+        if chosen is None:
+            return
+        if chosen.source and view.source.key != chosen.source:
+            settings.change(source=all_sources.get(chosen.source)())
+        _replace(chosen.rows)
 
     controls.bound(st.selectbox, "Start from", current, write, "site_preset",
                    options=labels if key else [_OWN_TABLE, *labels],
@@ -394,3 +399,13 @@ def _numbers(view: View, columns: Mapping[str, Sequence[Any]], height: int | Non
         st.dataframe(data, hide_index=True)
     else:
         st.dataframe(data, hide_index=True, height=height)
+
+
+def published_study(view: View) -> None:
+    """The protocol of the study on the women who take part, where its twin is shown."""
+    if view.found is None or not view.source.has_free_sites:
+        return
+    rows = [row for row in view.rows if row.included]
+    source = view.source.with_sites([row.n_curves for row in rows],
+                                    [row.n_observations_per_curve for row in rows])
+    holdout_cards.fold(source, view.found.pooled.budgets[0], view.found.together.is_refused)

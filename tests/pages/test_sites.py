@@ -54,7 +54,7 @@ def test_every_preset_draws_and_is_a_short_link():
         assert not at.error and not at.exception, key
         assert at.session_state.settings.sites == preset.rows
         assert len(editor(at).value) == len(preset.rows)
-    assert "sites-leaves" in "".join(at.query_params["s"])
+    assert "sites-study" in "".join(at.query_params["s"])
     assert "Since your change" in words(at)
 
 
@@ -177,3 +177,13 @@ def test_a_file_without_sites_is_told_what_is_missing():
 def test_words_of_the_table_survive_the_way_into_the_address_and_back():
     for preset in PRESETS.values():
         assert site_table.rows_of_word(site_table.word(preset.rows)) == preset.rows
+
+
+def test_the_hormone_study_at_seven_sites_brings_its_own_curves_and_protocol():
+    at = visit("sites", fold_holdout=True)
+    at.selectbox(key="w_site_preset").set_value("Hormone study at seven sites").run()
+    assert not at.exception and not at.error
+    now = at.session_state.settings
+    assert now.source.key == "hormone_study" and sum(row.n_curves for row in now.sites) == 678
+    assert any("woman" in text.value or "women" in text.value for text in at.markdown)
+    assert any("licensed" in text.value for text in at.markdown)

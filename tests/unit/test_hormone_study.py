@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.experiments import generator
 from engine.location import Constants
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
@@ -202,3 +203,13 @@ def test_the_band_holds_the_best_curve_with_the_kept_waves_where_it_used_to_miss
 
     assert (covered() > 0.9).all()
     assert covered(clipping="tight")[-1] < 0.6
+
+
+def test_women_at_listed_sites_do_not_depend_on_the_other_sites():
+    one = HormoneStudy(site_sizes="97, 96, 50").draw(1, generator(1, 0, 0))
+    other = HormoneStudy(site_sizes="97, 10").draw(1, generator(1, 0, 0))
+    assert one.sizes.n_curves_per_server == (97, 96, 50)
+    assert (one.of_servers([0]).values == other.of_servers([0]).values).all()
+    with pytest.raises(InputError, match="as many visits"):
+        HormoneStudy().with_sites([10, 10], [6, 5])
+    assert HormoneStudy().with_sites([10, 20], [6, 6]).sizes.n_curves == 30
