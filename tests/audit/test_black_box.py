@@ -67,7 +67,8 @@ def test_noise_a_fifth_too_small_is_exposed():
 
 
 @pytest.mark.parametrize("chosen", [{"truncation": 1, "band": "none"},
-                                    {"truncation": 3, "shrink": "always"}],
+                                    pytest.param({"truncation": 3, "shrink": "always"},
+                                                 marks=pytest.mark.slow)],
                          ids=str)
 def test_the_attack_on_the_adaptive_mean_finds_no_more_than_the_claim(chosen):
     """200 000 releases of each neighbour, at an ε that 24 curves can afford."""

@@ -100,8 +100,8 @@ def test_own_curves_are_shown_after_their_bounds_are_stated(explore):
 
 
 @pytest.mark.parametrize(("content", "words"), [
-    (b"", "The file is empty"),
-    (b"child,age,height\na,1,tall\n", "no number"),
+    pytest.param(b"", "The file is empty", marks=pytest.mark.slow),
+    pytest.param(b"child,age,height\na,1,tall\n", "no number", marks=pytest.mark.slow),
     (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
     (b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n", "There is no column"),
 ])

@@ -85,9 +85,8 @@ def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
     assert page.problems == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("path", ["/plan", "/rates", "/coefficients"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
+@pytest.mark.parametrize("path", ["/plan", "/rates", "/sites", "/coefficients", "/regression"])
 def test_nothing_scrolls_sideways_on_other_pages(arrive, path, width, scheme):
     page = arrive(path, viewport={"width": width, "height": 844}, color_scheme=scheme)
     page.locator("[role=figure]").first.wait_for()
