@@ -348,7 +348,7 @@ def test_sizes_can_be_listed_and_nonsense_is_refused():
     assert source.sizes.n_curves_per_server == (10, 20, 5)
     assert (source.n_curves, source.n_servers) == (35, 3)
     for wrong in (None, "", "3, x", "4, 0", "1.5", "-2, 3", "1", "1_0", "9" * 12):
-        with pytest.raises(InputError, match="whole numbers|listed sites"):
+        with pytest.raises(InputError, match=r"whole numbers|listed sites"):
             RegressionPoints(configuration="listed", sizes_listed=wrong)
     with pytest.raises(InputError, match="state no budgets"):
         source.budgets()
