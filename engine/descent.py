@@ -51,6 +51,7 @@ from engine.numerics.gradients import (
     clipped_variance,
     mean_clipped_gradient,
     project_on_ellipsoid,
+    shared_map,
 )
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.regression_moments import RegressionMoments
@@ -444,12 +445,13 @@ class NoisyGradient(Mechanism):
         weights, like = np.unique(np.stack([p.weights for p in plans]), axis=0, return_inverse=True)
         quiet = weights if self.baseline == "same_steps" else weights[:0]
         shares = np.concatenate([np.repeat([p.weights for p in plans], draws, axis=0), quiet])
+        scales = np.stack([p.scales for p in plans], axis=1)  # (servers, plans, p)
         iterates = np.zeros((repeats, len(shares), servers[0].moments.size))
         for t in range(plan.rounds):
             active = np.flatnonzero(plan.schedule[t] >= 0)
+            linear = shared_map(servers[0].moments, iterates)
             sent = [self.server_update(servers[s], int(plan.schedule[t, s]), plan.batch_sizes[s],
-                                       iterates, np.stack([p.scales[s] for p in plans]))
-                    for s in active]
+                                       iterates, scales[s], linear) for s in active]
             iterates = self.combine(sent, _of_those(shares, active), iterates, plan.n_functions)
         private, shape = len(plans) * draws, (plan.n_functions, plan.size)
         released = iterates[:, :private].reshape(repeats, len(plans), draws, *shape)
@@ -461,18 +463,19 @@ class NoisyGradient(Mechanism):
         return released.swapaxes(0, 1), unprotected.swapaxes(0, 1)
 
     def server_update(self, server: Server, batch: int, batch_size: int, iterates: Array,
-                      scales: Array) -> Array:
+                      scales: Array, linear: Array | None = None) -> Array:
         """Everything a server does with its curves in one round; only the result leaves it.
 
         `batch` counts the rounds this server takes part in.
 
         `iterates` (repeats, columns, p) came from the centre; `scales` (plans, p). Returns the
-        averaged clipped gradients, noised in the private columns: (repeats, columns, p).
+        averaged clipped gradients, noised in the private columns: (repeats, columns, p). `linear`
+        is worked out from the iterates alone, once for all servers.
         """
         start = batch * batch_size if self.scheme == "split" else 0
         used = slice(start, start + batch_size)
         radii = server.radii if len(server.radii) == 1 else server.radii[used]
-        sent = mean_clipped_gradient(server.moments.curves(used), iterates, radii)
+        sent = mean_clipped_gradient(server.moments.curves(used), iterates, radii, linear)
         noise = scales[:, None] * server.normals[batch][:, None]
         noise = noise.reshape(len(sent), -1, sent.shape[2])
         sent[:, :noise.shape[1]] += noise

@@ -29,7 +29,7 @@ POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn fine
 DELTA = 1e-5
 _MOST_KINDS, _MOST_SITES, _MOST_READINGS = 12, 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
-_SHOWN, _FRESH, _MESSAGES = 0, 1, 2  # block numbers of random streams
+_SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
 _REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
 
@@ -124,9 +124,10 @@ class RegressionView:
 
     `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
     standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
-    of every kind sent, drawn as a curve. The last two are None where the centre does more to the
-    messages than average them. `squared_error` is the mean integrated squared error:
-    the sum of the exact `risk`, or simulated where there is no formula for the chosen options.
+    of every kind sent for the first release, drawn as a curve. The last two are None where the
+    centre does more to the messages than average them. `squared_error` is the mean integrated
+    squared error: the sum of the exact `risk`, or simulated where the chosen options have no
+    formula.
     """
 
     times: Array
@@ -158,10 +159,9 @@ def regression_view(source: RegressionPoints, mechanism: WaveletGlobal, network:
     own = network.source(source)
     data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     times = (np.arange(POINTS) + 0.5) / POINTS
-    estimate = mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
-                                      generator(seed, NOISE_STREAM, _SHOWN))
     with transcript.recorded() as messages:
-        mechanism.release_many(data, [network.budgets], 1, generator(seed, NOISE_STREAM, _MESSAGES))
+        estimate = mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
+                                          generator(seed, NOISE_STREAM, _SHOWN))
     plan = mechanism.plan(own.sizes, network.budgets, own.facts)
     grid = estimate.basis(times)
     is_average = mechanism.design == "even" and not mechanism.invert_clip

@@ -40,7 +40,7 @@ with layout.fold("More options: curves, method, δ, seed", "coefficients_more") 
     if is_open:
         controls.more_options(cards.TASK)
 if view is not None:
-    layout.numbers(view.charts)
+    layout.numbers(view.charts, view.own)
     with layout.fold("What was spent: the ledger", "coefficients_ledger") as is_open:
         if is_open:
             cards.ledger(view)

@@ -59,9 +59,12 @@ def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> C
     return Chart(spec, alt, {f"error ({unit})" if unit else "error": dots.round(4).tolist()})
 
 
-def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme) -> Chart:
+PARTS = (("gradient", ""), ("without", "/"), ("bias", "x"))  # roles and patterns
+
+
+def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
+              looks: Sequence[tuple[str, str]] = PARTS) -> Chart:
     """One bar of squared error, cut into privacy noise, sampling and bias."""
-    looks = (("gradient", ""), ("without", "/"), ("bias", "x"))
     data = [{"type": "bar", "orientation": "h", "x": [float(share)], "y": [""], "name": name,
              "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
              "marker": _pattern(colour(role, theme), shape)}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.figures import cards
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -78,17 +79,7 @@ def messages(view: RegressionView, names: Sequence[str], theme: Theme) -> Chart:
 
 def split(parts: RiskParts, theme: Theme) -> Chart:
     """One bar of squared error, cut into its four parts."""
-    data = [{"type": "bar", "orientation": "h", "x": [share], "y": [""], "name": name,
-             "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
-             "marker": _marker(colour(role, theme), shape)}
-            for share, name, (role, shape) in zip(shares(parts), PARTS, _ROLES, strict=True)]
-    hidden = {"visible": False, "fixedrange": True}
-    spec = {"data": data, "layout": layout(
-        theme, barmode="stack", bargap=0, hovermode="closest", yaxis=hidden,
-        xaxis={**hidden, "range": [0, 1]}, margin={"l": 0, "r": 0, "t": 2, "b": 2})}
-    said = ", ".join(f"{name} {100 * share:.0f} %" for name, share in
-                     zip(PARTS, shares(parts), strict=True))
-    return Chart(spec, f"Shares of squared error: {said}.")
+    return cards.split_bar(shares(parts), PARTS, theme, _ROLES)
 
 
 def by_level(found: ByLevel, theme: Theme) -> Chart:
@@ -190,13 +181,6 @@ def _many(times: Array, releases: Array, shade: str) -> Spec:
         y += [*_plain(release[::2]), None]
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": "Possible releases",
             "line": {"width": 1.1, "color": shade}}
-
-
-def _marker(main: str, shape: str) -> Spec:
-    if not shape:
-        return {"color": main}
-    return {"color": translucent(main, 0.12), "line": {"color": main, "width": 1},
-            "pattern": {"shape": shape, "fgcolor": main, "size": 7, "solidity": 0.4}}
 
 
 def _plain(values: Array) -> list[float]:

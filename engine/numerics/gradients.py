@@ -19,10 +19,19 @@ class Curves(Protocol):
     @property
     def n_curves(self) -> int: ...
 
-    def gradients(self, iterates: Array) -> Callable[[slice], Array]: ...
+    def linear_map(self, iterates: Array) -> Array: ...
+
+    def gradients(self, iterates: Array, linear: Array | None = None
+                  ) -> Callable[[slice], Array]: ...
 
 
-def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array) -> Array:
+def shared_map(curves: Curves, iterates: Array) -> Array | None:
+    """The linear map that all servers use in a round; None where it would be too large to keep."""
+    return curves.linear_map(iterates) if iterates[0].size <= _ROWS else None
+
+
+def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array,
+                          linear: Array | None = None) -> Array:
     """Average over curves of each curve's gradient, clipped entry by entry.
 
     Parameters
@@ -32,6 +41,7 @@ def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array) -> Arra
         One column for every draw and budget.
     radii : (curves or 1, p)
         A curve's gradient entry l is moved into [−R_l, R_l].
+    linear : the `shared_map` of the iterates, where there is one
 
     Returns
     -------
@@ -42,7 +52,7 @@ def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array) -> Arra
     width = max(1, _ROWS // iterates.shape[2])
     for first in range(0, iterates.shape[1], width):
         columns = slice(first, first + width)
-        total[:, columns] = _summed(curves, iterates[:, columns], radii)
+        total[:, columns] = _summed(curves, iterates[:, columns], radii, linear)
     return total / curves.n_curves
 
 
@@ -55,9 +65,9 @@ def clipped_variance(curves: Curves, iterates: Array, radii: Array) -> Array:
     return np.asarray(clipped.var(axis=3).sum(axis=2))
 
 
-def _summed(curves: Curves, iterates: Array, radii: Array) -> Array:
+def _summed(curves: Curves, iterates: Array, radii: Array, linear: Array | None) -> Array:
     """Sums over curves for a few columns, in blocks of curves that stay in cache."""
-    gradients, total = curves.gradients(iterates), np.zeros_like(iterates)
+    gradients, total = curves.gradients(iterates, linear), np.zeros_like(iterates)
     step = max(1, _BLOCK // iterates.size)
     for first in range(0, curves.n_curves, step):
         part = slice(first, first + step)

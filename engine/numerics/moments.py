@@ -78,13 +78,17 @@ class Moments:
         gram = np.tensordot(self.waves.mean(axis=2), product_table(self.basis), axes=1)
         return gram, self.cross.mean(axis=2)
 
-    def gradients(self, iterates: Array) -> Callable[[slice], Array]:
+    def linear_map(self, iterates: Array) -> Array:
+        """What takes features to gradients; it depends on the iterates alone."""
+        return gradient_map(iterates, self.basis)
+
+    def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
         """M_i a − v_i for iterates a (repeats, columns, r), as a function of which curves.
 
-        It returns (repeats, columns, r, curves).
+        It returns (repeats, columns, r, curves). `linear` is the `linear_map` where it is known.
         """
         repeats, columns, r = iterates.shape
-        linear = gradient_map(iterates, self.basis)
+        linear = self.linear_map(iterates) if linear is None else linear
 
         def of(curves: slice) -> Array:
             rows = linear @ self.features[:, :, curves]

@@ -66,22 +66,22 @@ class RegressionMoments:
         cross = self.regressors @ self.moments.cross.swapaxes(1, 2) / n
         return gram, cross.reshape(repeats, self.size)
 
-    def gradients(self, iterates: Array) -> Callable[[slice], Array]:
+    def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
         """Gradients at iterates (repeats, columns, p), as a function of which curves.
 
-        It returns (repeats, columns, p, curves).
+        It returns (repeats, columns, p, curves). `linear` is the `linear_map` where it is known.
         """
-        residuals = self.residuals(iterates)
+        residuals = self.residuals(iterates, linear)
 
         def of(curves: slice) -> Array:
             return outer(self.regressors[:, None, :, curves], residuals(curves))
 
         return of
 
-    def residuals(self, iterates: Array) -> Callable[[slice], Array]:
+    def residuals(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
         """M Σ_h G_h b_h − v at iterates (repeats, columns, p): (repeats, columns, r, curves)."""
         repeats, columns, _ = iterates.shape
-        linear = self._residual_map(iterates)
+        linear = self.linear_map(iterates) if linear is None else linear
 
         def of(curves: slice) -> Array:
             return np.asarray((linear @ self.features[:, :, curves]).reshape(
@@ -89,7 +89,7 @@ class RegressionMoments:
 
         return of
 
-    def _residual_map(self, iterates: Array) -> Array:
+    def linear_map(self, iterates: Array) -> Array:
         """The linear map from `features` to residuals: (repeats, columns · r, K · waves + r)."""
         repeats, columns, _ = iterates.shape
         k, r = self.n_functions, self.moments.size

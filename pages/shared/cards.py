@@ -376,7 +376,7 @@ def numbers(scene: Scene) -> None:
                     "plausible to": shown.band.high[scene.at, 0]}
     if shown.truth is not None:
         columns["true average"] = shown.truth
-    st.dataframe(pd.DataFrame(columns).round(3), height=220, hide_index=True)
+    layout.table(pd.DataFrame(columns).round(3), scene.own, 220)
     st.markdown(f"Errors at every budget, from {study.errors.shape[1]} simulated releases each")
     table = pd.DataFrame({
         "ε": scene.epsilons, "typical error": scene.typical,
@@ -387,7 +387,7 @@ def numbers(scene: Scene) -> None:
            for k, name in enumerate(wording.parts(scene.facts))}})
     for other in _methods(scene)[1]:
         table[f"typical error of {other.label}"] = other.errors
-    st.dataframe(table.round(3), height=220, hide_index=True)
+    layout.table(table.round(3), scene.own, 220)
 
 
 def ledger(spends: Sequence[Spend], asked: Budget) -> None:

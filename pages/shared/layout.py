@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -68,13 +69,23 @@ def fold(label: str, key: str) -> Iterator[bool]:
         yield bool(box.open)
 
 
-def numbers(charts: Mapping[str, Chart]) -> None:
-    """The tables behind the charts of a page, in a fold."""
+def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
+    """The tables behind the charts of a page, in a fold; `own` as in `table`."""
     with fold("Numbers behind these pictures", "numbers") as is_open:
         if is_open:
             for title, chart in charts.items():
                 st.markdown(title)
-                st.dataframe(pd.DataFrame(chart.table), height=220, hide_index=True)
+                table(chart.table, own, 220)
+
+
+def table(columns: Any, own: bool = False, height: int | None = None) -> None:
+    """A table; of the visitor's `own` curves one without a button to download it."""
+    data = pd.DataFrame(columns)
+    if own:
+        with st.container(height=height or "content"):
+            st.table(data.set_index(data.columns[0]))
+    else:
+        st.dataframe(data, hide_index=True, height=height or "auto")
 
 
 def theme() -> Theme:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from engine import accounting, export, scenario, site_words, sites, wording
@@ -391,14 +390,7 @@ def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: i
 
 def _numbers(view: View, columns: Mapping[str, Sequence[Any]], height: int | None = None) -> None:
     """A table; of the visitor's own curves one without a button to download it."""
-    data = pd.DataFrame(columns)
-    if view.own:
-        with st.container(height=height or "content"):
-            st.table(data.set_index(data.columns[0]))
-    elif height is None:
-        st.dataframe(data, hide_index=True)
-    else:
-        st.dataframe(data, hide_index=True, height=height)
+    layout.table(columns, view.own, height)
 
 
 def published_study(view: View) -> None:

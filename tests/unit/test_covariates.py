@@ -102,7 +102,7 @@ def test_rows_that_are_averaged_keep_the_covariate_they_share():
     shared = frame.assign(dose=frame["id"].str[1:].astype(float))
     averaged = curves_of(shared, "dose", several="average")
     assert averaged.covariates[:, 0].tolist() == [int(person[1:]) for person in averaged.ids]
-    refused("“dose” changes within 2 curves", curves_of, frame.assign(dose=range(8)), "dose",
+    assert refused("“dose” changes within 2 curves", curves_of, frame.assign(dose=range(8)), "dose",
             several="average")
     assert curves_of(frame.assign(dose=range(8)), "dose").covariates.shape == (8, 1)
 
@@ -143,15 +143,15 @@ def test_the_range_of_a_covariate_must_be_stated(covariate, words):
 def test_eight_covariates_are_accepted_and_nine_are_not():
     stated = [Covariate(f"x{k}", 0, 1) for k in range(MOST_COVARIATES + 1)]
     assert declare(**STATED, covariates=stated[:-1]).covariates == tuple(stated[:-1])
-    refused("At most 8 covariates can be used; got 9", declare, **STATED, covariates=stated)
+    assert refused("At most 8 covariates can be used; got 9", declare, **STATED, covariates=stated)
 
 
 def test_a_covariate_is_stated_once_and_must_have_been_read():
-    refused("more than once: “dose”", declare, **STATED, covariates=[DOSE, DOSE])
+    assert refused("more than once: “dose”", declare, **STATED, covariates=[DOSE, DOSE])
     declared = declare(**STATED, covariates=[DOSE])
-    refused("Not among the covariates that were read: “dose”. Read: “mother_age”", Upload,
+    assert refused("Not among the covariates that were read: “dose”. Read: “mother_age”", Upload,
             curves=curves_of(described(), "mother_age"), declared=declared)
-    refused("Choose them when the file is read", Upload, curves=curves_of(described()),
+    assert refused("Choose them when the file is read", Upload, curves=curves_of(described()),
             declared=declared)
 
 
@@ -219,20 +219,20 @@ def test_a_constant_covariate_is_named():
 
 
 def test_a_range_that_moves_every_number_to_one_end_makes_a_covariate_constant():
-    refused("“dose”", uploaded(described(), DOSE._replace(low=50, high=60)).check_regressors)
+    assert refused("“dose”", uploaded(described(), DOSE._replace(low=50, high=60)).check_regressors)
 
 
 def test_a_constant_stays_constant_where_some_curves_lack_it():
     frame = described().assign(dose=1.0)
     frame.loc[frame["child"] == "c001", "dose"] = np.nan
-    refused("The same for all curves", uploaded(frame, DOSE, AGE).check_regressors)
+    assert refused("The same for all curves", uploaded(frame, DOSE, AGE).check_regressors)
 
 
 def test_curves_without_a_reading_say_nothing_about_covariates():
     frame = described().assign(dose=1.0)
     alone = frame["child"] == "c001"
     frame.loc[alone, ["dose", "height"]] = [7.0, np.nan]
-    refused("The same for all curves", uploaded(frame, DOSE, AGE).check_regressors)
+    assert refused("The same for all curves", uploaded(frame, DOSE, AGE).check_regressors)
 
 
 def test_covariates_that_follow_from_each_other_are_named_with_the_condition_number():
@@ -277,7 +277,7 @@ def test_the_condition_number_is_that_of_the_gram_matrix_and_the_limit_is_its():
         assert (condition > MOST_CONDITION) == is_refused
         if is_refused:
             said = f"{float(f'{condition:.2g}'):,.0f}"
-            refused(f"condition number {said};", check_regressors, facts, near)
+            assert refused(f"condition number {said};", check_regressors, facts, near)
         else:
             check_regressors(facts, near)
 
@@ -287,7 +287,7 @@ def test_covariates_that_no_curve_has_together_are_refused():
     odd = frame["dose"] % 2 == 1
     frame["dose"] = frame["dose"].where(odd)
     frame["mother_age"] = frame["mother_age"].where(~odd)
-    refused("No curve has a number for each of “dose” and “mother_age”",
+    assert refused("No curve has a number for each of “dose” and “mother_age”",
             uploaded(frame, DOSE, AGE).check_regressors)
 
 
@@ -296,12 +296,12 @@ def test_fewer_curves_than_covariates_cannot_tell_them_apart():
     frame = described(3)
     for k, covariate in enumerate(stated):
         frame[covariate.name] = (frame["dose"] + 1) ** (k + 1)
-    refused("follows from the rest", uploaded(frame, *stated).check_regressors)
+    assert refused("follows from the rest", uploaded(frame, *stated).check_regressors)
 
 
 def test_usual_ranges_pass():
     upload = uploaded(described(), DOSE._replace(low=-100, high=1000), AGE)
-    upload.check_regressors()
+    assert upload.check_regressors() is None
 
 
 def test_the_example_file_has_a_covariate_to_try():
