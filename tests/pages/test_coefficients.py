@@ -154,6 +154,7 @@ def test_own_curves_are_shown_with_their_effects_and_cannot_be_linked():
     assert "Effect of dose" in [h.value for h in at.subheader]
     assert "from the one without protection" in words(at)
     assert at.query_params.get("s", "") in ("", [""])
+    assert len(at.table) >= 4 and not at.dataframe  # a data frame can be downloaded
     assert "What each covariate costs" not in [h.value for h in at.header]
 
 
