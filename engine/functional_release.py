@@ -1,0 +1,492 @@
+"""Releasing a whole function at once: coefficients of a summary with noise on each of them.
+
+ICLP and its competitors differ in three choices only: the functions a summary is expressed in
+(`Space`), how averages are smoothed (`Smoothing`), and the shape and law of the noise. What is
+summarised (a mean, coefficients of covariates, a covariance, a density, a regression function) is
+said by a member of `engine.summaries`. All of them work on curves divided by τ, so that a curve
+has norm at most one, and on a public grid.
+
+Privacy
+-------
+Every record is brought onto the grid and held to the unit ball on its own, and n is public. A
+summary knows the set of all changes that replacing one record can make to its coefficients
+(`engine.numerics.difference_sets`, where each size is proved). Independent Lap(b_j) on coefficient
+j costs sup Σ |d_j|/b_j over that set, whatever the shape of b; Gaussian noise of standard deviation
+σ_j costs μ = sup (Σ d_j²/σ_j²)^{1/2}; noise with density ∝ exp(−‖z‖₂/s) costs sup ‖d‖₂/s. The
+scales are made so large that this is the budget. Coefficients that cannot change get no noise.
+Smoothing parameters are functions of n, ε and the decay of the kernel alone ("formula"); otherwise
+see `engine.summaries.selection`. Sites share nobody, so each spends its own budget. What happens at
+the centre uses messages only.
+
+References
+----------
+Lin and Reimherr (2023), arXiv 2309.00125: Algorithm 1, sections 5 and 6. The exact sensitivities
+and best spectra were derived for this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import accounting, transcript
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, one_per_server
+from engine.noise.laplace import by_norm, laplace
+from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
+from engine.numerics.eigensystems import Grid, midpoints, of_times
+from engine.registry import param
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    MEAN_FUNCTION,
+    RISK_MINIMISATION,
+    TASKS,
+    VARYING_COEFFICIENTS,
+)
+from engine.types import Array, Budget, Data, Estimate, FunctionBasis, PublicFacts, Sizes, Spend
+
+SERVED = (MEAN_FUNCTION, VARYING_COEFFICIENTS, DENSITY, COVARIANCE, RISK_MINIMISATION)
+_GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 do not suit
+_ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
+Draw = Callable[[tuple[int, ...], np.random.Generator], Array]
+
+
+# -- the three choices -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The functions a mechanism works with, on a grid of K points.
+
+    `analysis` (K, r) takes a curve on the grid to its coefficients; `eigenvalues` (r,) decide how
+    much each is smoothed. `is_lattice` says that coefficients are values on a lattice: a curve is
+    then held to root mean square one there, otherwise to norm one on the grid.
+    """
+
+    basis: FunctionBasis
+    grid: Grid
+    analysis: Array
+    eigenvalues: Array
+    is_lattice: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.eigenvalues)
+
+    @property
+    def gain(self) -> float:
+        """The largest ‖coefficients‖₂ of a curve that is held."""
+        return math.sqrt(self.size) if self.is_lattice else 1.0
+
+    def shortening(self, curves: Array) -> Array:
+        """min(1, 1/size) of every curve (…, K): (…,). Each follows from its own curve."""
+        if self.is_lattice:
+            squares = ((curves @ self.analysis) ** 2).mean(axis=-1)
+        else:
+            squares = (curves * curves) @ self.grid.weights
+        return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
+
+
+class Smoothing(Protocol):
+    """What is done to averaged coefficients before noise is added."""
+
+    def __call__(self, averages: Array) -> Array:
+        """Averages (…, r) → coefficients of the summary."""
+        ...
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        """Changes of the summary when those of the averages fill a ball of this radius.
+
+        `loose` is the largest change of one coordinate as papers count it; n records are averaged.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """s∘c for a filter s (r,), 0 ≤ s ≤ 1."""
+
+    shrink: Array
+
+    def __call__(self, averages: Array) -> Array:
+        return np.asarray(self.shrink * averages)
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return Ellipsoid(self.shrink, radius, loose)
+
+
+@dataclass(frozen=True, eq=False)
+class Soft:
+    """sgn(c_j) max(|c_j| − T_j, 0) for thresholds T (r,); only for averages of unit vectors."""
+
+    thresholds: Array
+
+    def __call__(self, averages: Array) -> Array:
+        return np.asarray(np.sign(averages) * np.maximum(np.abs(averages) - self.thresholds, 0.0))
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return Thresholded(self.thresholds, n)
+
+
+# -- what is released ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One vector that every site releases.
+
+    `differences` gives the set of its changes from the number of records of a site; `shape` (r,)
+    is the mechanism's own shape of the noise; `share` the part of the budget.
+    """
+
+    what: str
+    differences: Callable[[float], DifferenceSet]
+    shape: Array
+    share: float = 1.0
+
+
+class Summary(Protocol):
+    """What is summarised; one for each task. `scale` turns its unit into response units."""
+
+    basis: FunctionBasis
+    scale: float
+    functions: tuple[str, ...]
+    offset: Callable[[Array], Array] | None
+
+    def records(self, data: Any) -> Any:
+        """What is kept of the records of one site, each held to the unit ball on its own."""
+        ...
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        """Candidates for the smoothing; one where it is fixed by a formula."""
+        ...
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        """The vectors that are released one after another."""
+        ...
+
+    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        """One vector of one site without noise, (repeats, 1 or draws, r).
+
+        `earlier` are the centre's averages of earlier vectors, (repeats, draws, r) each.
+        """
+        ...
+
+    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+        """Coefficients in `basis` from the centre's averages; uses nothing else."""
+        ...
+
+    def reference(self, data: Any) -> Estimate:
+        """What would be published without any protection, the same for every mechanism."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """Noise of one vector at one site: `scales` (r,) times standard noise.
+
+    `sensitivity` and `multiplier` are in units of the noise's shape; what it costs is `epsilon`
+    where it is pure, else `mu`; `variance` is that of standard noise in one coordinate.
+    """
+
+    scales: Array
+    sensitivity: float
+    multiplier: float
+    epsilon: float | None
+    mu: float | None = None
+    variance: float = 2.0
+
+    @property
+    def energy(self) -> float:
+        """E‖noise‖²."""
+        return self.variance * float((self.scales**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that is fixed before any record is looked at.
+
+    `noise` holds, for every candidate smoothing and site, the noise of each vector; `weights`
+    (candidates, sites) the share of each site.
+    """
+
+    smoothings: tuple[Smoothing, ...]
+    blocks: tuple[tuple[Block, ...], ...]
+    noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
+    weights: Array
+    spends: tuple[Spend, ...]
+
+    def scales(self, candidate: int, block: int) -> Array:
+        """(sites, r)."""
+        return np.stack([site[block].scales for site in self.noise[candidate]])
+
+    def energy(self, candidate: int) -> float:
+        """E‖noise‖² of the last vector after sites are averaged."""
+        each = np.array([site[-1].energy for site in self.noise[candidate]])
+        return float((self.weights[candidate] ** 2 * each).sum())
+
+
+# -- the mechanism ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionalRelease(Mechanism):
+    """What all mechanisms of this family share: grid, bounds, calibration and the release.
+
+    Paper symbol → name here: τ `size`, K `grid_size`, h `bandwidth`.
+    """
+
+    family = "iclp"
+    guarantee = "pure"
+    tasks = frozenset(task.key for task in SERVED)
+    chooses: ClassVar[bool] = False  # whether the smoothing has a parameter that can be selected
+
+    task: str = param(
+        MEAN_FUNCTION.key, "Summary", "What is released of the records.",
+        choices=tuple(task.key for task in SERVED))
+    constants: str = param(
+        "tight", "Constants",
+        "Tight: exact sensitivity. Published: the bound the papers print. Optimal: exact, and the "
+        "noise has the shape with the least total.", choices=("tight", "published", "optimal"))
+    size: float | None = param(
+        None, "Largest size of a curve (τ)", "Curves further from the middle of their bounds than "
+        "this, in root mean square, are drawn towards it. Usual: what the bounds allow.",
+        low=1e-9, high=1e9, symbol="τ")
+    grid_size: int | None = param(
+        None, "Points of the grid", "On each axis. Usual: the common times of the curves, else "
+        "100; 200 for a density, 28 on each of two axes, 50 for a covariance.",
+        low=5, high=500, symbol="K")
+
+    share: float = param(
+        0.5, "Share of the first step",
+        "Part of ε for what comes first: the private mean of a covariance, or the covariates’ own "
+        "second moments.", low=0.05, high=0.95)
+    centre: str = param(
+        "private_mean", "Covariance about", "A private mean, paid for first; nothing; or the "
+        "sample mean, at 2.8 times the noise.", choices=("private_mean", "nothing", "sample_mean"))
+    positive: bool = param(
+        True, "Positive part", "Set negative eigenvalues of a released covariance to zero.")
+    floor: float = param(
+        0.05, "Least eigenvalue", "Of the released second moments of the covariates, as a share of "
+        "the most it can be on average.", low=1e-4, high=1.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_task()
+
+    def check_task(self) -> None:
+        """Refuse what this mechanism cannot summarise, or what a printed constant gets wrong."""
+
+    # -- what subclasses say -------------------------------------------------------------------
+
+    def space(self, grid: Grid, sizes: Sizes) -> Space:
+        """The functions in which curves on this grid are expressed."""
+        raise NotImplementedError
+
+    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+        """How averages of n records are smoothed; `effective` is nε, over all sites."""
+        return (Linear(np.ones(len(eigenvalues))),)
+
+    def shape(self, variances: Array) -> Array:
+        """The mechanism's own shape of the noise, given the variances of its process: (r,)."""
+        return np.ones(len(variances))
+
+    # -- releases ------------------------------------------------------------------------------
+
+    @classmethod
+    def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """The presets that serve a task, with the task in them."""
+        return tuple((label, {"task": task, **chosen} if task != MEAN_FUNCTION.key else chosen)
+                     for label, chosen in cls.presets() if cls.serves(task, chosen))
+
+    @classmethod
+    def serves(cls, task: str, chosen: dict[str, Any]) -> bool:
+        """Whether a preset can be used for a task."""
+        return task in cls.tasks
+
+    def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:
+        """The chosen summary, from public facts."""
+        from engine.summaries import summaries
+
+        found: Summary = summaries[self.task](self, sizes, facts)
+        return found
+
+    def release_many(
+        self,
+        data: Data,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If the data do not fit the task, or a budget the noise: Gaussian noise needs δ > 0.
+        """
+        from engine.summaries.selection import choose
+
+        summary, n_sites = self.summary(data.sizes, data.facts), data.sizes.n_servers
+        plans = [self.plan(data.sizes, one_per_server(given, n_sites), data.facts)
+                 for given in budgets]
+        run = _Run(summary, [summary.records(one) for one in _by_site(data)])
+        chance, *streams = rng.spawn(1 + n_sites)
+        chosen = [choose(self, plan, run.records, draws, chance) for plan in plans]
+        noise = [[self.draw((data.n_repeats, draws, len(block.shape)), stream)
+                  for block in plans[0].blocks[0]] for stream in streams]
+        return Estimate(
+            task=self.task, basis=summary.basis, offset=summary.offset,
+            functions=summary.functions, spends=tuple(plan.spends for plan in plans),
+            coefficients=summary.scale * np.stack(
+                [run.released(plan, pick, noise) for plan, pick in zip(plans, chosen, strict=True)]),
+            unprotected=summary.scale * np.stack(
+                [run.quiet(plan, pick) for plan, pick in zip(plans, chosen, strict=True)]),
+            kept=(summary.basis.size,) * len(plans))
+
+    def without_protection(self, data: Data) -> Estimate:
+        """The summary as it is, neither smoothed nor held: the same for all mechanisms."""
+        return self.summary(data.sizes, data.facts).reference(data)
+
+    # -- fixed before any record is looked at ----------------------------------------------------
+
+    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+        """Smoothing, noise, weights and ledger from public facts alone."""
+        budgets = one_per_server(budgets, sizes.n_servers)
+        n = np.array(sizes.n_curves_per_server, dtype=float)
+        if not n.all():
+            raise InputError("Every site needs at least one record.", field="counts",
+                             hint="Number sites without gaps.")
+        summary = self.summary(sizes, facts)
+        effective = math.hypot(*(one * min(budget.epsilon, 1e12)
+                                 for one, budget in zip(n, budgets, strict=True)))
+        smoothings = summary.smoothings(float(n.sum()), effective)
+        blocks = tuple(summary.blocks(smoothing) for smoothing in smoothings)
+        noise = tuple(tuple(tuple(self.calibrated(block, one, self.left(budget))
+                                  for block in vectors)
+                            for one, budget in zip(n, budgets, strict=True)) for vectors in blocks)
+        energies = np.array([[site[-1].energy for site in sites] for sites in noise])
+        weights = 1 / (1 / n + energies)
+        return Plan(smoothings, blocks, noise, weights / weights.sum(axis=1, keepdims=True),
+                    self._ledger(blocks, noise, budgets))
+
+    def left(self, budget: Budget) -> Budget:
+        """What is left for the release when the smoothing has been chosen."""
+        return budget
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float | None:
+        """E‖noise‖² in squared response units, exact; None where it passes through an inverse."""
+        if self.task == VARYING_COEFFICIENTS.key:
+            return None
+        plan = self.plan(sizes, budgets, facts)
+        return self.summary(sizes, facts).scale ** 2 * plan.energy(len(plan.smoothings) // 2)
+
+    def reach(self, facts: PublicFacts) -> float:
+        """τ in response units: the stated one, else what the bounds of the values allow."""
+        return self.size or facts.norm_bound or facts.value_half_width
+
+    def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
+        """The public grid: common times where curves have them, else midpoints."""
+        if facts.common_times and self.grid_size is None and dimension == 1:
+            return of_times(facts.common_times)
+        usual = 28 if dimension == 2 else _GRID.get(self.task, 100)
+        return midpoints(self.grid_size or usual, dimension)
+
+    # -- noise ---------------------------------------------------------------------------------
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Standard noise: Laplace of scale 1 in each coordinate."""
+        return laplace(shape, rng)
+
+    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
+        """Laplace noise for n records: b = Δ shape/ε, Δ the size of the set of changes."""
+        differences, epsilon = block.differences(n), block.share * budget.epsilon
+        shape = differences.spectrum if self.constants == "optimal" else block.shape
+        exact = _ROUND_UP * differences.l1(shape)
+        used = differences.published(shape) if self.constants == "published" else exact
+        scales = used / epsilon * shape * differences.moving
+        return Calibrated(scales, exact, used / epsilon, epsilon * (exact / used if used else 0.0))
+
+    def _ledger(self, blocks: tuple[tuple[Block, ...], ...],
+                noise: tuple[tuple[tuple[Calibrated, ...], ...], ...], budgets: tuple[Budget, ...]
+                ) -> tuple[Spend, ...]:
+        """One line for every site and vector. Whatever candidate is chosen, it costs the same."""
+        lines = [line for s, budget in enumerate(budgets) for line in self.selection(s, budget)]
+        for s, (site, budget) in enumerate(zip(noise[0], budgets, strict=True)):
+            lines += [_line(block, own, s, budget)
+                      for block, own in zip(blocks[0], site, strict=True)]
+        return tuple(sorted(lines, key=lambda line: line.server))
+
+    def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
+        """What choosing the smoothing costs at one site."""
+        return ()
+
+
+def _line(block: Block, own: Calibrated, server: int, budget: Budget) -> Spend:
+    return Spend(
+        what=block.what, server=server, mu=own.mu, epsilon=own.epsilon, count=1,
+        sensitivity=(own.sensitivity,), noise_scale=(own.multiplier,), composition="sequential",
+        asked=budget, why=(f"{len(block.shape)} coefficients, each with noise in proportion to a "
+                           "public shape; sensitivity and scale are in units of that shape."))
+
+
+def _by_site(data: Data) -> list[Data]:
+    """The records of every site as data of their own."""
+    if data.sizes.n_servers == 1:
+        return [data]
+    return [data.of_servers([s]) for s in range(data.sizes.n_servers)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One data set at its sites, and the release of it by a plan."""
+
+    summary: Summary
+    records: list[Any]
+
+    def released(self, plan: Plan, chosen: NDArray[np.int64] | None, noise: list[list[Array]]
+                 ) -> Array:
+        """Coefficients from noisy messages: (repeats, draws, r); chosen (repeats, draws)."""
+        each = [self._finished(plan, g, noise) for g in range(len(plan.smoothings))]
+        return _picked(each, chosen)
+
+    def quiet(self, plan: Plan, chosen: NDArray[np.int64] | None) -> Array:
+        """The same without noise, for comparison: (repeats, r). Nothing is sent."""
+        each = [self._finished(plan, g, None)[:, 0] for g in range(len(plan.smoothings))]
+        return _picked(each, None if chosen is None else chosen[:, 0])
+
+    def _finished(self, plan: Plan, candidate: int, noise: list[list[Array]] | None) -> Array:
+        averages: list[Array] = []
+        for block in range(len(plan.blocks[candidate])):
+            averages.append(sum(
+                plan.weights[candidate, s] * self._sent(plan, candidate, block, s, averages, noise)
+                for s in range(len(self.records))))
+        return self.summary.finished(averages, plan.smoothings[candidate])
+
+    def _sent(self, plan: Plan, candidate: int, block: int, site: int, earlier: Sequence[Array],
+              noise: list[list[Array]] | None) -> Array:
+        """Everything one site does with its records for one vector; only the result leaves it."""
+        quiet = self.summary.values(block, self.records[site], plan.smoothings[candidate], earlier)
+        if noise is None:
+            return quiet
+        own = plan.noise[candidate][site][block]
+        noisy = quiet + own.scales * noise[site][block]
+        spread = np.broadcast_to(math.sqrt(own.variance) * own.scales, noisy.shape[1:])
+        return transcript.sent(site, plan.blocks[candidate][block].what, noisy, spread)
+
+
+def _picked(each: list[Array], chosen: NDArray[np.int64] | None) -> Array:
+    """Of candidates (repeats, …, r) the chosen one of every repeat and draw."""
+    if chosen is None or len(each) == 1:
+        return each[0]
+    index = chosen.reshape(1, *chosen.shape, *[1] * (each[0].ndim - chosen.ndim))
+    return np.take_along_axis(np.stack(each), index, axis=0)[0]

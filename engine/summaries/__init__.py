@@ -1,0 +1,16 @@
+"""What is released of the records: one summary for each task, the same for every mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.summaries.coefficients import CoefficientSummary
+from engine.summaries.covariance import CovarianceSummary
+from engine.summaries.mean import MeanSummary
+from engine.tasks import COVARIANCE, MEAN_FUNCTION, VARYING_COEFFICIENTS
+
+summaries: dict[str, Any] = {
+    MEAN_FUNCTION.key: MeanSummary,
+    VARYING_COEFFICIENTS.key: CoefficientSummary,
+    COVARIANCE.key: CovarianceSummary,
+}

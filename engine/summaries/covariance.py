@@ -1,0 +1,141 @@
+"""The covariance of curves, as a function of two times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.numerics.difference_sets import Ellipsoid
+from engine.numerics.eigensystems import of_times
+from engine.numerics.pairs import Pairs
+from engine.numerics.tabulated import Tabulated
+from engine.summaries.mean import Held, held, on_public_grid
+from engine.tasks import COVARIANCE
+from engine.types import Array, CurveData, Estimate, PublicFacts, Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Smoothing of the private mean and that of the second moments about it."""
+
+    mean: Smoothing
+    pairs: Linear
+
+    def __call__(self, averages: Array) -> Array:
+        return self.pairs(averages)
+
+    def differences(self, radius: float, loose: float, n: float) -> Ellipsoid:
+        return self.pairs.differences(radius, loose, n)
+
+
+class CovarianceSummary:
+    """Second moments of curves, about a private mean, about nothing, or about their own mean.
+
+    Only pairs j ≤ l are released, and θ is made symmetric from them, so noise is symmetric.
+
+    *Differences*, in the Hilbert–Schmidt norm, for vectors of norm at most one: ‖xx' − yy'‖² =
+    ‖x‖⁴ + ‖y‖⁴ − 2⟨x, y⟩² ≤ 2, so (1/n) Σ x_i x_i' moves by at most √2/n. About a mean that has been
+    released before, deviations are held to norm one again and the same bound applies. About the
+    sample mean, with a the mean of the other n − 1 curves, C − C' = ((n − 1)/n²)[(x − a)(x − a)' −
+    (y − a)(y − a)'], at most 4(n − 1)/n²: the terms share the sample mean and are no separate
+    records. The filter acts on orthonormal coordinates of the ball.
+
+    What is released may have negative eigenvalues; they are set to zero, which needs no budget.
+
+    References
+    ----------
+    Lin and Reimherr (2023), arXiv 2309.00125, appendix C.1, with constants put right.
+    """
+
+    functions: tuple[str, ...] = ()
+    offset = None
+
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
+        self.release, self.facts = release, facts
+        self.grid = release.grid(facts)
+        self.space = release.space(self.grid, sizes)
+        self.basis = Pairs(self.space.basis, self.grid)
+        self.reach = release.reach(facts)
+        self.scale = self.reach**2
+
+    @property
+    def _shares(self) -> tuple[float, ...]:
+        first = self.release.share
+        return (first, 1 - first) if self.release.centre == "private_mean" else (1.0,)
+
+    def records(self, data: CurveData) -> Held:
+        return held(data, self.space, self.grid, self.reach)
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        own, (j, k) = self.space.eigenvalues, self.basis.index
+        pairs = self.release.smoothings(own[j] * own[k], n, effective * self._shares[-1])[0]
+        mean = self.release.smoothings(own, n, effective * self._shares[0])[0]
+        assert isinstance(pairs, Linear)
+        return (Steps(mean, pairs),)
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        assert isinstance(smoothing, Steps)
+        gain, own, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
+        variances = own[j] * own[k] * self.basis.multiplicity
+        moments = Block("noisy second moments", lambda n: smoothing.differences(
+            gain**2 * self._most(n), 2 * gain**2 / n, n), self.release.shape(variances),
+            self._shares[-1])
+        if len(self._shares) == 1:
+            return (moments,)
+        mean = Block("noisy coefficients of the mean",
+                     lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
+                     self.release.shape(own), self._shares[0])
+        return mean, moments
+
+    def _most(self, n: float) -> float:
+        """How far second moments of unit vectors move."""
+        if self.release.centre == "sample_mean":
+            return 4 * (n - 1) / n**2
+        return math.sqrt(2) / n
+
+    def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        assert isinstance(smoothing, Steps)
+        centre = self.release.centre
+        if centre == "private_mean" and block == 0:
+            return smoothing.mean(records.mean)[:, None]
+        curves = records.coefficients
+        if centre == "nothing":
+            about, most = np.zeros((len(curves), 1, self.space.size)), math.inf
+        elif centre == "sample_mean":
+            about, most = records.mean[:, None], math.inf
+        else:
+            about, most = earlier[0], self.space.gain
+        return smoothing(self.basis.coordinates(second_moments(curves, about, most)))
+
+    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+        return self.basis.positive_part(averages[-1]) if self.release.positive else averages[-1]
+
+    def reference(self, data: CurveData) -> Estimate:
+        """The sample covariance at all pairs of grid points."""
+        curves = on_public_grid(data, self.grid)
+        curves = curves - curves.mean(axis=1, keepdims=True)
+        values = (curves.swapaxes(1, 2) @ curves / data.n_curves).reshape(data.n_repeats, -1)
+        return Estimate(task=COVARIANCE.key, basis=Tabulated(of_times(self.grid.times, 2)),
+                        coefficients=values[None, :, None], unprotected=values[None],
+                        spends=((),), kept=(values.shape[-1],))
+
+
+def second_moments(curves: Array, about: Array, most: float) -> Array:
+    """Mean of dd' for d = curve − centre, each d shortened to norm `most`.
+
+    Coefficients (repeats, n, r) about centres (repeats, draws, r): (repeats, draws, r, r).
+    """
+    squares = (curves**2).sum(axis=-1)[:, None] - 2 * about @ curves.swapaxes(1, 2) \
+        + (about**2).sum(axis=-1)[..., None]
+    weights = np.minimum(1.0, most**2 / np.maximum(squares, 1e-300))  # (repeats, draws, n)
+    out = np.empty((*about.shape, about.shape[-1]))
+    for r, own in enumerate(curves):
+        for d, (w, m) in enumerate(zip(weights[r], about[r], strict=True)):
+            shifted = (own - m) * np.sqrt(w)[:, None]
+            out[r, d] = shifted.T @ shifted / len(own)
+    return out

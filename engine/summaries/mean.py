@@ -1,0 +1,111 @@
+"""The mean of curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.functional_release import Block, FunctionalRelease, Smoothing, Space
+from engine.numerics.eigensystems import Grid
+from engine.numerics.public_curves import PublicCurve
+from engine.numerics.resampling import on_grid
+from engine.numerics.tabulated import Tabulated
+from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes
+
+
+class MeanSummary:
+    """Averages of curves, each held to norm one, as coefficients.
+
+    *Differences.* Coefficients of a curve have norm at most `gain` (Bessel's inequality, or n
+    lattice values of root mean square one), so replacing one of n curves moves the average within
+    a ball of radius 2 gain/n, and every vector of that ball can occur.
+    """
+
+    functions: tuple[str, ...] = ()
+
+    def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
+        self.release, self.facts = release, facts
+        self.grid = release.grid(facts)
+        self.space = release.space(self.grid, sizes)
+        self.basis, self.scale = self.space.basis, release.reach(facts)
+        self.offset = PublicCurve((facts.value_middle,) * 2) if facts.value_middle else None
+
+    def records(self, data: CurveData) -> Held:
+        return held(data, self.space, self.grid, self.scale)
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        return self.release.smoothings(self.space.eigenvalues, n, effective)
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
+        return (Block("noisy coefficients of the mean",
+                      lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape),)
+
+    def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        return smoothing(records.mean)[:, None]
+
+    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+        return averages[0]
+
+    def reference(self, data: CurveData) -> Estimate:
+        """The mean on the grid, of curves that are not shortened, with its sampling range."""
+        return mean_on_grid(data, self.grid)
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Curves of one site on the grid, in units of τ, each shortened to size one.
+
+    `curves` (repeats, n, K) as they were read, `shortening` (repeats, n).
+    """
+
+    curves: Array
+    shortening: Array
+    space: Space
+
+    @property
+    def mean(self) -> Array:
+        """Average coefficients: (repeats, r)."""
+        return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
+
+    @property
+    def n(self) -> int:
+        return self.curves.shape[1]
+
+    @property
+    def coefficients(self) -> Array:
+        """Of every curve: (repeats, n, r)."""
+        return (self.shortening[..., None] * self.curves) @ self.space.analysis
+
+    def averaged(self, weights: Array) -> Array:
+        """Average coefficients with weights (repeats, p, n): (repeats, p, r)."""
+        sums = (weights * self.shortening[:, None]) @ self.curves
+        return np.asarray(sums @ self.space.analysis / self.n)
+
+
+def held(data: CurveData, space: Space, grid: Grid, reach: float) -> Held:
+    """Bring every curve onto the grid, within its stated bounds, and shorten it to size one."""
+    curves = on_public_grid(data, grid) / reach
+    return Held(curves, space.shortening(curves), space)
+
+
+def on_public_grid(data: CurveData, grid: Grid) -> Array:
+    """Curves less the middle of their bounds, in response units: (repeats, n, K)."""
+    facts = data.facts
+    inside = np.clip(data.values, facts.value_low, facts.value_high) - facts.value_middle
+    return on_grid(data.times, inside, data.counts, grid.points[:, 0])
+
+
+def mean_on_grid(data: CurveData, grid: Grid) -> Estimate:
+    """Mean of curves as they are, at the points of the grid; a band for its sampling range."""
+    curves = on_public_grid(data, grid)
+    mean = curves.mean(axis=1)
+    spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
+    coefficients = mean[None, :, None]
+    band = Band(coefficients, (spread.swapaxes(1, 2) @ spread)[None, :, None])
+    return Estimate(task="mean_function", basis=Tabulated(grid), coefficients=coefficients,
+                    unprotected=mean[None], spends=((),), band=band, kept=(len(mean.T),),
+                    offset=PublicCurve((data.facts.value_middle,) * 2))
