@@ -13,7 +13,9 @@ from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import NDArray
+from scipy.interpolate import RectBivariateSpline
 
 from engine.errors import InputError
 
@@ -21,6 +23,7 @@ Array = NDArray[np.float64]
 GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
 _MIDPOINTS = 2**17  # for curves with jumps: cells of dyadic length hold whole numbers of them
+_SIDE = 96  # midpoints along each side of the square
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,8 @@ class Truth:
     functions, as in a varying-coefficient model, come first: (d + 1, GRID_SIZE), (d + 1, 200).
 
     Functions with jumps or kinks need the rule "midpoints", whose many nodes take the place of
-    the 200.
+    the 200. Functions on [0, 1]² have the rule "square": 96 × 96 midpoints, on which they are
+    drawn as well, so that `grid_values` are the `node_values`.
     """
 
     grid_values: Array
@@ -167,12 +171,26 @@ class Truth:
     @classmethod
     def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
         nodes = quadrature(rule)[0]
-        return cls(_read_only(function(drawing_grid())), _read_only(function(nodes)), rule)
+        return cls(_read_only(function(_drawn(rule))), _read_only(function(nodes)), rule)
 
     def less(self, curve: Callable[[Array], Array]) -> Truth:
         """What is left of the truth when a known curve is taken off."""
-        return replace(self, grid_values=_read_only(self.grid_values - curve(drawing_grid())),
+        return replace(self, grid_values=_read_only(self.grid_values - curve(_drawn(self.rule))),
                        node_values=_read_only(self.node_values - curve(self.quadrature[0])))
+
+    def at(self, points: Array) -> Array:
+        """Values at other points (…) of [0, 1], or (…, 2) of the square: (…), functions first.
+
+        "gauss": the polynomial through the nodes, exact to rounding for the smooth truths it is
+        used for. "midpoints": the broken line. "square": the bicubic spline.
+        """
+        points = np.asarray(points)
+        shape, dimension = points.shape, 1
+        if self.rule == "square":
+            shape, dimension = shape[:-1], 2
+        rows = np.atleast_2d(self.node_values)
+        values = _interpolate(self.rule, rows, points.reshape(-1, dimension).T)
+        return values.reshape(*self.node_values.shape[:-1], *shape)
 
     @property
     def quadrature(self) -> tuple[Array, Array]:
@@ -190,13 +208,46 @@ def drawing_grid() -> Array:
     return np.linspace(0.0, 1.0, GRID_SIZE)
 
 
+def _drawn(rule: str) -> Array:
+    return quadrature(rule)[0] if rule == "square" else drawing_grid()
+
+
+def _interpolate(rule: str, rows: Array, points: Array) -> Array:
+    """Functions with values `rows` (f, nodes) at points (d, n): (f, n)."""
+    if rule == "gauss":
+        return np.asarray(legvander(2 * points[0] - 1, _NODES - 1) @ _to_legendre() @ rows.T).T
+    if rule == "midpoints":
+        nodes = quadrature(rule)[0]
+        return np.stack([np.interp(points[0], nodes, row) for row in rows])
+    side = (np.arange(_SIDE) + 0.5) / _SIDE
+    return np.stack([RectBivariateSpline(side, side, row.reshape(_SIDE, _SIDE),
+                                         bbox=[0, 1, 0, 1]).ev(*points) for row in rows])
+
+
+@cache
+def _to_legendre() -> Array:
+    """Legendre coefficients of the polynomial through values on the nodes: (200, 200)."""
+    nodes, weights = quadrature()
+    degrees = np.arange(_NODES)
+    return _read_only((2 * degrees + 1)[:, None] * (legvander(2 * nodes - 1, _NODES - 1).T
+                                                    * weights))
+
+
 @cache
 def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
-    """Nodes and weights on [0, 1]: 200 of Gauss and Legendre, or 2^17 equal "midpoints"."""
+    """Nodes and weights of a rule.
+
+    "gauss": 200 of Gauss and Legendre on [0, 1]; "midpoints": 2^17 equal ones; "square": those of
+    96 × 96 equal cells of [0, 1]², (9216, 2), the second coordinate fastest.
+    """
+    if rule == "square":
+        side = (np.arange(_SIDE) + 0.5) / _SIDE
+        pairs = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
+        return _read_only(pairs), _read_only(np.full(len(pairs), 1 / len(pairs)))
     if rule == "midpoints":
         return (_read_only((np.arange(_MIDPOINTS) + 0.5) / _MIDPOINTS),
                 _read_only(np.full(_MIDPOINTS, 1 / _MIDPOINTS)))
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    nodes, weights = leggauss(_NODES)
     return _read_only((nodes + 1) / 2), _read_only(weights / 2)
 
 

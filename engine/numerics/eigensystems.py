@@ -1,0 +1,306 @@
+"""Eigenfunctions of covariance kernels on a grid of [0, 1]^d: the coordinates of whole curves.
+
+With quadrature weights W and the kernel's matrix G, an eigendecomposition W^½ G W^½ = U Λ Uᵀ gives
+the eigenvalues λ_j = Λ_jj and functions φ_j(t_k) = U_kj/√w_k, orthonormal under the weights.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.interpolate import RegularGridInterpolator
+
+from engine.errors import InputError
+from engine.numerics.kernels import matern
+from engine.types import Array, Truth
+
+KERNELS = ("matern", "exponential", "gaussian")
+RTOL = 1e-12  # components below this share of the largest eigenvalue are rounding errors
+_DIMENSIONS = (1, 2)
+_EVEN = 1e-9  # how far steps between times may differ and still count as equal
+_SIGN = 1e-8  # share of the largest value above which a value decides about the sign
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The points at which curves are read: all d-tuples of `times`, the last axis fastest.
+
+    Weights are equal where the times are equally spaced. Elsewhere a time has the length of its
+    cell: that between the midpoints to its neighbours, cut at 0 and 1. Weights add up to one.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two times, or they do not rise within [0, 1].
+    """
+
+    times: tuple[float, ...]
+    dimension: int = 1
+
+    def __post_init__(self) -> None:
+        times = np.asarray(self.times)
+        if self.dimension not in _DIMENSIONS:
+            raise InputError(f"A grid has 1 or 2 dimensions; got {self.dimension}.",
+                             field="dimension")
+        if len(times) < 2 or not ((times >= 0) & (times <= 1)).all() or (np.diff(times) <= 0).any():
+            raise InputError("A grid needs two or more times that rise from 0 to 1.",
+                             field="times")
+
+    @property
+    def size(self) -> int:
+        """K."""
+        return len(self.times)**self.dimension
+
+    @cached_property
+    def points(self) -> Array:
+        """(K, d)."""
+        axes = np.meshgrid(*(self.times,) * self.dimension, indexing="ij")
+        return _read_only(np.stack([axis.ravel() for axis in axes], axis=-1))
+
+    @cached_property
+    def weights(self) -> Array:
+        """(K,)."""
+        one = _cells(np.asarray(self.times))
+        return _read_only(one if self.dimension == 1 else np.outer(one, one).ravel())
+
+    @property
+    def axis(self) -> Grid:
+        """The grid of one axis."""
+        return replace(self, dimension=1)
+
+    def between(self, values: Array, points: Array) -> Array:
+        """Functions with these `values` (K, r) on the grid, at other points: (…, r).
+
+        `points` are (…) on an interval and (…, 2) on a square. Linear in each coordinate between
+        the points of the grid, constant beyond its ends.
+        """
+        if self.dimension == 1:
+            points = np.asarray(points)[..., None]
+        each = values.reshape(*(len(self.times),) * self.dimension, -1)
+        broken_lines = RegularGridInterpolator((np.asarray(self.times),) * self.dimension, each)
+        return np.asarray(broken_lines(np.clip(points, self.times[0], self.times[-1])))
+
+
+@lru_cache(maxsize=64)
+def midpoints(size: int, dimension: int = 1) -> Grid:
+    """The middles (k − ½)/`size` of equal cells along each axis: K = size^dimension."""
+    return of_times(tuple(((np.arange(size) + 0.5) / size).tolist()), dimension)
+
+
+@lru_cache(maxsize=64)
+def of_times(times: tuple[float, ...], dimension: int = 1) -> Grid:
+    """The grid of known times, such as `PublicFacts.common_times`."""
+    return Grid(times, dimension)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A covariance of variance one that depends on Euclidean distance.
+
+    "matern" of `smoothness` ν; "exponential", which is Matérn with ν = ½; "gaussian",
+    exp(−r²/(2ρ²)). `length` is ρ. The last two do not look at `smoothness`.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown or a number is not positive.
+    """
+
+    name: str = "matern"
+    smoothness: float = 1.5
+    length: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.name not in KERNELS:
+            raise InputError(f"“name” must be one of {', '.join(KERNELS)}; got {self.name!r}.",
+                             field="name")
+        for field in ("smoothness", "length"):
+            value = getattr(self, field)
+            if not (value > 0 and math.isfinite(value)):
+                raise InputError(f"“{field}” must be a positive number; got {value:g}.",
+                                 field=field)
+
+    def __call__(self, distance: Array) -> Array:
+        """Values at distances of any shape."""
+        if self.name == "gaussian":
+            return np.asarray(np.exp(-(distance / self.length) ** 2 / 2))
+        return matern(distance, self._order, self.length, 1.0)
+
+    @property
+    def _order(self) -> float:
+        return 0.5 if self.name == "exponential" else self.smoothness
+
+    def decay(self, dimension: int = 1) -> float:
+        """β in λ_j ~ j^(−β), where d is the dimension: (2ν + d)/d; ∞ for the Gaussian kernel."""
+        if self.name == "gaussian":
+            return math.inf
+        return (2 * self._order + dimension) / dimension
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether the kernel on a square is the product of those of its axes."""
+        return self.name == "gaussian"
+
+
+@dataclass(frozen=True)
+class Eigensystem:
+    """Eigenvalues `values` (J,), falling, and `functions` (J, K) on the grid: Σ w φ_i φ_j = δ_ij.
+
+    Each function is positive at the first point where it is more than 1e-8 of its largest size, so
+    that coefficients mean the same on every machine. `trace` is Σ w k(t, t), of all components.
+    """
+
+    values: Array
+    functions: Array
+    trace: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", _read_only(self.values))
+        object.__setattr__(self, "functions", _read_only(self.functions))
+
+    @property
+    def size(self) -> int:
+        """J."""
+        return len(self.values)
+
+    @cached_property
+    def paths(self) -> Array:
+        """√λ_j φ_j: (J, K). Independent weights (…, J) of variance one times this are paths."""
+        return _read_only(np.sqrt(self.values)[:, None] * self.functions)
+
+
+def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
+    """Eigenpairs of the kernel on the grid; those with λ_j ≤ rtol λ_1 are dropped.
+
+    On a square a separable kernel has the products of the eigenpairs of its axes. Kept in memory.
+    """
+    return _eigensystem(kernel, grid, rtol)
+
+
+@lru_cache(maxsize=16)  # 20 MB each on a square grid of 40 × 40 points, 2 MB on 500 times
+def _eigensystem(kernel: Kernel, grid: Grid, rtol: float) -> Eigensystem:
+    if grid.dimension == 2 and kernel.is_separable:
+        values, functions = _products(eigensystem(kernel, grid.axis, rtol))
+    else:
+        values, functions = _decomposed(_matrix(kernel, grid), grid.weights)
+    kept = values > rtol * values[0]
+    return Eigensystem(values[kept], _signed(functions[kept]), float(grid.weights.sum()))
+
+
+def _matrix(kernel: Kernel, grid: Grid) -> Array:
+    """The kernel between all points, (K, K), computed once for each distance that occurs."""
+    apart = grid.points[:, None] - grid.points
+    distances = np.round(np.sqrt((apart**2).sum(axis=-1)), 15)
+    unique, place = np.unique(distances, return_inverse=True)
+    return kernel(unique)[place.reshape(distances.shape)]
+
+
+def _decomposed(matrix: Array, weights: Array) -> tuple[Array, Array]:
+    root = np.sqrt(weights)
+    values, vectors = np.linalg.eigh(root[:, None] * matrix * root)
+    return values[::-1], vectors[:, ::-1].T / root
+
+
+def _products(axis: Eigensystem) -> tuple[Array, Array]:
+    """All products of two eigenpairs, falling; ties stay in the order of the axes."""
+    values = np.outer(axis.values, axis.values).ravel()
+    order = np.argsort(-values, kind="stable")
+    order = order[values[order] > 0]
+    first, second = np.divmod(order, axis.size)
+    functions = axis.functions[first][:, :, None] * axis.functions[second][:, None, :]
+    return values[order], functions.reshape(len(order), -1)
+
+
+def _signed(functions: Array) -> Array:
+    size = np.abs(functions)
+    deciding = (size > _SIGN * size.max(axis=1, keepdims=True)).argmax(axis=1)
+    return functions * np.sign(np.take_along_axis(functions, deciding[:, None], axis=1))
+
+
+@dataclass(frozen=True)
+class Eigenbasis:
+    """The first `size` eigenfunctions of a kernel on a grid, orthonormal under its weights.
+
+    Between the points of the grid the functions are broken lines. The Nyström formula, the other
+    usual choice, divides by λ_j: it turns rounding errors of small components into large values
+    between points, while a broken line never leaves the range of the values beside it.
+
+    Raises
+    ------
+    InputError
+        If the kernel has fewer components than that on the grid.
+    """
+
+    kernel: Kernel
+    grid: Grid
+    size: int
+    rtol: float = RTOL
+
+    def __post_init__(self) -> None:
+        most = self.system.size
+        if not 1 <= self.size <= most:
+            raise InputError(f"This kernel has 1 to {most} functions on a grid of {self.grid.size} "
+                             f"points; got {self.size}.", field="size",
+                             hint="Take fewer functions, a rougher kernel or a finer grid.")
+
+    @classmethod
+    def whole(cls, kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigenbasis:
+        """All functions that are kept."""
+        return cls(kernel, grid, eigensystem(kernel, grid, rtol).size, rtol)
+
+    @property
+    def system(self) -> Eigensystem:
+        """All components, from which this basis takes the first."""
+        return eigensystem(self.kernel, self.grid, self.rtol)
+
+    @property
+    def eigenvalues(self) -> Array:
+        """λ_j of the functions: (size,)."""
+        return self.system.values[:self.size]
+
+    @property
+    def functions(self) -> Array:
+        """Values on the grid: (size, K)."""
+        return self.system.functions[:self.size]
+
+    def first(self, size: int) -> Eigenbasis:
+        return replace(self, size=size)
+
+    def __call__(self, times: Array) -> Array:
+        """Values at `times` (…), or at points (…, 2) of the square: (…, size)."""
+        return self.grid.between(self.functions.T, times)
+
+    def analyse(self, curves: Array) -> Array:
+        """Coefficients Σ_k w_k x(t_k) φ_j(t_k) of curves (…, K) on the grid: (…, size)."""
+        return np.asarray(curves @ (self.grid.weights * self.functions).T)
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """Coefficients (…, size) of the truth on the grid, and the energy (…) they leave out there.
+
+        Both by the weights of the grid: what happens between its points is not looked at.
+        """
+        points = self.grid.points
+        curves = truth.at(points[:, 0] if self.grid.dimension == 1 else points)
+        best = self.analyse(curves)
+        return best, np.maximum(curves**2 @ self.grid.weights - (best**2).sum(axis=-1), 0.0)
+
+    def squared_distance(self, difference: Array) -> Array:
+        """Σ_k w_k (Σ_l d_l φ_l(t_k))² for coefficients d (…, size): (…)."""
+        return np.asarray((difference**2).sum(axis=-1))
+
+
+def _cells(times: Array) -> Array:
+    """Weights of the times of one axis: (m,)."""
+    steps = np.diff(times)
+    if np.ptp(steps) <= _EVEN:
+        return np.full(len(times), 1 / len(times))
+    ends = np.concatenate([[0.0], (times[1:] + times[:-1]) / 2, [1.0]])
+    return np.diff(ends)
+
+
+def _read_only(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
