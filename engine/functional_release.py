@@ -205,6 +205,13 @@ class Calibrated:
     variance: float = 2.0
 
     @property
+    def cost(self) -> float:
+        """ε, or μ where the noise is not pure."""
+        spent = self.mu if self.epsilon is None else self.epsilon
+        assert spent is not None
+        return spent
+
+    @property
     def energy(self) -> float:
         """E‖noise‖²."""
         return self.variance * float((self.scales**2).sum())
@@ -223,6 +230,7 @@ class Plan:
     noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
     weights: Array
     spends: tuple[Spend, ...]
+    budgets: tuple[Budget, ...]
 
     def scales(self, candidate: int, block: int) -> Array:
         """(sites, r)."""
@@ -247,7 +255,6 @@ class FunctionalRelease(Mechanism):
     family = "iclp"
     guarantee = "pure"
     tasks = frozenset(task.key for task in SERVED)
-    chooses: ClassVar[bool] = False  # whether the smoothing has a parameter that can be selected
 
     task: str = param(
         MEAN_FUNCTION.key, "Summary", "What is released of the records.",
@@ -376,11 +383,15 @@ class FunctionalRelease(Mechanism):
         energies = np.array([[site[-1].energy for site in sites] for sites in noise])
         weights = 1 / (1 / n + energies)
         return Plan(smoothings, blocks, noise, weights / weights.sum(axis=1, keepdims=True),
-                    self._ledger(blocks, noise, budgets))
+                    self._ledger(blocks, noise, budgets), budgets)
 
     def left(self, budget: Budget) -> Budget:
         """What is left for the release when the smoothing has been chosen."""
         return budget
+
+    def candidates(self, usual: float) -> tuple[float, ...]:
+        """Weights of the penalty to choose from; only the usual one where a formula decides."""
+        return (usual,)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float | None:
@@ -419,12 +430,14 @@ class FunctionalRelease(Mechanism):
     def _ledger(self, blocks: tuple[tuple[Block, ...], ...],
                 noise: tuple[tuple[tuple[Calibrated, ...], ...], ...], budgets: tuple[Budget, ...]
                 ) -> tuple[Spend, ...]:
-        """One line for every site and vector. Whatever candidate is chosen, it costs the same."""
-        lines = [line for s, budget in enumerate(budgets) for line in self.selection(s, budget)]
-        for s, (site, budget) in enumerate(zip(noise[0], budgets, strict=True)):
-            lines += [_line(block, own, s, budget)
-                      for block, own in zip(blocks[0], site, strict=True)]
-        return tuple(sorted(lines, key=lambda line: line.server))
+        """One line for every site and vector: that of the candidate that costs most."""
+        lines: list[Spend] = []
+        for s, budget in enumerate(budgets):
+            lines += self.selection(s, budget)
+            for k, block in enumerate(blocks[0]):
+                each = [candidate[s][k] for candidate in noise]
+                lines.append(_line(block, max(each, key=lambda own: own.cost), s, budget))
+        return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
         """What choosing the smoothing costs at one site."""

@@ -50,6 +50,11 @@ class DifferenceSet(Protocol):
         """Shape (r,) of the Laplace scales with the least total variance at any ε."""
         ...
 
+    @property
+    def gaussian_spectrum(self) -> Array:
+        """Shape (r,) of Gaussian standard deviations with a small total variance at any μ."""
+        ...
+
 
 @dataclass(frozen=True)
 class Ellipsoid:
@@ -82,6 +87,11 @@ class Ellipsoid:
     @property
     def spectrum(self) -> Array:
         return np.asarray(np.sqrt(self.shrink))
+
+    @property
+    def gaussian_spectrum(self) -> Array:
+        """s itself: every coordinate then costs the same, and none can get less noise."""
+        return self.shrink
 
 
 @dataclass(frozen=True)
@@ -129,6 +139,10 @@ class Thresholded:
     def spectrum(self) -> Array:
         return self.moving
 
+    @property
+    def gaussian_spectrum(self) -> Array:
+        return self.moving
+
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
@@ -167,6 +181,11 @@ class Atoms:
             mixed += 2 / (k + 3) * (distance[worst] - mixed)
         return np.asarray(np.cbrt(np.maximum(mixed, 1e-9 * mixed.max())) * self.moving)
 
+    @property
+    def gaussian_spectrum(self) -> Array:
+        """In proportion to how far an atom can lie from the middle in each coordinate."""
+        return np.asarray(np.sqrt(np.ptp(self.atoms, axis=0)))
+
 
 @dataclass(frozen=True, eq=False)
 class LinearImage:
@@ -197,6 +216,10 @@ class LinearImage:
 
     @property
     def spectrum(self) -> Array:
+        return np.ones(len(self.features))
+
+    @property
+    def gaussian_spectrum(self) -> Array:
         return np.ones(len(self.features))
 
 

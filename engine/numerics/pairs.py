@@ -59,8 +59,7 @@ class Pairs:
         first, second = self.one(points[..., 0]), self.one(points[..., 1])
         j, k = self.index
         both = first[..., j] * second[..., k] + first[..., k] * second[..., j]
-        return np.asarray(both / np.sqrt(self.multiplicity) / (2 / self.multiplicity) ** 0.5
-                          * np.where(self.multiplicity == 1, 1 / np.sqrt(2), 1.0))
+        return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
     def first(self, size: int) -> Pairs:
         """Of the first functions of one time, as many as make `size` pairs."""

@@ -1,0 +1,86 @@
+"""What releases share that smooth in the eigenfunctions of a kernel: the kernel, η and ψ."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.functional_release import FunctionalRelease, Linear, Smoothing, Space
+from engine.numerics.eigensystems import KERNELS, Eigenbasis, Grid, Kernel
+from engine.registry import param
+from engine.types import Array, Sizes
+
+_ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelRelease(FunctionalRelease):
+    """Curves are expressed in the eigenfunctions of a covariance kernel on the public grid.
+
+    Paper symbol → name here: C `kernel`, ν (printed α) `smoothness`, ρ `length`.
+    """
+
+    kernel: str = param("matern", "Kernel", "Covariance kernel whose eigenfunctions are used.",
+                        choices=KERNELS)
+    smoothness: float = param(
+        1.5, "Smoothness of the kernel", "Of the Matérn kernel; the others do not look at it.",
+        low=0.1, high=20.0, symbol="ν")
+    length: float = param(
+        0.1, "Length of the kernel", "As a share of the range: how far times influence each other.",
+        low=0.005, high=2.0, symbol="ρ")
+
+    @property
+    def covariance(self) -> Kernel:
+        return Kernel(self.kernel, self.smoothness, self.length)
+
+    def space(self, grid: Grid, sizes: Sizes) -> Space:
+        basis = Eigenbasis.whole(self.covariance, grid)
+        return _space(basis, grid)
+
+    def shape(self, variances: Array) -> Array:
+        """Noise from the same kernel: its standard deviations."""
+        return np.asarray(np.sqrt(variances))
+
+
+def _space(basis: Eigenbasis, grid: Grid) -> Space:
+    return Space(basis, grid, (grid.weights * basis.functions).T, basis.eigenvalues)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PenalisedRelease(KernelRelease):
+    """Averages are smoothed by the penalty ψ Σ c_j²/λ_j^η: s_j = λ_j^η/(λ_j^η + ψ).
+
+    Paper symbol → name here: η `eta`, ψ `penalty_weight`.
+    """
+
+    eta: float | None = param(
+        None, "Smoothness of the summary", "In powers of the kernel. Usual: 1 + 2/β, twice that "
+        "for the absolute penalty, β being the decay of the kernel.",
+        low=0.51, high=20.0, symbol="η")
+    penalty_weight: float | None = param(
+        None, "Weight of the penalty", "Usual: by the rule below.", low=1e-12, high=1e6, symbol="ψ")
+    rule: str = param(
+        "usual", "Rule for the weight", "Usual: 1/n, and at least 1/(nε²). One over n: 1/n at "
+        "every ε, as in the paper’s tables.", choices=("usual", "one_over_n"))
+
+    @property
+    def power(self) -> float:
+        """η: the chosen one, else 1 + 2/β, the smallest for which the published theorem holds."""
+        if self.eta is not None:
+            return self.eta
+        beta = self.covariance.decay()
+        return 1 + 2 / beta if math.isfinite(beta) else _ETA_WITHOUT_DECAY
+
+    def weight(self, n: float, effective: float) -> float:
+        """ψ, in units where curves have norm at most one: 1/n or, where ε is small, n/(nε)²."""
+        if self.penalty_weight is not None:
+            return self.penalty_weight
+        least = n / effective**2 if self.rule == "usual" else 0.0
+        return max(1 / n, least)
+
+    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+        powers = eigenvalues**self.power
+        return tuple(Linear(powers / (powers + psi))
+                     for psi in self.candidates(self.weight(n, effective)))

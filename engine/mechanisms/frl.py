@@ -1,0 +1,93 @@
+"""A few coefficients with equal noise: the finite-dimensional competitor of ICLP."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.functional_release import Block, Calibrated, Linear, Smoothing, Space
+from engine.kernel_release import KernelRelease
+from engine.mechanisms import mechanisms
+from engine.noise.laplace import by_norm
+from engine.numerics.eigensystems import Eigenbasis, Grid
+from engine.registry import param
+from engine.summaries.selection import Selection
+from engine.types import Array, Budget, Sizes
+
+_ROUND_UP = 1 + 1e-9
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class Frl(Selection, KernelRelease):
+    """The first M coefficients, each with Lap(Δ₁/ε); or all with one draw ∝ exp(−ε‖z‖₂/Δ₂).
+
+    For a mean Δ₁ = 2τ√M/n, the exact supremum; the published 2Mτ/n takes every coefficient at its
+    largest at once. Δ₂ = 2τ/n. The squared noise is 2M²(Δ₂/ε)² for Laplace coordinates and
+    M(M + 1)(Δ₂/ε)² by norm.
+    """
+
+    key = "frl"
+    label = "A few coefficients (FRL)"
+    order = 70
+    reference = "Lin and Reimherr (2023), arXiv 2309.00125, section 5, finite-dimensional release"
+    formula = (r"\tilde f = \sum_{j\le M}\Big(c_j + \tfrac{\Delta_1}{\varepsilon}L_j\Big)\phi_j,"
+               r"\qquad L_j \sim \mathrm{Lap}(1)")
+
+    n_functions: int | None = param(
+        None, "Functions kept", "Usual: the whole part of the cube root of n.", low=1, high=200,
+        symbol="M")
+    noise: str = param(
+        "laplace", "Law of the noise", "Laplace: independent in each coefficient. Norm: one draw "
+        "with a random length and direction, somewhat less in total.", choices=("laplace", "norm"))
+
+    def check_task(self) -> None:
+        super().check_task()
+        if self.noise == "norm" and self.constants == "published":
+            raise InputError("Nothing is published for noise by norm.", field="constants",
+                             hint="Choose tight constants.")
+        if self.noise == "norm" and self.selection_rule != "formula":
+            raise InputError("Noise by norm needs a number of functions that is fixed by formula.",
+                             field="noise", hint="Choose Laplace noise.")
+
+    def usual(self, n: float) -> int:
+        """M: the chosen one, else the cube root of n."""
+        return self.n_functions or max(1, math.floor(n ** (1 / 3) + 1e-9))
+
+    def space(self, grid: Grid, sizes: Sizes) -> Space:
+        """The first functions of the kernel, as many as the largest candidate needs."""
+        every = Eigenbasis.whole(self.covariance, grid)
+        size = min(max(self.counts(sizes.n_curves)), every.size)
+        basis = every.first(size)
+        return Space(basis, grid, (grid.weights * basis.functions).T, np.ones(size))
+
+    def counts(self, n: float) -> tuple[int, ...]:
+        """The numbers of functions to choose from."""
+        usual = self.usual(n)
+        if self.selection_rule == "formula":
+            return (usual,)
+        return tuple(range(max(1, usual - 6), usual + 4))
+
+    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+        if self.selection_rule == "formula":
+            return (Linear(np.ones(len(eigenvalues))),)
+        order = np.arange(len(eigenvalues))
+        return tuple(Linear((order < count).astype(float)) for count in self.counts(n))
+
+    def shape(self, variances: Array) -> Array:
+        """Equal noise on all coefficients."""
+        return np.ones(len(variances))
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        return by_norm(shape, rng) if self.noise == "norm" else super().draw(shape, rng)
+
+    def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
+        if self.noise == "laplace":
+            return super().calibrated(block, n, budget)
+        differences, r = block.differences(n), len(block.shape)
+        exact, epsilon = _ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
+        return Calibrated(np.full(r, exact / epsilon), exact, exact / epsilon, epsilon,
+                          variance=r + 1.0)

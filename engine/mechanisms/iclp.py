@@ -1,0 +1,81 @@
+"""Whole functions with a Laplace-like process as noise (Lin and Reimherr, arXiv 2309.00125)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.functional_release import Smoothing, Soft
+from engine.kernel_release import PenalisedRelease
+from engine.mechanisms import mechanisms
+from engine.registry import param
+from engine.summaries.selection import Selection
+from engine.tasks import MEAN_FUNCTION
+from engine.types import Array
+
+THEOREM_8_EXCESS = math.sqrt(2)  # its printed scale gives √2 ε
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class Iclp(Selection, PenalisedRelease):
+    """θ̃_j = θ_j + Lap(b_j), b_j = √λ_j Δ/ε, Δ = sup Σ |θ_j − θ'_j|/√λ_j: pure ε-privacy.
+
+    The noise is a path of a process whose coefficients in the eigenfunctions of the kernel are
+    independent Laplace variables. θ is the average c with a penalty on its smoothness:
+    "quadratic" θ_j = c_j λ_j^η/(λ_j^η + ψ); "absolute" θ_j = sgn(c_j) max(|c_j| − T_j, 0) with
+    T_j = ψ/(2 λ_j^{η/2}), for the mean of curves.
+
+    "optimal" noise has scales b_j ∝ √s_j instead: the least total for the filter s, whatever the
+    kernel. The scale printed in Theorem 8 spends √2 ε; it is never used.
+
+    See `engine.functional_release` for what is protected and why.
+    """
+
+    key = "iclp"
+    label = "Laplace-like process (ICLP)"
+    order = 60
+    reference = "Lin and Reimherr (2023), arXiv 2309.00125, Algorithm 1 and section 5"
+    formula = (r"\tilde f = \sum_j \Big(s_j c_j + \tfrac{\Delta}{\varepsilon}\sqrt{\lambda_j}\,"
+               r"L_j\Big)\phi_j,\qquad L_j \sim \mathrm{Lap}(1)")
+
+    penalty: str = param(
+        "quadratic", "Penalty", "Quadratic: shrinks every coefficient. Absolute: sets small ones "
+        "to zero; for means only.", choices=("quadratic", "absolute"))
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return ((cls.label, {}), ("ICLP, absolute penalty", {"penalty": "absolute"}))
+
+    @classmethod
+    def serves(cls, task: str, chosen: dict[str, Any]) -> bool:
+        return chosen.get("penalty") != "absolute" or task == MEAN_FUNCTION.key
+
+    def check_task(self) -> None:
+        super().check_task()
+        if self.penalty == "absolute" and self.task != MEAN_FUNCTION.key:
+            raise InputError("The absolute penalty is made for the mean of curves.",
+                             field="penalty", hint="Choose the quadratic penalty.")
+        if self.penalty == "absolute" and self.power < 1:
+            raise InputError(f"η must be at least 1 with the absolute penalty; got {self.eta:g}.",
+                             field="eta")
+
+    @property
+    def power(self) -> float:
+        twice = 2 if self.penalty == "absolute" and self.eta is None else 1
+        return twice * super().power
+
+    def weight(self, n: float, effective: float) -> float:
+        if self.penalty == "absolute" and self.penalty_weight is None:
+            return 1 / n
+        return super().weight(n, effective)
+
+    def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
+        if self.penalty == "quadratic":
+            return super().smoothings(eigenvalues, n, effective)
+        return tuple(Soft(psi / (2 * np.sqrt(eigenvalues**self.power)))
+                     for psi in self.candidates(self.weight(n, effective)))
