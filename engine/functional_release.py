@@ -45,9 +45,9 @@ from engine.registry import param
 from engine.tasks import (
     COVARIANCE,
     DENSITY,
+    FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
     RISK_MINIMISATION,
-    TASKS,
     VARYING_COEFFICIENTS,
 )
 from engine.types import Array, Budget, Data, Estimate, FunctionBasis, PublicFacts, Sizes, Spend
@@ -79,6 +79,11 @@ class Space:
     @property
     def size(self) -> int:
         return len(self.eigenvalues)
+
+    @property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(self.size))
 
     @property
     def gain(self) -> float:
@@ -143,12 +148,14 @@ class Block:
     """One vector that every site releases.
 
     `differences` gives the set of its changes from the number of records of a site; `shape` (r,)
-    is the mechanism's own shape of the noise; `share` the part of the budget.
+    is the mechanism's own shape of the noise; `share` the part of the budget; `norms` (r,) are the
+    squared norms of the functions.
     """
 
     what: str
     differences: Callable[[float], DifferenceSet]
     shape: Array
+    norms: Array
     share: float = 1.0
 
 
@@ -194,10 +201,12 @@ class Calibrated:
     """Noise of one vector at one site: `scales` (r,) times standard noise.
 
     `sensitivity` and `multiplier` are in units of the noise's shape; what it costs is `epsilon`
-    where it is pure, else `mu`; `variance` is that of standard noise in one coordinate.
+    where it is pure, else `mu`; `variance` is that of standard noise in one coordinate, and `norms`
+    those of its function.
     """
 
     scales: Array
+    norms: Array
     sensitivity: float
     multiplier: float
     epsilon: float | None
@@ -213,8 +222,8 @@ class Calibrated:
 
     @property
     def energy(self) -> float:
-        """E‖noise‖²."""
-        return self.variance * float((self.scales**2).sum())
+        """E‖noise‖² of the function."""
+        return self.variance * float((self.norms * self.scales**2).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +263,7 @@ class FunctionalRelease(Mechanism):
 
     family = "iclp"
     guarantee = "pure"
-    tasks = frozenset(task.key for task in SERVED)
+    tasks = frozenset(task.key for task in (*SERVED, FUNCTIONAL_SUMMARY))
 
     task: str = param(
         MEAN_FUNCTION.key, "Summary", "What is released of the records.",
@@ -275,15 +284,19 @@ class FunctionalRelease(Mechanism):
     share: float = param(
         0.5, "Share of the first step",
         "Part of ε for what comes first: the private mean of a covariance, or the covariates’ own "
-        "second moments.", low=0.05, high=0.95)
+        "second moments.", low=0.05, high=0.95,
+        only_for=(COVARIANCE.key, VARYING_COEFFICIENTS.key))
     centre: str = param(
         "private_mean", "Covariance about", "A private mean, paid for first; nothing; or the "
-        "sample mean, at 2.8 times the noise.", choices=("private_mean", "nothing", "sample_mean"))
+        "sample mean, at 2.8 times the noise.", choices=("private_mean", "nothing", "sample_mean"),
+        only_for=(COVARIANCE.key,))
     positive: bool = param(
-        True, "Positive part", "Set negative eigenvalues of a released covariance to zero.")
+        True, "Positive part", "Set negative eigenvalues of a released covariance to zero.",
+        only_for=(COVARIANCE.key,))
     floor: float = param(
         0.05, "Least eigenvalue", "Of the released second moments of the covariates, as a share of "
-        "the most it can be on average.", low=1e-4, high=1.0)
+        "the most it can be on average.", low=1e-4, high=1.0,
+        only_for=(VARYING_COEFFICIENTS.key,))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -311,8 +324,13 @@ class FunctionalRelease(Mechanism):
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
         """The presets that serve a task, with the task in them."""
-        return tuple((label, {"task": task, **chosen} if task != MEAN_FUNCTION.key else chosen)
-                     for label, chosen in cls.presets() if cls.serves(task, chosen))
+        if task in (MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key):
+            return cls.presets()
+        return tuple((label, {"task": task, **chosen}) for label, chosen in cls.presets()
+                     if cls.serves(task, chosen))
+
+    def offered(self) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return self.presets_for(self.task)
 
     @classmethod
     def serves(cls, task: str, chosen: dict[str, Any]) -> bool:
@@ -425,7 +443,8 @@ class FunctionalRelease(Mechanism):
         exact = _ROUND_UP * differences.l1(shape)
         used = differences.published(shape) if self.constants == "published" else exact
         scales = used / epsilon * shape * differences.moving
-        return Calibrated(scales, exact, used / epsilon, epsilon * (exact / used if used else 0.0))
+        return Calibrated(scales, block.norms, exact, used / epsilon,
+                          epsilon * (exact / used if used else 0.0))
 
     def _ledger(self, blocks: tuple[tuple[Block, ...], ...],
                 noise: tuple[tuple[tuple[Calibrated, ...], ...], ...], budgets: tuple[Budget, ...]

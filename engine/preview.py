@@ -284,11 +284,11 @@ def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequ
     Errors (budgets,) are those of `Study.typical`, on the same curves; NaN where a method publishes
     nothing. Methods that refuse these sizes or this δ are left out.
     """
-    own, found = mechanism.nearest_preset(), {}
+    own, found = mechanism.nearest_preset()[0], {}
     for cls in mechanisms.for_task(task):
-        for label, chosen in cls.presets():
+        for label, chosen in cls.presets_for(task):
             other = cls(**chosen).comparable(source.facts)
-            if type(mechanism) is cls and own == (label, chosen):
+            if type(mechanism) is cls and own == label:
                 continue
             with contextlib.suppress(InputError):
                 found[label] = (other, _typical(source, other, mechanism, budgets, seed))

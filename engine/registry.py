@@ -47,6 +47,7 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    only_for: tuple[str, ...] = ()  # tasks it matters for, of a member that serves several
     usual_when: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, value: Any) -> Any:
@@ -105,6 +106,7 @@ def param(
     symbol: str = "",
     unit: str = "",
     when: Mapping[str, Any] | None = None,
+    only_for: tuple[str, ...] = (),
 ) -> Any:
     """Declare a parameter: a dataclass field with its range, symbol and help.
 
@@ -112,7 +114,8 @@ def param(
     wins over `default`. A field that was not chosen takes its usual value when the object is made.
     """
     facts = {"label": label, "help": help, "low": low, "high": high, "choices": choices,
-             "symbol": symbol, "unit": unit, "usual_when": dict(when or {}), "default": default}
+             "symbol": symbol, "unit": unit, "usual_when": dict(when or {}), "default": default,
+             "only_for": only_for}
     return field(default=UNSET, metadata={"parameter": facts})
 
 
@@ -148,11 +151,26 @@ class Parameterised:
         """Choices to offer by name: (label, parameters that differ from the usual ones)."""
         return ((cls.label, {}),)
 
+    @classmethod
+    def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """The presets that serve a task, for members that serve several."""
+        return cls.presets()
+
+    def offered(self) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """The presets that this member may have come from."""
+        return self.presets()
+
     def nearest_preset(self) -> tuple[str, dict[str, Any]]:
         """The preset this came from: the one that shares most of its values."""
         values = self.values()
-        return max(self.presets(), key=lambda preset: sum(
+        return max(self.offered(), key=lambda preset: sum(
             1 if values[name] == value else -1 for name, value in preset[1].items()))
+
+    def shown(self) -> tuple[Parameter, ...]:
+        """The parameters that matter for the task of this member, if it serves several."""
+        own = getattr(self, "task", None)
+        return tuple(p for p in self.parameters()
+                     if p.name != "task" and (not p.only_for or own in p.only_for))
 
     def values(self) -> dict[str, Any]:
         """Every parameter with its value, in declared order."""

@@ -89,5 +89,5 @@ class Frl(Selection, KernelRelease):
             return super().calibrated(block, n, budget)
         differences, r = block.differences(n), len(block.shape)
         exact, epsilon = _ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
-        return Calibrated(np.full(r, exact / epsilon), exact, exact / epsilon, epsilon,
+        return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon, epsilon,
                           variance=r + 1.0)

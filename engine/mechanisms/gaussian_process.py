@@ -53,4 +53,5 @@ class GaussianProcess(PenalisedRelease):
         if self.constants == "published" and budget.is_private:
             sigma = exact * math.sqrt(2 * math.log(2 / budget.delta)) / budget.epsilon / share
             mu = exact / sigma if sigma else 0.0
-        return Calibrated(sigma * shape * differences.moving, exact, sigma, None, mu, variance=1.0)
+        return Calibrated(sigma * shape * differences.moving, block.norms, exact, sigma, None, mu,
+                          variance=1.0)

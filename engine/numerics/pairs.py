@@ -77,22 +77,49 @@ class Pairs:
         return best, np.asarray((left**2).sum())
 
     def squared_distance(self, difference: Array) -> Array:
-        root = np.sqrt(self.grid.weights)[:, None] * self._values
-        half = np.linalg.cholesky(root.T @ root + 1e-14 * np.eye(self.one.size))
-        if np.allclose(half, np.eye(self.one.size), atol=1e-9):
+        if self._is_orthonormal:
             return np.asarray((difference**2).sum(axis=-1))
-        inner = half.T @ self.matrices(difference) @ half
+        inner = self._stretch[:, None] * self._turned(difference) * self._stretch
         return np.asarray((inner**2).sum(axis=(-2, -1)))
+
+    @cached_property
+    def norms(self) -> Array:
+        """∫∫ ψ² of the function of every coordinate: (size,)."""
+        if self._is_orthonormal:
+            return np.ones(self.size)
+        return self.squared_distance(np.eye(self.size))
 
     def positive_part(self, coordinates: Array) -> Array:
         """The nearest function without negative eigenvalues, in coordinates."""
-        root = np.linalg.svd(np.sqrt(self.grid.weights)[:, None] * self._values,
-                             full_matrices=False)
-        turn, stretch = root.Vh.T, np.maximum(root.S, 1e-12)
-        inner = stretch[:, None] * (turn.T @ self.matrices(coordinates) @ turn) * stretch
+        inner = self._stretch[:, None] * self._turned(coordinates) * self._stretch
         values, vectors = np.linalg.eigh(inner)
         kept = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-        return self.coordinates(turn @ (kept / stretch[:, None] / stretch) @ turn.T)
+        kept = kept / self._stretch[:, None] / self._stretch
+        return self.coordinates(self._turn @ kept @ self._turn.T)
+
+    def _turned(self, coordinates: Array) -> Array:
+        """θ in directions that are orthogonal as functions: (…, r, r)."""
+        return np.asarray(self._turn.T @ self.matrices(coordinates) @ self._turn)
+
+    @cached_property
+    def _singular(self) -> tuple[Array, Array]:
+        found = np.linalg.svd(np.sqrt(self.grid.weights)[:, None] * self._values,
+                              full_matrices=False)
+        return found.Vh.T, np.maximum(found.S, 1e-12)
+
+    @property
+    def _turn(self) -> Array:
+        return self._singular[0]
+
+    @property
+    def _stretch(self) -> Array:
+        """Norms of the functions in those directions."""
+        return self._singular[1]
+
+    @cached_property
+    def _is_orthonormal(self) -> bool:
+        values = np.sqrt(self.grid.weights)[:, None] * self._values
+        return bool(np.allclose(values.T @ values, np.eye(self.one.size), atol=1e-9))
 
     @cached_property
     def _values(self) -> Array:

@@ -64,11 +64,11 @@ class CoefficientSummary:
         return (
             Block("noisy second moments of the covariates",
                   lambda n: Ellipsoid(np.ones(moments), math.sqrt(2) * self.p / n),
-                  np.ones(moments), self.release.share),
+                  np.ones(moments), np.ones(moments), self.release.share),
             Block("noisy products of covariates and curves",
                   lambda n: Ellipsoid(wide, gain / n),
                   np.tile(self.release.shape(self.space.eigenvalues), self.p),
-                  1 - self.release.share))
+                  np.tile(self.space.norms, self.p), 1 - self.release.share))
 
     @property
     def _triangle(self) -> tuple[np.ndarray, np.ndarray]:

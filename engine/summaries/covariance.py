@@ -83,12 +83,12 @@ class CovarianceSummary:
         variances = own[j] * own[k] * self.basis.multiplicity
         moments = Block("noisy second moments", lambda n: smoothing.differences(
             gain**2 * self._most(n), 2 * gain**2 / n, n), self.release.shape(variances),
-            self._shares[-1])
+            self.basis.norms, self._shares[-1])
         if len(self._shares) == 1:
             return (moments,)
         mean = Block("noisy coefficients of the mean",
                      lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
-                     self.release.shape(own), self._shares[0])
+                     self.release.shape(own), self.space.norms, self._shares[0])
         return mean, moments
 
     def _most(self, n: float) -> float:

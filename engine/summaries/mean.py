@@ -41,7 +41,8 @@ class MeanSummary:
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
         gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
         return (Block("noisy coefficients of the mean",
-                      lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape),)
+                      lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape,
+                      self.space.norms),)
 
     def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]
                ) -> Array:

@@ -289,7 +289,7 @@ def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]
 
 
 def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
-    variant = [name for name, _ in mechanism.presets()].index(label)
+    variant = [name for name, _ in mechanism.offered()].index(label)
     return error_curve.Method(label, mechanism.key, mechanism.family, errors, variant)
 
 

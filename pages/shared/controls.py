@@ -14,7 +14,7 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
-from engine.registry import Parameter
+from engine.registry import Parameter, Registry
 from engine.sources import sources
 from pages.shared import settings
 
@@ -62,7 +62,7 @@ _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 
 def source_choice(task: str = settings.TASK) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
-    presets = _presets(sources.for_task(task))
+    presets = _presets(sources, task)
     labels = [label for label, _, _ in presets] + ([_OWN] if "upload" in st.session_state else [])
     current = (_OWN if settings.uploaded(task)
                else settings.current().source_of(task).nearest_preset()[0])
@@ -79,7 +79,7 @@ def source_choice(task: str = settings.TASK) -> None:
 
 def mechanism_choice(task: str = settings.TASK) -> None:
     """The method: how the noise is added."""
-    presets = _presets(mechanisms.for_task(task))
+    presets = _presets(mechanisms, task)
 
     def write(label: str) -> None:
         cls, chosen = next((c, v) for name, c, v in presets if name == label)
@@ -94,8 +94,9 @@ def _key(name: str, task: str) -> str:
     return name if task == settings.TASK else f"{name}_{task}"
 
 
-def _presets(classes: Sequence[Any]) -> list[tuple[str, Any, dict[str, Any]]]:
-    return [(label, cls, chosen) for cls in classes for label, chosen in cls.presets()]
+def _presets(shelf: Registry, task: str) -> list[tuple[str, Any, dict[str, Any]]]:
+    return [(label, cls, chosen) for cls in shelf.for_task(task)
+            for label, chosen in cls.presets_for(task)]
 
 
 def preset_of(member: Any) -> Any:
@@ -110,7 +111,7 @@ def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
                    leave_out: Sequence[str] = ()) -> None:
     """One widget for each parameter of a source or mechanism, from its own declaration."""
     columns = st.columns(3)
-    shown = [p for p in member.parameters() if p.name not in leave_out]
+    shown = [p for p in member.shown() if p.name not in leave_out]
     for k, parameter in enumerate(shown):
         with columns[k % 3]:
             _parameter_widget(member, parameter, prefix, write)
@@ -152,7 +153,7 @@ def changed_chips(member: Any) -> list[str]:
     """`Basis functions kept 8 (usual 12)` for every value that differs from its preset."""
     usual = preset_of(member).values()
     return [f"{p.label} {_shown(getattr(member, p.name))} (usual {_shown(usual[p.name])})"
-            for p in member.parameters() if getattr(member, p.name) != usual[p.name]]
+            for p in member.shown() if getattr(member, p.name) != usual[p.name]]
 
 
 def _shown(value: Any) -> str:

@@ -56,7 +56,7 @@ def _method() -> Method:
     """Name and look of the chosen method."""
     mechanism = settings.current().mechanism
     label = mechanism.nearest_preset()[0]
-    variant = [name for name, _ in mechanism.presets()].index(label)
+    variant = [name for name, _ in mechanism.offered()].index(label)
     return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)
 
 

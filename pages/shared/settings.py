@@ -47,7 +47,7 @@ _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": (""
 
 def _first(shelf: Registry, task: str) -> Any:
     first = shelf.for_task(task)[0]
-    return first(**first.presets()[0][1])
+    return first(**first.presets_for(task)[0][1])
 
 
 # Field, letter and registry of everything that can be plugged in.
