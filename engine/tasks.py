@@ -42,6 +42,21 @@ FUNCTIONAL_SUMMARY = Task(
     estimand="a mean, density, covariance or regression function",
     loss="integrated squared error")
 
+DENSITY = Task(
+    key="density", label="Density",
+    estimand="the density of the records on their stated range",
+    loss="integrated squared error")
+
+RISK_MINIMISATION = Task(
+    key="risk_minimisation", label="Regression function",
+    estimand="a function that predicts a number or a class from another, by regularised risk",
+    loss="integrated squared error")
+
+COVARIANCE = Task(
+    key="covariance", label="Covariance",
+    estimand="the covariance of curves as a function of two times",
+    loss="integrated squared error")
+
 SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression",
     estimand="a few coefficients among many, from data on several machines",
@@ -49,4 +64,4 @@ SPARSE_REGRESSION = Task(
 
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
-    SPARSE_REGRESSION)}
+    DENSITY, RISK_MINIMISATION, COVARIANCE, SPARSE_REGRESSION)}

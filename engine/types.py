@@ -399,6 +399,85 @@ class CurveData:
 
 
 @dataclass(frozen=True)
+class SampleData:
+    """Records that are rows of numbers instead of curves, `n_repeats` data sets at once.
+
+    Parameters
+    ----------
+    x : (n_repeats, n, d)
+        The numbers of every record, in their own units; `facts.covariates` names the columns and
+        states their ranges.
+    y : (n_repeats, n) or None
+        What is to be predicted from x, in response units; bounded by `facts`. None if there is
+        nothing to predict, as for densities.
+    server : (n,)
+        Server of each record, 0 … n_servers − 1, in non-decreasing order. Public.
+    facts : PublicFacts
+    truth : Truth, if the function to be estimated is known.
+
+    Raises
+    ------
+    InputError
+        If the shapes do not agree.
+    """
+
+    x: Array
+    y: Array | None
+    server: NDArray[np.int64]
+    facts: PublicFacts
+    truth: Truth | None = None
+
+    def __post_init__(self) -> None:
+        if self.x.ndim != 3 or self.x.shape[2] != len(self.facts.covariates):
+            raise InputError(f"x must have the shape (repeats, records, "
+                             f"{len(self.facts.covariates)}); got {self.x.shape}.", field="x")
+        if self.y is not None and self.y.shape != self.x.shape[:2]:
+            raise InputError(f"y must have the shape {self.x.shape[:2]}; got {self.y.shape}.",
+                             field="y")
+        if self.server.shape != self.x.shape[1:2]:
+            raise InputError(f"Each of the {self.n_curves} records needs its server; got "
+                             f"{self.server.shape}.", field="server")
+        if (np.diff(self.server) < 0).any():
+            raise InputError("Records must be ordered by server.", field="server")
+        for name in ("x", "server", *(() if self.y is None else ("y",))):
+            object.__setattr__(self, name, _read_only(getattr(self, name)))
+
+    @property
+    def n_repeats(self) -> int:
+        return len(self.x)
+
+    @property
+    def n_curves(self) -> int:
+        """The number of records: what is a curve elsewhere is a record here."""
+        return self.x.shape[1]
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1,
+                     self.x.shape[2])
+
+    @property
+    def unit_x(self) -> Array:
+        """The numbers moved into their stated ranges, on [0, 1]^d: (n_repeats, n, d).
+
+        What is no number stands at the middle of its range.
+        """
+        return np.asarray((self.facts.to_regressors(self.x)[..., 1:] + 1) / 2)
+
+    def pooled(self) -> SampleData:
+        """The same records on one server: central instead of federated privacy."""
+        return replace(self, server=np.zeros_like(self.server))
+
+    def repeat(self, index: int) -> SampleData:
+        """One of the data sets, as a batch of one."""
+        one = slice(index, index + 1)
+        return replace(self, x=self.x[one], y=None if self.y is None else self.y[one])
+
+
+Data = CurveData | SampleData
+
+
+@dataclass(frozen=True)
 class Spend:
     """One line of the ledger: what left a server and what it cost.
 

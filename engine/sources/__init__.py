@@ -1,23 +1,24 @@
-"""Where curves come from: simulation designs, bundled data and uploads."""
+"""Where data come from: simulation designs, bundled data and uploads."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from engine.errors import InputError
 from engine.registry import Parameterised, Registry
-from engine.types import CurveData, PublicFacts, Sizes
+from engine.types import Data, PublicFacts, Sizes
 
 sources = Registry("engine.sources", "source")
+D = TypeVar("D", bound=Data)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(Parameterised):
-    """A recipe for data: parameters in, `CurveData` out.
+class Source(Parameterised, Generic[D]):
+    """A recipe for data: parameters in, `CurveData` out, or `SampleData` where records are rows.
 
     `is_random` says whether a fresh draw gives fresh curves; real data are the same every time.
     `has_free_sites` says whether `with_sites` can spread the curves over sites of any sizes.
@@ -70,6 +71,6 @@ class Source(Parameterised):
             raise InputError(f"Real curves are the same in every repeat; got {n_repeats} repeats.",
                              field="repeats", hint="Set repeats to 1.")
 
-    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> D:
         """Draw `n_repeats` independent data sets of equal public sizes."""
         raise NotImplementedError

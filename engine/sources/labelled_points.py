@@ -1,0 +1,155 @@
+"""Simulated points with a number or a class each, to be predicted from where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from engine.errors import InputError
+from engine.numerics.clipped_readings import clipped_mean
+from engine.registry import param
+from engine.sources import Source, sources
+from engine.tasks import RISK_MINIMISATION
+from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
+
+
+def _wave(x: Array) -> Array:
+    return np.asarray(np.sin(2 * np.pi * x) * (1.2 - 0.8 * x))
+
+
+def _two_bumps(x: Array) -> Array:
+    return np.asarray(np.exp(-((x - 0.25) / 0.1)**2 / 2) - 0.8 * np.exp(-((x - 0.7) / 0.15)**2 / 2))
+
+
+def _step(x: Array) -> Array:
+    return np.asarray(np.tanh((x - 0.5) / 0.05))
+
+
+def _line(x: Array) -> Array:
+    return np.asarray(2 * x - 1)
+
+
+_SHAPES: dict[str, Callable[[Array], Array]] = {
+    "wave": _wave, "two_bumps": _two_bumps, "step": _step, "line": _line}
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class LabelledPoints(Source[SampleData]):
+    """Points X on [0, 1] with Y = f(X) + σξ held within [−B, B], or with a class Y = ±1.
+
+    ξ is standard normal, and P(Y = 1 | X) = 1/(1 + exp(−a f(X))) for classes. Protected is a point
+    with its Y. f, of size about 1, is known: `truth` is E[Y | X], which differs from f by less than
+    1e-4 unless B is within three σ of it, and for classes the log-odds a f.
+
+    Raises
+    ------
+    InputError
+        If there are more sites than points.
+    """
+
+    key = "labelled_points"
+    label = "Simulated numbers or classes of points"
+    order = 15
+    tasks = frozenset({RISK_MINIMISATION.key})
+
+    response: str = param("regression", "Predicted",
+                          "Regression: a number. Classes: one of two classes, −1 and 1.",
+                          choices=("regression", "classes"))
+    function: str = param("wave", "Function", "The known function behind the labels.",
+                          choices=tuple(_SHAPES))
+    n_curves: int = param(1000, "Points", "How many there are, over all sites.", low=2,
+                          high=10_000_000, symbol="n")
+    n_servers: int = param(1, "Sites", "Places that keep their own points.", low=1, high=1000,
+                           symbol="S")
+    noise_sd: float = param(0.3, "Spread of numbers",
+                            "Standard deviation around the function; of no use for classes.",
+                            low=1e-3, high=1e3, symbol="σ")
+    bound: float = param(2.0, "Bound of numbers",
+                         "Stated: numbers are held within −B and B; of no use for classes.",
+                         low=1e-3, high=1e6, symbol="B")
+    strength: float = param(
+        3.0, "Log-odds", "The log-odds of the class 1 where the function is 1. Large: classes "
+        "hardly overlap. Of no use for regression.", low=0.0, high=50.0, symbol="a")
+    points: str = param("even", "Points lie", "Even: uniform. Rising: with density ½ + x.",
+                        choices=("even", "rising"))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_servers > self.n_curves:
+            raise InputError(f"{self.n_servers} sites need at least as many points; got "
+                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return (("Numbers around a wave", {}),
+                ("Numbers around two bumps", {"function": "two_bumps"}),
+                ("Two classes", {"response": "classes"}),
+                ("Two classes with a sharp border", {"response": "classes", "function": "step"}))
+
+    @property
+    def facts(self) -> PublicFacts:
+        bound = 1.0 if self.response == "classes" else self.bound
+        name = "Class" if self.response == "classes" else "Number"
+        return PublicFacts(name=self.label, value_name=name, value_low=-bound, value_high=bound,
+                           time_name="x", unit_scale=True, covariates=(Covariate("x", 0.0, 1.0),))
+
+    @property
+    def sizes(self) -> Sizes:
+        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
+        return Sizes(tuple(per_server), self.n_curves, 1, 1)
+
+    @property
+    def truth(self) -> Truth:
+        return _truth(self.target)
+
+    @property
+    def target(self) -> Target:
+        return Target(self.response, self.function, self.noise_sd, self.bound, self.strength)
+
+    def resized(self, people: int, readings: int, sites: int) -> LabelledPoints:
+        """So many points at each site; each has one label, whatever `readings` says."""
+        return replace(self, n_curves=people * sites, n_servers=sites)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
+        """Draw data sets: all points, then all labels."""
+        x = rng.random((n_repeats, self.n_curves))
+        if self.points == "rising":  # the distribution function is (x + x²)/2
+            x = (np.sqrt(1 + 8 * x) - 1) / 2
+        return SampleData(x[..., None], self.target.labels(x, rng),
+                          np.sort(np.arange(self.n_curves) % self.n_servers), self.facts,
+                          self.truth)
+
+
+@dataclass(frozen=True)
+class Target:
+    """How labels follow from places: all that the truth depends on."""
+
+    response: str
+    function: str
+    noise_sd: float
+    bound: float
+    strength: float
+
+    def __call__(self, x: Array) -> Array:
+        """The mean label, or the log-odds of the class 1."""
+        shape = _SHAPES[self.function](x)
+        if self.response == "classes":
+            return self.strength * shape
+        return clipped_mean(shape, self.bound, self.noise_sd)
+
+    def labels(self, x: Array, rng: np.random.Generator) -> Array:
+        if self.response == "classes":
+            return np.where(rng.random(x.shape) < expit(self(x)), 1.0, -1.0)
+        noisy = _SHAPES[self.function](x) + self.noise_sd * rng.standard_normal(x.shape)
+        return np.clip(noisy, -self.bound, self.bound)
+
+
+@lru_cache
+def _truth(target: Target) -> Truth:
+    return Truth.of(target)
