@@ -28,17 +28,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import accounting, transcript
+from engine import transcript
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
-from engine.noise.laplace import by_norm, laplace
+from engine.noise.laplace import laplace
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.registry import param
@@ -371,10 +370,10 @@ class FunctionalRelease(Mechanism):
         return Estimate(
             task=self.task, basis=summary.basis, offset=summary.offset,
             functions=summary.functions, spends=tuple(plan.spends for plan in plans),
-            coefficients=summary.scale * np.stack(
-                [run.released(plan, pick, noise) for plan, pick in zip(plans, chosen, strict=True)]),
-            unprotected=summary.scale * np.stack(
-                [run.quiet(plan, pick) for plan, pick in zip(plans, chosen, strict=True)]),
+            coefficients=summary.scale * np.stack([
+                run.released(*way, noise) for way in zip(plans, chosen, strict=True)]),
+            unprotected=summary.scale * np.stack([
+                run.quiet(*way) for way in zip(plans, chosen, strict=True)]),
             kept=(summary.basis.size,) * len(plans))
 
     def without_protection(self, data: Data) -> Estimate:

@@ -100,6 +100,7 @@ class PublicFacts:
     value_low: float = -1.0
     value_high: float = 1.0
     reading_sd: float = 0.0
+    norm_bound: float = 0.0
     unit_scale: bool = False
     periodic: bool = False
     common_times: tuple[float, ...] = ()
@@ -257,7 +258,7 @@ class FunctionBasis(Protocol):
     @property
     def size(self) -> int: ...
 
-    def __call__(self, times: Array) -> Array:
+    def __call__(self, times: Array, /) -> Array:
         """Values at `times` (...): (..., size)."""
         ...
 
@@ -463,6 +464,12 @@ class SampleData:
         What is no number stands at the middle of its range.
         """
         return np.asarray((self.facts.to_regressors(self.x)[..., 1:] + 1) / 2)
+
+    def of_servers(self, kept: Sequence[int]) -> SampleData:
+        """The records of some of the servers, numbered from 0 in the order of their numbers."""
+        mine = np.isin(self.server, kept)
+        return replace(self, x=self.x[:, mine], y=None if self.y is None else self.y[:, mine],
+                       server=np.searchsorted(np.sort(kept), self.server[mine]))
 
     def pooled(self) -> SampleData:
         """The same records on one server: central instead of federated privacy."""

@@ -90,7 +90,7 @@ class Ellipsoid:
 
     @property
     def gaussian_spectrum(self) -> Array:
-        """s itself: every coordinate then costs the same, and none can get less noise."""
+        """The filter itself: every coordinate then costs the same, and none can get less noise."""
         return self.shrink
 
 

@@ -29,7 +29,7 @@ class Pairs:
 
     @cached_property
     def index(self) -> tuple[np.ndarray, np.ndarray]:
-        """j and l of every coordinate."""
+        """Of every coordinate, j and l."""
         return np.triu_indices(self.one.size)
 
     @cached_property

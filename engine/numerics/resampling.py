@@ -48,8 +48,9 @@ def _one(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Array:
     ends = np.cumsum(np.bincount(curve, minlength=len(counts)))
     starts = ends - np.bincount(curve, minlength=len(counts))
     wanted = 2.0 * np.arange(len(counts))[:, None] + grid
-    right = np.clip(np.searchsorted(place, wanted), starts[:, None], np.maximum(ends - 1, 0)[:, None])
-    left = np.clip(right - 1, starts[:, None], None).clip(max=len(place) - 1)
+    first, last = starts[:, None], np.maximum(ends - 1, 0)[:, None]
+    right = np.searchsorted(place, wanted).clip(first, last)
+    left = (right - 1).clip(first, None).clip(max=len(place) - 1)
     right = right.clip(max=len(place) - 1)
     gap = place[right] - place[left]
     share = np.where(gap > 0, (wanted - place[left]) / np.where(gap > 0, gap, 1.0), 1.0)

@@ -88,8 +88,8 @@ class CoefficientSummary:
     def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
         gram = self._gram(averages[0])
         products = averages[1].reshape(*averages[1].shape[:2], self.p, -1)
-        return np.linalg.solve(gram, np.broadcast_to(products, (
-            *gram.shape[:2], *products.shape[2:])))
+        wide = np.broadcast_to(products, (*gram.shape[:2], *products.shape[2:]))
+        return np.asarray(np.linalg.solve(gram, wide))
 
     def _gram(self, moments: Array) -> Array:
         """T₁ from its coordinates, with eigenvalues from the floor up: (…, p, p)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing
-from engine.numerics.difference_sets import Ellipsoid
+from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
@@ -28,7 +28,7 @@ class Steps:
     def __call__(self, averages: Array) -> Array:
         return self.pairs(averages)
 
-    def differences(self, radius: float, loose: float, n: float) -> Ellipsoid:
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
         return self.pairs.differences(radius, loose, n)
 
 
@@ -38,11 +38,11 @@ class CovarianceSummary:
     Only pairs j ≤ l are released, and θ is made symmetric from them, so noise is symmetric.
 
     *Differences*, in the Hilbert–Schmidt norm, for vectors of norm at most one: ‖xx' − yy'‖² =
-    ‖x‖⁴ + ‖y‖⁴ − 2⟨x, y⟩² ≤ 2, so (1/n) Σ x_i x_i' moves by at most √2/n. About a mean that has been
-    released before, deviations are held to norm one again and the same bound applies. About the
-    sample mean, with a the mean of the other n − 1 curves, C − C' = ((n − 1)/n²)[(x − a)(x − a)' −
-    (y − a)(y − a)'], at most 4(n − 1)/n²: the terms share the sample mean and are no separate
-    records. The filter acts on orthonormal coordinates of the ball.
+    ‖x‖⁴ + ‖y‖⁴ − 2⟨x, y⟩² ≤ 2, so (1/n) Σ x_i x_i' moves by at most √2/n. About a mean that has
+    been released before, deviations are held to norm one again and the same bound applies. About
+    the sample mean, with a the mean of the other n − 1 curves, C − C' is (n − 1)/n² times
+    (x − a)(x − a)' − (y − a)(y − a)', at most 4(n − 1)/n²: the terms share the sample mean and are
+    no separate records. The filter acts on orthonormal coordinates of the ball.
 
     What is released may have negative eigenvalues; they are set to zero, which needs no budget.
 

@@ -2,13 +2,13 @@
 
 Selection works on the mean of curves at one site. With c_i the coefficients of the held curves and
 f_g the smoothed mean of a training part, candidate g has the score ‖f_g‖² − 2⟨f_g, mean of the
-c_i held out⟩, the mean squared distance of the held-out curves up to a constant, plus the noise that
-would be added. Noise is known in closed form, so none is drawn for scores.
+c_i held out⟩, the mean squared distance of the held-out curves up to a constant, plus the noise
+that would be added. Noise is known in closed form, so none is drawn for scores.
 
 "paid" is report-noisy-min on one split into halves. Norms are at most one and smoothing never
 enlarges distances, so replacing a curve that is held out moves every score by at most 4/n_out, and
-one of the training part by |⟨f − f', f + f' − 2m⟩| ≤ 8/n_in. Adding Lap(2u/ε_s) to every score, u the
-larger of the two, and taking the smallest spends ε_s.
+one of the training part by |⟨f − f', f + f' − 2m⟩| ≤ 8/n_in. Adding Lap(2u/ε_s) to every score, u
+the larger of the two, and taking the smallest spends ε_s.
 
 "cross_validated" takes the smallest score of ten folds as it is. The choice depends on the curves
 without protection, so the release has no guarantee at all, and its ledger says so.
@@ -33,7 +33,7 @@ from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, Budget, Spend
 
 if TYPE_CHECKING:
-    from engine.functional_release import FunctionalRelease, Plan
+    from engine.functional_release import Plan
     from engine.summaries.mean import Held
 
 RULES = ("formula", "paid", "cross_validated")
@@ -87,7 +87,7 @@ class Selection:
             epsilon=epsilon),)
 
 
-def choose(release: FunctionalRelease, plan: Plan, records: list[Any], draws: int,
+def choose(release: Any, plan: Plan, records: list[Any], draws: int,
            rng: np.random.Generator) -> NDArray[np.int64] | None:
     """The candidate of every repeat and draw, (repeats, draws); None where there is one only.
 
