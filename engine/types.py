@@ -83,7 +83,9 @@ class PublicFacts:
     `periodic` that a curve ends where it began. `common_times`, on [0, 1], is the public grid at
     which every curve is read, where there is one. `visit_gap`, on [0, 1], is the public gap between
     consecutive readings of a curve, as `numerics.visits` places them; 0 means that times are
-    independent. `covariates` are the numbers known of every person, where there are any.
+    independent. `norm_bound` is the largest root mean square over time (L² norm on [0, 1]) that a
+    curve less `value_middle` is stated to have; 0 means that only the bounds of values are known,
+    so half their width. `covariates` are the numbers known of every person, where there are any.
     """
 
     name: str = "Curves"
@@ -105,12 +107,17 @@ class PublicFacts:
     periodic: bool = False
     common_times: tuple[float, ...] = ()
     visit_gap: float = 0.0
+    norm_bound: float = 0.0
     covariates: tuple[Covariate, ...] = ()
     origin: str = ""
 
     def __post_init__(self) -> None:
         _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
         _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
+        if not 0 <= self.norm_bound < math.inf:
+            raise InputError("The largest possible size of a curve must be 0 or a positive number; "
+                             f"got {self.norm_bound:g}.", field="norm_bound",
+                             hint="0 takes half the width of the stated range of values.")
 
     @property
     def value_middle(self) -> float:
@@ -119,6 +126,11 @@ class PublicFacts:
     @property
     def value_half_width(self) -> float:
         return (self.value_high - self.value_low) / 2
+
+    @property
+    def largest_norm(self) -> float:
+        """τ: `norm_bound`, or what the bounds of values imply."""
+        return self.norm_bound or self.value_half_width
 
     def to_unit_time(self, times: Array) -> Array:
         """Times in their own unit, moved into the stated range, on [0, 1]."""
