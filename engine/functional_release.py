@@ -260,7 +260,7 @@ class FunctionalRelease(Mechanism):
     Paper symbol → name here: τ `size`, K `grid_size`, h `bandwidth`.
     """
 
-    family = "iclp"
+    family = "functional"
     guarantee = "pure"
     tasks = frozenset(task.key for task in (*SERVED, FUNCTIONAL_SUMMARY))
 
@@ -420,7 +420,7 @@ class FunctionalRelease(Mechanism):
 
     def reach(self, facts: PublicFacts) -> float:
         """τ in response units: the stated one, else what the bounds of the values allow."""
-        return self.size or facts.norm_bound or facts.value_half_width
+        return self.size or facts.largest_norm
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
         """The public grid: common times where curves have them, else midpoints."""

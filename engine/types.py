@@ -102,7 +102,6 @@ class PublicFacts:
     value_low: float = -1.0
     value_high: float = 1.0
     reading_sd: float = 0.0
-    norm_bound: float = 0.0
     unit_scale: bool = False
     periodic: bool = False
     common_times: tuple[float, ...] = ()

@@ -18,7 +18,7 @@ from engine.errors import InputError
 from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
 from engine.registry import param
 from engine.sources import Source, sources
-from engine.tasks import MEAN_FUNCTION
+from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
 Function = Callable[[Array], Array]
@@ -67,8 +67,8 @@ class DenseCurves(Source):
 
     key = "dense_curves"
     label = "Dense smooth curves, simulated"
-    order = 16
-    tasks = frozenset({MEAN_FUNCTION.key})
+    order = 40
+    tasks = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key})
 
     mean: str = param(
         "rise", "Mean curve", "The known average the curves scatter around: S-1, S-2, S-3 and S-4 "
