@@ -77,7 +77,7 @@ class DenseCurves(Source):
                           low=2, high=100_000, symbol="n")
     n_observations_per_curve: int = param(
         100, "Readings each", "Every curve is read at the middles of so many equal steps.",
-        low=2, high=1000, symbol="K")
+        low=2, high=1000, symbol="m")
     n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
                            low=1, high=1000, symbol="S")
     errors: str = param(
