@@ -373,6 +373,26 @@ class CurveData:
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), int(self.counts.sum()),
                      int(used.min()) if len(used) else 0, len(self.facts.covariates))
 
+    def on_grid(self, times: tuple[float, ...]) -> Array:
+        """Every curve at these public times: (n_repeats, n_curves, K), in response units.
+
+        Readings are held to the stated bounds and the middle of these is taken off; see
+        `numerics.resampling` for what happens in between. Kept, because methods that are compared
+        on the same data all begin with it.
+        """
+        from engine.numerics.resampling import on_grid
+
+        if times not in self._on_grids:
+            facts = self.facts
+            inside = np.clip(self.values, facts.value_low, facts.value_high) - facts.value_middle
+            self._on_grids[times] = _read_only(on_grid(self.times, inside, self.counts,
+                                                       np.array(times)))
+        return self._on_grids[times]
+
+    @cached_property
+    def _on_grids(self) -> dict[tuple[float, ...], Array]:
+        return {}
+
     def pooled(self) -> CurveData:
         """The same curves on one server: central instead of federated privacy."""
         return replace(self, server=np.zeros_like(self.server))

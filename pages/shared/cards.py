@@ -283,7 +283,9 @@ def budgets(scene: Scene) -> None:
 def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
     """The chosen method and the others of the same task, as lines of the chart."""
     now = settings.current()
-    found = run.other_methods(scene.source, now.mechanism, scene.shown.budgets, now.seed)
+    delta = settings.chosen_delta(scene.source)
+    budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
+    found = run.other_methods(scene.source, now.mechanism, budgets, now.seed)
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
     return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.typical), others
 

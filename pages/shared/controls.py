@@ -191,7 +191,7 @@ def more_options(task: str = settings.TASK) -> None:
         bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon, "epsilon",
               format="%g", step=None, help="Any value between the slider’s ends.")
     with columns[1]:
-        bound(st.number_input, "Chance the limit fails (δ)", settings.delta(source),
+        bound(st.number_input, "Chance the limit fails (δ)", settings.chosen_delta(source),
               lambda delta: settings.set_delta(delta, task), "delta", format="%.2g", step=None,
               help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could publish one "
                    "whole curve and still pass. 0: never, for methods that can.")

@@ -343,7 +343,12 @@ def change_mechanism(task: str, chosen: Mechanism) -> None:
     change(**{MEMBERS[task][1][0]: chosen})
 
 
-def delta(of: Source) -> float:
+def delta(of: Source, task: str = TASK) -> float:
+    """The δ of the chosen method: 0 where it never needs one, else the chosen one."""
+    return 0.0 if current().mechanism_of(task).guarantee == "pure" else chosen_delta(of)
+
+
+def chosen_delta(of: Source) -> float:
     """The chosen δ, usually 1/n²."""
     chosen = current().delta
     return usual_delta(of) if chosen is None else chosen
