@@ -165,7 +165,7 @@ class Hinge(Loss):
 
     The rounded loss is M-admissible with the same M, so r is that of the hinge. It lies below the
     hinge by at most w/2, so its minimiser is within √(w/(2ψ)) of the hinge's; that is the worst
-    case, mostly they differ by about w. It is differentiable, with a certificate of the size of the
+    case, mostly it is far nearer. It is differentiable, with a certificate of the size of the
     rounding error of its slope, about 1e-16/w. For the hinge itself a duality gap as small as
     rounding errors leaves 1e-8/√ψ of doubt, which is too much beside r when n is large.
     """
