@@ -20,7 +20,7 @@ from engine.errors import InputError
 Array = NDArray[np.float64]
 GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
-_MIDPOINTS = 2**17  # for curves with jumps: cells of dyadic length hold whole numbers of them
+_MIDPOINTS = 2**15  # for curves with jumps: cells of dyadic length hold whole numbers of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def drawing_grid() -> Array:
 
 @cache
 def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
-    """Nodes and weights on [0, 1]: 200 of Gauss and Legendre, or 2^17 equal "midpoints"."""
+    """Nodes and weights on [0, 1]: 200 of Gauss and Legendre, or 2^15 equal "midpoints"."""
     if rule == "midpoints":
         return (_read_only((np.arange(_MIDPOINTS) + 0.5) / _MIDPOINTS),
                 _read_only(np.full(_MIDPOINTS, 1 / _MIDPOINTS)))

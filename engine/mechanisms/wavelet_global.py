@@ -311,8 +311,8 @@ class WaveletGlobal(WaveletRegression):
         """Standard deviations of the noise of every site at τ = 1: (sites,)."""
         if self.constants == "published":  # c_ψ 2^{L/2} at the level L = J − 1
             reach = printed_sensitivity_constant(self.moments) * math.sqrt(basis.size / 2)
-            return reach * sites.printed_multiplier() / sites.n
-        return 2 * self._shape(basis)[1] * sites.exact_multiplier() / sites.n
+            return reach * sites.printed_multiplier / sites.n
+        return 2 * self._shape(basis)[1] * sites.exact_multiplier / sites.n
 
     # -- on the sites, and at the centre ----------------------------------------------------
 
