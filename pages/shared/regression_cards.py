@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from engine import accounting, regression_view, wording
@@ -41,10 +43,10 @@ class View:
         first = max(mus, key=mus.__getitem__)
         return mus[first], lines[first][0].asked
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
-             ) -> None:
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
+             picked: Callable[[float], None] | None = None) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"regression_{key}", height, phone)
+        cards.draw(chart, f"regression_{key}", height, phone, picked)
 
 
 def _source():
@@ -208,17 +210,27 @@ def point(view: View) -> None:
     if view.shown.is_refused:
         st.markdown("These budgets allow no estimate.")
         return
-    controls.bound(st.slider, "Where", view.now.point, lambda at: settings.change(
-        point=settings.checked_point(at)), "point", min_value=0.0, max_value=1.0, step=0.01)
     found = regression_view.point_view(view.source, WaveletPointwise(), view.shown.plan,
                                        view.network, view.now.point, view.now.seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320)
+        controls.bound(st.slider, "Where: move this, or touch the picture", view.now.point, _move,
+                       "point", min_value=0.0, max_value=1.0, step=0.01)
+        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320,
+                  picked=lambda x: _move(_on_unit_scale(view, x)))
     with right:
         st.markdown(words.point(found))
         st.markdown(words.point_against_whole(found))
         st.markdown(f":small[{words.printed_constant(found)}]")
+
+
+def _move(point: float) -> None:
+    settings.change(point=settings.checked_point(point))
+
+
+def _on_unit_scale(view: View, x: float) -> float:
+    """A place in the picture, to the steps of the slider."""
+    return round(float(view.facts.to_unit_time(np.array(x))), 2)
 
 
 def cost(view: View) -> None:
