@@ -239,12 +239,14 @@ def cost(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     found = regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
                                             WaveletPointwise().smoothness)
+    planned = regression_view.planned_cost(view.mechanism, view.facts, view.network)
     with left:
-        view.draw("Cost of privacy", figures.cost(found, layout.theme()), "cost", 320)
-        st.markdown(":small[By the rates, for as many equal sites; constants and logarithms are "
-                    "left out. Dotted: where the cost begins.]")
+        view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)
+        st.markdown(":small[Squared errors, for as many readings on as many equal sites. Vertical: "
+                    "where the cost begins by the rates.]")
     with right:
         st.markdown(words.elbows(found))
+        st.markdown(words.planned_cost(planned))
 
 
 def assumptions(view: View) -> None:
@@ -274,6 +276,12 @@ def worst(view: View) -> None:
     found = regression_view.worst_pair(view.shown.plan, view.mechanism)
     view.draw("Weight of a reading", figures.worst(found, layout.theme()), "worst", 280)
     st.markdown(words.worst(found, view.shown.plan.clip))
+
+
+def slopes() -> None:
+    """Nine numbers of the theory beside the same numbers worked out from exact errors."""
+    st.markdown(words.SLOPES)
+    st.dataframe(run.wavelet_slopes_compared(), hide_index=True)
 
 
 def ledger(view: View) -> None:
