@@ -266,7 +266,8 @@ def messages(view: View) -> None:
     st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
     st.dataframe([{"sites": row.group.sites, "readings": row.group.readings,
-                   "ε": row.group.epsilon, "weight of each": f"{100 * row.weight:.2g} %",
+                   "ε": row.group.epsilon,
+                   "weight of each": f"{wording.number(100 * row.weight, 2)} %",
                    "noise in each number": wording.number(row.noise),
                    "limited by": "privacy" if row.limited else "readings"}
                   for row in view.shown.rows], hide_index=True)

@@ -15,7 +15,7 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
 from engine.rates.wavelet_regression import WaveletSites
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
-from engine.types import Budget
+from engine.types import NON_PRIVATE, Budget
 from engine.wavelet_slopes import PATHS
 
 POINT = WaveletPointwise(points="0.37")
@@ -139,15 +139,16 @@ def test_slopes_have_three_digits(path):
         assert path.slope(inner[0]) == pytest.approx(inner[1], abs=5e-4)
 
 
-def monte_carlo(mechanism, network, signal, repeats):
+def monte_carlo(mechanism, network, signal, repeats, budgets=None):
     """How many standard errors simulated errors are from the exact one; 100 data sets at a time."""
     source, errors = points_of(network, signal), []
+    budgets = budgets or source.budgets()
     for block in range(repeats // 100):
         data = source.draw(100, generator(11, block, 0))
-        estimate = mechanism.release(data, source.budgets(), generator(11, block, 1))
+        estimate = mechanism.release(data, budgets, generator(11, block, 1))
         errors.append(integrated_squared_errors(estimate, data.truth).total[0])
     got = mean_and_se(np.concatenate(errors))
-    return (got["mean"] - error_of(mechanism, network, signal)) / got["se"]
+    return (got["mean"] - mechanism.exact_risk(source, budgets)) / got["se"]
 
 
 @pytest.mark.parametrize(("chosen", "network", "signal"), [
@@ -171,6 +172,14 @@ def test_simulated_errors_at_a_point_agree_with_exact_ones(network):
 @pytest.mark.parametrize("chosen", [{}, {"weights": "published"}, {"plan_rule": "literal"}], ids=str)
 def test_all_simulated_errors_agree_with_exact_ones(chosen, network, signal):
     assert abs(monte_carlo(WaveletGlobal(**chosen), network, signal, 200)) < Z
+
+
+@pytest.mark.slow
+@every_network
+@pytest.mark.parametrize("signal", CURVES)
+def test_all_simulated_errors_without_protection_agree_with_exact_ones(network, signal):
+    free = (NON_PRIVATE,) * len(CONFIGURATIONS[network][0])
+    assert abs(monte_carlo(WaveletGlobal(), network, signal, 200, free)) < Z
 
 
 @pytest.mark.slow

@@ -98,10 +98,19 @@ def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
     assert plain["mechanism"]["key"] == "wavelet_global"
 
 
+def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
+    at = visit("regression", "network-1x40000x2_24x1000x0.1", fold_regression_messages=True)
+    rows = next(frame.value for frame in at.dataframe if "weight of each" in frame.value)
+    assert list(rows["weight of each"]) == ["100 %", "0.0045 %"]
+    assert list(rows["limited by"]) == ["readings", "privacy"]
+    assert "privacy limits 24 of 25 sites" in words(at) and "regime 9" in words(at)
+
+
 def test_slopes_of_the_theory_stand_beside_exact_ones():
     at = visit("regression", fold_regression_slopes=True)
     assert not at.exception and not at.error
     table = next(frame.value for frame in at.dataframe if "slope in theory" in frame.value)
+    assert list(table["over"][:3]) == ["2^10 to 2^24", "2^16 to 2^32", "2^-11 to 2^-2"]
     assert list(table["slope in theory"][:2]) == ["-0.667", "-0.500"]
     assert list(table["slope of exact errors"][[0, 2, 8]]) == ["-0.657", "-0.887", "+0.426"]
 
