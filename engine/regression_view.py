@@ -22,13 +22,14 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.preview import SHOWN_DRAWS
 from engine.rates.wavelet_regression import WaveletRate, WaveletSites
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Array, Budget, Spend
+from engine.types import Array, Budget, PublicFacts, Sizes, Spend
 from engine.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
 DELTA = 1e-5
 _MOST_KINDS, _MOST_SITES, _MOST_READINGS = 12, 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
+_PLANNED_STEPS = 21
 _SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
 _REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
@@ -297,6 +298,23 @@ def cost_of_privacy(network: Network, smoothness: float, smoothness_at_a_point: 
         curves.append(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
     return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]))
+
+
+def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
+                 ) -> tuple[Array, Array]:
+    """ε, and by how much privacy raises the bound on the squared error that the plan minimises.
+
+    The bound has all its constants, holds for the whole class of curves, and is B² where nothing
+    is released.
+    """
+    n, sites = network.n_readings // network.n_sites, network.n_sites
+    sizes = Sizes((n,) * sites, n * sites, 1)
+    tuned = replace(mechanism, plan_rule="tuned", level=None, clip=None)
+    epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, _PLANNED_STEPS)
+    plans = [tuned.plan(sizes, (Budget(epsilon, network.delta),) * sites, facts)
+             for epsilon in (*epsilons.tolist(), math.inf)]
+    bounds = np.minimum([plan.criterion for plan in plans], tuned.stated(facts)[0] ** 2)
+    return epsilons, bounds[:-1] / bounds[-1]
 
 
 @dataclass(frozen=True)

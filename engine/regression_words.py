@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from engine import wording
 from engine.regression_view import (
     ByLevel,
@@ -14,6 +16,7 @@ from engine.regression_view import (
     RegressionView,
     WorstPair,
 )
+from engine.types import Array
 from engine.wavelet_risk import RiskParts
 
 TITLE = "What can sites learn together from single readings?"
@@ -69,19 +72,22 @@ def levels(found: ByLevel) -> str:
             f"{ratio:.1f} times less, which nobody can know without looking at it.")
 
 
+_REGIMES = {
+    "regime 8": "No single site dominates: regime 8 of the theorem.",
+    "regime 9": "One site alone would do about as well: regime 9 of the theorem.",
+    "neither": "That is neither regime 8 of the theorem (privacy limits every site) nor 9 (one "
+               "site alone would do about as well)."}
+
+
 def limited(network: Network, gamma: float) -> str:
     """Which sites privacy holds back, with D and the regime of the theorem."""
     theory = network.theory()
     count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
     sites = network.n_sites
-    who = ("At every site" if count == sites else "At no site" if count == 0 else
-           f"At {count} of {sites} sites")
-    regime = theory.regime(gamma)
-    which = {"regime 8": "No single site dominates (regime 8).",
-             "regime 9": "One site alone would do about as well (regime 9).",
-             "neither": "Neither regime of the theorem applies."}[regime]
-    return (f"{who} privacy, not the number of readings, is the limit (n ε² ≤ D = "
-            f"{wording.number(d)}). {which}")
+    who = ("readings, not privacy, limit every site" if count == 0 else
+           f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
+    return (f"By the rates, which leave out constants, {who} (privacy does where n ε² ≤ D = "
+            f"{wording.number(d)}). {_REGIMES[theory.regime(gamma)]}")
 
 
 def point(view: PointView) -> str:
@@ -115,8 +121,17 @@ def printed_constant(view: PointView) -> str:
 
 def elbows(found: CostOfPrivacy) -> str:
     whole, one = (wording.number(value, 2) for value in found.elbows)
-    return (f"Below **ε = {whole}** privacy costs the whole curve, below **ε = {one}** a single "
-            "point. Smoother targets lose more to privacy.")
+    return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
+            f"single point below **ε = {one}**. Smoother targets lose more to privacy.")
+
+
+def planned_cost(planned: tuple[Array, Array]) -> str:
+    """What the constants add to the rates."""
+    epsilons, times = planned
+    at_one = float(np.exp(np.interp(0.0, np.log(epsilons), np.log(times))))
+    return (f"Rates leave out constants. With them the bound that the plan keeps is **"
+            f"{wording.number(at_one, 2)} times** as large at ε = 1 as without privacy. The solid "
+            "line is flat on the left where nothing would be released.")
 
 
 def worst(found: WorstPair, clip: float) -> str:
@@ -137,6 +152,13 @@ def design(found: DesignDemo) -> str:
             f"under *More options*) makes it {known}; an unknown one can be released with the "
             "same message.")
 
+
+SLOPES = (
+    "How fast errors fall, on log scales, along nine paths. The theory leaves out logarithms, so "
+    "exact errors of the tuned plans fall a little slower: the clip grows with the number of "
+    "readings, and at both ends of a path more than one part of the error counts. All sites are "
+    "alike, δ = 10⁻⁸; the whole curve is exactly as rough as smoothness 1 allows, the point is a "
+    "kink of smoothness ¾.")
 
 ASSUMPTIONS = (
     "**One reading, one person.** A person with several readings has a weaker protection.",

@@ -22,7 +22,7 @@ from engine.errors import InputError
 Array = NDArray[np.float64]
 GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
-_MIDPOINTS = 2**17  # for curves with jumps: cells of dyadic length hold whole numbers of them
+_MIDPOINTS = 2**15  # for curves with jumps: cells of dyadic length hold whole numbers of them
 _SIDE = 96  # midpoints along each side of the square
 
 
@@ -249,7 +249,7 @@ def _to_legendre() -> Array:
 def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
     """Nodes and weights of a rule.
 
-    "gauss": 200 of Gauss and Legendre on [0, 1]; "midpoints": 2^17 equal ones; "square": those of
+    "gauss": 200 of Gauss and Legendre on [0, 1]; "midpoints": 2^15 equal ones; "square": those of
     96 × 96 equal cells of [0, 1]², (9216, 2), the second coordinate fastest.
     """
     if rule == "square":

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -59,14 +60,16 @@ class Sites:
     def clips(self) -> Array:
         return self.bound + self.sigma * CLIPS
 
+    @cached_property
     def exact_multiplier(self) -> Array:
         """Standard deviation of Gaussian noise over its sensitivity, the least there is."""
         return np.array([1 / accounting.exact_mu(float(e), float(d))
                          for e, d in zip(self.epsilon, self.delta, strict=True)])
 
+    @cached_property
     def printed_multiplier(self) -> Array:
         """2 √log(2/δ)/ε, as printed."""
-        self.exact_multiplier()  # refuses δ = 0
+        self.exact_multiplier  # noqa: B018  (refuses δ = 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             printed = 2 * np.sqrt(np.log(2 / self.delta)) / self.epsilon
         return np.where(np.isfinite(self.epsilon), printed, 0.0)

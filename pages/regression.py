@@ -34,6 +34,9 @@ if view is not None:
     with layout.fold("What one reading can change", "regression_worst") as is_open:
         if is_open:
             cards.worst(view)
+with layout.fold("Slopes: theory and exact", "regression_slopes") as is_open:
+    if is_open:
+        cards.slopes()
 layout.chips(controls.all_changed(cards.TASK), layout.reset)
 with layout.fold("More options: readings, method, seed", "regression_more") as is_open:
     if is_open:

@@ -124,14 +124,25 @@ def point(view: RegressionView, found: PointView, theme: Theme) -> Chart:
                   "to": [found.high], "true": [found.truth]})
 
 
-def cost(found: CostOfPrivacy, theme: Theme) -> Chart:
-    """How many times privacy raises the error, by ε, with the elbows of both tasks."""
+def cost(found: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Chart:
+    """How many times privacy raises the error, by ε, with the elbows of both tasks.
+
+    `planned` is ε and the same number for the whole curve by the bound of its plan.
+    """
     x = _plain(found.epsilons)
-    data = [_points("whole curve", x, found.whole, colour("wavelet", theme), "4px,2px", 0.0),
-            _points("one point", x, found.point, colour("wavelet", theme), "1px,3px", 0.0)]
+    shade = colour("wavelet", theme)
+    data = [_points("whole curve, by the rate", x, found.whole, shade, "8px,3px", 0.0),
+            _points("one point, by the rate", x, found.point, shade, "2px,3px", 0.0)]
+    highest = float(max(found.whole.max(), found.point.max()))
+    table = {"ε": x, "whole curve": _plain(found.whole), "one point": _plain(found.point)}
+    epsilons, times = planned
+    data.append(_points("whole curve, by its plan", _plain(epsilons), times, shade, "solid", 0.0,
+                        2.4))
+    table["whole curve, by its plan"] = _plain(np.exp(np.interp(
+        np.log(found.epsilons), np.log(epsilons), np.log(times))))
+    highest = max(highest, float(times.max()))
     for trace in data:
         trace["mode"] = "lines"
-    highest = float(max(found.whole.max(), found.point.max()))
     for elbow in found.elbows:
         data.append({"type": "scatter", "mode": "lines", "x": [elbow, elbow], "y": [1.0, highest],
                      "showlegend": False, "hoverinfo": "skip",
@@ -140,7 +151,7 @@ def cost(found: CostOfPrivacy, theme: Theme) -> Chart:
         theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", x[0], x[-1]),
         yaxis=log_axis(theme, "Times the error without privacy", 0.9, highest * 1.1, grid=True))}
     return Chart(spec, "How many times privacy raises the error, by ε; dotted: where it begins.",
-                 {"ε": x, "whole curve": _plain(found.whole), "one point": _plain(found.point)})
+                 table)
 
 
 def worst(found: WorstPair, theme: Theme) -> Chart:

@@ -298,7 +298,7 @@ class WaveletPointwise(WaveletRegression):
         if self.constants == "published":  # each of k points with ε/k
             constant = printed_point_constant(self.moments) * basis.size / 2
             return np.asarray(constant * self.values_at.size / (sites.n * sites.epsilon))
-        multiplier = 1 / sites.epsilon if kind == "laplace" else sites.exact_multiplier()
+        multiplier = 1 / sites.epsilon if kind == "laplace" else sites.exact_multiplier
         return np.asarray(2 * self._reach(kind, basis) * multiplier / sites.n)
 
     def _reach(self, kind: str, basis: WaveletBasis) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -435,5 +435,6 @@ def formula(mechanism: Mechanism, tuning: Mapping[str, object], plain: dict[str,
                 + "\nEND", language="bash")
 
 
-def draw(chart: Chart, key: str, height: int, phone: int | None = None) -> None:
-    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone)
+def draw(chart: Chart, key: str, height: int, phone: int | None = None,
+         picked: Callable[[float], None] | None = None) -> None:
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked)

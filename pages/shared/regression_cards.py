@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from engine import accounting, regression_view, wording
@@ -41,10 +43,10 @@ class View:
         first = max(mus, key=mus.__getitem__)
         return mus[first], lines[first][0].asked
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
-             ) -> None:
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
+             picked: Callable[[float], None] | None = None) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"regression_{key}", height, phone)
+        cards.draw(chart, f"regression_{key}", height, phone, picked)
 
 
 def _source():
@@ -208,17 +210,27 @@ def point(view: View) -> None:
     if view.shown.is_refused:
         st.markdown("These budgets allow no estimate.")
         return
-    controls.bound(st.slider, "Where", view.now.point, lambda at: settings.change(
-        point=settings.checked_point(at)), "point", min_value=0.0, max_value=1.0, step=0.01)
     found = regression_view.point_view(view.source, WaveletPointwise(), view.shown.plan,
                                        view.network, view.now.point, view.now.seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320)
+        controls.bound(st.slider, "Where: move this, or touch the picture", view.now.point, _move,
+                       "point", min_value=0.0, max_value=1.0, step=0.01)
+        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320,
+                  picked=lambda x: _move(_on_unit_scale(view, x)))
     with right:
         st.markdown(words.point(found))
         st.markdown(words.point_against_whole(found))
         st.markdown(f":small[{words.printed_constant(found)}]")
+
+
+def _move(point: float) -> None:
+    settings.change(point=settings.checked_point(point))
+
+
+def _on_unit_scale(view: View, x: float) -> float:
+    """A place in the picture, to the steps of the slider."""
+    return round(float(view.facts.to_unit_time(np.array(x))), 2)
 
 
 def cost(view: View) -> None:
@@ -227,12 +239,14 @@ def cost(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     found = regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
                                             WaveletPointwise().smoothness)
+    planned = regression_view.planned_cost(view.mechanism, view.facts, view.network)
     with left:
-        view.draw("Cost of privacy", figures.cost(found, layout.theme()), "cost", 320)
-        st.markdown(":small[By the rates, for as many equal sites; constants and logarithms are "
-                    "left out. Dotted: where the cost begins.]")
+        view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)
+        st.markdown(":small[Squared errors, for as many readings on as many equal sites. Vertical: "
+                    "where the cost begins by the rates.]")
     with right:
         st.markdown(words.elbows(found))
+        st.markdown(words.planned_cost(planned))
 
 
 def assumptions(view: View) -> None:
@@ -252,7 +266,8 @@ def messages(view: View) -> None:
     st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
     st.dataframe([{"sites": row.group.sites, "readings": row.group.readings,
-                   "ε": row.group.epsilon, "weight of each": f"{100 * row.weight:.2g} %",
+                   "ε": row.group.epsilon,
+                   "weight of each": f"{wording.number(100 * row.weight, 2)} %",
                    "noise in each number": wording.number(row.noise),
                    "limited by": "privacy" if row.limited else "readings"}
                   for row in view.shown.rows], hide_index=True)
@@ -262,6 +277,12 @@ def worst(view: View) -> None:
     found = regression_view.worst_pair(view.shown.plan, view.mechanism)
     view.draw("Weight of a reading", figures.worst(found, layout.theme()), "worst", 280)
     st.markdown(words.worst(found, view.shown.plan.clip))
+
+
+def slopes() -> None:
+    """Nine numbers of the theory beside the same numbers worked out from exact errors."""
+    st.markdown(words.SLOPES)
+    st.dataframe(run.wavelet_slopes_compared(), hide_index=True)
 
 
 def ledger(view: View) -> None:

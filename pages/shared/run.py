@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine import coefficient_view, planner, preview, regression_view, sites
+from engine import coefficient_view, planner, preview, regression_view, sites, wavelet_slopes
 from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
@@ -141,6 +141,11 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal,
     """Its exact error at every level."""
     key = digest(("levels", source, mechanism, network))
     return _SHARED.get(key, lambda: regression_view.risk_by_level(source, mechanism, network))
+
+
+def wavelet_slopes_compared() -> dict[str, list[str]]:
+    """Slopes of exact errors beside those of the theory."""
+    return _SHARED.get("wavelet slopes", wavelet_slopes.compared)
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,

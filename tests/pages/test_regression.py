@@ -13,6 +13,7 @@ from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.regression_view import NETWORKS, Group, Network
 from engine.sources.regression_points import RegressionPoints
+from engine.types import Budget
 from pages.shared import settings
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
@@ -97,6 +98,23 @@ def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
     assert plain["mechanism"]["key"] == "wavelet_global"
 
 
+def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
+    at = visit("regression", "network-1x40000x2_24x1000x0.1", fold_regression_messages=True)
+    rows = next(frame.value for frame in at.dataframe if "weight of each" in frame.value)
+    assert list(rows["weight of each"]) == ["100 %", "0.0045 %"]
+    assert list(rows["limited by"]) == ["readings", "privacy"]
+    assert "privacy limits 24 of 25 sites" in words(at) and "regime 9" in words(at)
+
+
+def test_slopes_of_the_theory_stand_beside_exact_ones():
+    at = visit("regression", fold_regression_slopes=True)
+    assert not at.exception and not at.error
+    table = next(frame.value for frame in at.dataframe if "slope in theory" in frame.value)
+    assert list(table["over"][:3]) == ["2^10 to 2^24", "2^16 to 2^32", "2^-11 to 2^-2"]
+    assert list(table["slope in theory"][:2]) == ["-0.667", "-0.500"]
+    assert list(table["slope of exact errors"][[0, 2, 8]]) == ["-0.657", "-0.887", "+0.426"]
+
+
 def test_times_that_are_not_even_are_measured_where_no_formula_is_known():
     at = visit("regression", "v-wavelet_global~v.design-released~network-8x2000x2")
     assert not at.error and "simulated" in words(at)
@@ -149,6 +167,18 @@ def test_privacy_begins_to_cost_a_point_earlier_and_the_cost_is_one_above():
     assert found.elbows[0] < found.elbows[1]
     assert (found.whole[found.epsilons > found.elbows[0] * 1.01] == 1).all()
     assert found.elbows[0] == pytest.approx(4000**-0.5 * 64_000 ** (1 / 6))
+
+
+def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
+    method, facts = WaveletGlobal(), RegressionPoints().facts
+    epsilons, times = regression_view.planned_cost(method, facts, ALIKE)
+    assert (np.diff(times) <= 0).all() and times[-1] >= 1
+    sizes = ALIKE.source(RegressionPoints()).sizes
+    at_one, free = (method.plan(sizes, (Budget(epsilon, ALIKE.delta),) * 16, facts).criterion
+                    for epsilon in (epsilons[15], math.inf))
+    assert epsilons[15] == pytest.approx(1) and times[15] == pytest.approx(at_one / free)
+    assert times[0] == pytest.approx(facts.value_half_width**2 / free)  # nothing is released
+    assert f"**{times[15]:.2g} times**" in regression_words.planned_cost((epsilons, times))
 
 
 def test_taking_rising_times_for_even_costs_and_stating_them_mends_it():
