@@ -197,8 +197,8 @@ def _own_sites(source: Upload) -> None:
                            "own_epsilon_all", format="%g", step=None)
             return
         for k, group in enumerate(_network().groups):
-            controls.bound(st.number_input, f"ε at {wording.escape(group.name)} "
-                           f"({group.readings:,} readings)", group.epsilon,
+            controls.bound(st.number_input, f"Protection ε at {wording.escape(group.name)} "
+                           f"({group.readings:,})", group.epsilon,
                            lambda entered, k=k: write(entered, range(k, k + 1)),
                            f"own_epsilon_{k}", format="%g", step=None)
 
@@ -349,8 +349,8 @@ def messages(view: View) -> None:
                   "messages", 340)
     st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
-    layout.table([{"site" if row.group.name else "sites": row.group.name or row.group.sites,
-                   "readings": row.group.readings, "ε": row.group.epsilon,
+    layout.table([{"site" if view.own else "sites": row.group.name or row.group.sites,
+                   "readings": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
                    "weight of each": f"{100 * row.weight:.2g} %",
                    "noise in each number": wording.number(row.noise),
                    "limited by": "privacy" if row.limited else "readings"}

@@ -141,7 +141,7 @@ def _single_layout(table: tables.Table) -> Layout:
         _ROLES[0][1], [_EVERY_ROW, *names], placeholder="Choose",
         index=1 + names.index(suggested.id) if suggested.id else None,
         format_func=lambda name: name if name == _EVERY_ROW else f"column {tables.shortened(name)}",
-        key="upload_person", help="The protection is that of one person. Where people may have "
+        key="upload_who", help="The protection is that of one person. Where people may have "
         "several rows a column must tell them apart.")
     layout = _roles(table, suggested, _ROLES[1:])
     if person is None:
