@@ -224,8 +224,8 @@ def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network
     return RegressionView(
         facts=own.facts, times=times, truth=truth, releases=releases, without=without,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
-        messages=sent @ grid.T + own.facts.value_middle if is_average else None, plan=plan, squared_error=squared,
-        risk=risk, zero_risk=zero,
+        messages=sent @ grid.T + own.facts.value_middle if is_average else None, plan=plan,
+        squared_error=squared, risk=risk, zero_risk=zero,
         known=_known(mechanism, data, network, estimate, releases - without),
         spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness))
 

@@ -67,7 +67,7 @@ def _valued(text: str, facts: PublicFacts) -> str:
     return wording.with_unit(text, wording.escape(facts.value_unit))
 
 
-def _places(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
+def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
     """Values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5."""
     decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
     return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u2009"), facts)
@@ -134,7 +134,7 @@ def point(view: PointView) -> str:
 
 
 def _point_of_own(view: PointView) -> str:
-    value, low, high = _places([view.released, view.low, view.high], view.high - view.low,
+    value, low, high = at_scale([view.released, view.low, view.high], view.high - view.low,
                                view.facts)
     return (f"At {place(view.facts, view.point)} the released value is **{value}**, with 95 in 100 "
             f"limits {low} to {high}. They cover noise and chance in who takes part, not what the "
@@ -174,7 +174,7 @@ def elbows(found: CostOfPrivacy) -> str:
 def worst(found: WorstPair, clip: float, facts: PublicFacts) -> str:
     """The pair of readings that changes a message most."""
     ratio = found.printed / found.exact
-    high, low = _places([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
+    high, low = at_scale([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
     text = (f"The worst pair: both at {place(facts, found.time)}, one at {high}, one at {low}. "
             f"It moves a site’s message by **{wording.number(found.exact)}"
             f" τ/n**.")
