@@ -358,6 +358,9 @@ def messages(view: View) -> None:
 
 
 def worst(view: View) -> None:
+    if view.mechanism.design != "even":
+        st.markdown(words.WORST_ONLY_EVEN)
+        return
     found = regression_view.worst_pair(view.shown.plan, view.mechanism)
     view.draw("Weight of a reading", figures.worst(found, view.facts, layout.theme()), "worst", 280)
     st.markdown(words.worst(found, view.shown.plan.clip, view.facts))

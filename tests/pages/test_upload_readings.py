@@ -180,7 +180,7 @@ def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
 
 
 def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
-    at = shown()
+    at = shown(fold_regression_worst=True)
     assert "Times are taken to be spread evenly over 0 to 24" in words(at)
     at.selectbox(key="w_design").set_value("weighted")
     ran(at)
@@ -190,6 +190,7 @@ def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
     mechanism = at.session_state.settings.readings_mechanism
     assert (mechanism.design, mechanism.density) == ("weighted", "0.5, 1.5")
     assert "follow the density you state" in words(at) and regression_words.ONLY_EVEN in words(at)
+    assert "The worst pair: " not in words(at) and regression_words.WORST_ONLY_EVEN in words(at)
     at.selectbox(key="w_design").set_value("released")
     ran(at)
     assert not at.error and "noisy density" in words(at)
