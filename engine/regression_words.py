@@ -144,9 +144,9 @@ def _point_of_own(view: PointView) -> str:
 ONLY_EVEN = ("The method for one point takes times to be spread evenly. With times stated "
              "otherwise, read the point off the whole curve.")
 
-WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenly. What one reading "
-                   "can move a message by with times stated otherwise stands in the ledger below, "
-                   "under *moved at most by*.")
+WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenly. What one "
+                   "reading can move a message by with times stated otherwise stands in the "
+                   "ledger below, under *moved at most by*.")
 
 
 def point_against_whole(view: PointView) -> str:
