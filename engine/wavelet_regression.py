@@ -37,19 +37,24 @@ _MOST_CORRECTED = 4  # vanishing moments with corrected edges
 
 @dataclass(frozen=True)
 class Sites:
-    """Public numbers of all sites, (sites,) each; B and σ in response units."""
+    """Public numbers of all sites, (sites,) each; B and σ in response units.
+
+    `unit` is what the radius of a class of curves counts in.
+    """
 
     n: Array
     epsilon: Array
     delta: Array
     bound: float
     sigma: float
+    unit: float = 1.0
 
     @classmethod
-    def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float) -> Sites:
+    def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float,
+           unit: float = 1.0) -> Sites:
         return cls(np.array(sizes.n_curves_per_server, dtype=float),
                    np.array([budget.epsilon for budget in budgets]),
-                   np.array([budget.delta for budget in budgets]), bound, sigma)
+                   np.array([budget.delta for budget in budgets]), bound, sigma, unit)
 
     @property
     def square(self) -> float:
@@ -220,7 +225,7 @@ class WaveletRegression(Mechanism):
         if min(sizes.n_curves_per_server) == 0:
             raise InputError("Every site needs at least one reading.", field="counts",
                              hint="Number sites without gaps.")
-        return Sites.of(sizes, budgets, bound, sigma)
+        return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
 
     def caution(self, facts: PublicFacts) -> str:
         if facts.periodic or self.edges == "corrected" or self.moments == 1:

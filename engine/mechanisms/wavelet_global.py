@@ -124,8 +124,9 @@ class WaveletGlobal(WaveletRegression):
         1.0, "Smoothness", "How smooth you state the curve to be. Larger: fewer functions.",
         low=0.51, high=10.0, symbol="α")
     radius: float = param(
-        2.0, "Radius", "Size of the class of curves, in response units.", low=1e-3, high=1e6,
-        symbol="R")
+        2.0, "Radius", "Size of the class of curves: in response units where values are of size "
+        "one, otherwise in halves of the bound B.",
+        low=1e-3, high=1e6, symbol="R")
     edge_noise: str = param(
         "weighted", "Noise at the ends",
         "Weighted: edge coordinates get more noise, so that all others need less. Equal: the same "
@@ -264,7 +265,8 @@ class WaveletGlobal(WaveletRegression):
         levels, clips = self.levels(), self.clips(sites)
         bases = [self.wavelets(level) for level in levels]
         size = np.array([float(basis.size) for basis in bases])
-        tail = self.radius**2 * size ** (-2 * self.smoothness) / (1 - 4**-self.smoothness)
+        radius = self.radius * sites.unit
+        tail = radius**2 * size ** (-2 * self.smoothness) / (1 - 4**-self.smoothness)
         unit = np.stack([self._unit_scales(basis, sites)**2
                          * basis.noise_shape(self._shape(basis)[0]).sum() for basis in bases])
         # what is divided by a released density has its noise, too, times |f|/τ ≤ 1

@@ -128,11 +128,11 @@ def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: in
         key, lambda: protocol.release_range(source, mechanism, (budget,), seed))
 
 
-def regression(source: RegressionPoints, mechanism: WaveletGlobal,
+def regression(source: regression_view.Readings, mechanism: WaveletGlobal,
                network: regression_view.Network, seed: int) -> regression_view.RegressionView:
     """The curve that sites would publish from single readings."""
     key = digest(("regression", source, mechanism, network, seed))
-    return _SHARED.get(
+    return _store(source).get(
         key, lambda: regression_view.regression_view(source, mechanism, network, seed))
 
 

@@ -14,15 +14,17 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.planner import DIALS
 from engine.preview import EPSILON_STEPS
 from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
-from engine.regression_view import NETWORKS, Group, Network
+from engine.regression_view import MOST_KINDS, NETWORKS, Group, Network
 from engine.sites import PRESETS as SITE_PRESETS
 from engine.sites import SiteRow
 from engine.sources import Source, sources
+from engine.sources.upload import Upload
 from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.types import Budget
 from pages.shared import site_table
@@ -32,6 +34,8 @@ TASK = MEAN_FUNCTION.key
 MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k")),
            WAVELET_REGRESSION.key: (("readings_source", "w"), ("readings_mechanism", "v"))}
+# Tasks of the pages that are not about average curves; these share the visitor's own curves.
+_PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_REGRESSION.key}
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
@@ -147,6 +151,8 @@ def _member(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any, 
     try:
         cls = shelf.get(words[letter])
     except InputError:
+        cls = None
+    if cls is None or not _has_a_page(letter, cls):
         problems.append(words[letter])
         return usual
     known = {p.name: p for p in cls.parameters()}
@@ -160,6 +166,15 @@ def _member(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any, 
             except (KeyError, ValueError):
                 problems.append(name[2:])
     return cls(**chosen)
+
+
+def _has_a_page(letter: str, cls: Any) -> bool:
+    """Whether a letter of the address can stand for this member: it serves the letter's task.
+
+    A single point is released beside the whole curve, never in its place.
+    """
+    tasks = [task for task, pair in MEMBERS.items() if letter in dict(pair).values()]
+    return all(task in cls.tasks for task in tasks) and cls is not WaveletPointwise
 
 
 def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:
@@ -176,7 +191,7 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         elif name == "target":
             value = checked_target(float(text))
         elif name == "network":
-            value = Network(tuple(_group(part) for part in text.split("_")))
+            value = _network(text)
         elif name == "point":
             value = checked_point(float(text))
         elif name == "sites":
@@ -189,6 +204,14 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         problems.append(name)
         return settings
     return replace(settings, **{name: value})
+
+
+def _network(text: str) -> Network:
+    groups = tuple(_group(part) for part in text.split("_"))
+    if len(groups) > MOST_KINDS:
+        raise InputError(f"There may be at most {MOST_KINDS} kinds of sites; got {len(groups)}.",
+                         field="groups")
+    return Network(groups)
 
 
 def _group(text: str) -> Group:
@@ -300,8 +323,9 @@ def _picture_moved() -> bool:
 
 
 def save() -> None:
-    """Write the settings into the address; uploaded curves cannot be linked."""
-    token = "" if uploaded() else encode(st.session_state.settings)
+    """Write the settings into the address; a page on one's own data cannot be linked."""
+    task = _PAGE_TASKS.get(st.session_state.page, TASK)
+    token = "" if uploaded(task) else encode(st.session_state.settings)
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
         return
@@ -322,17 +346,32 @@ def change(**values: Any) -> None:
     st.session_state.pop("problem", None)
 
 
+def own_key(task: str) -> str:
+    """Where the session keeps the visitor's own data: curves, or single readings."""
+    return "upload_readings" if task == WAVELET_REGRESSION.key else "upload"
+
+
+def own(task: str = TASK) -> Upload | None:
+    """The visitor's own data that a task looks at, whether they are shown or not."""
+    return st.session_state.get(own_key(task))
+
+
+def show_own(task: str, shown: bool) -> None:
+    st.session_state[f"show_{own_key(task)}"] = shown
+
+
 def uploaded(task: str = TASK) -> bool:
-    """Whether the visitor's own curves are shown; effects need covariates with stated ranges."""
-    state = st.session_state
-    if not state.get("show_upload") or "upload" not in state:
+    """Whether the visitor's own data are shown; effects need covariates with stated ranges."""
+    found = own(task)
+    if found is None or not st.session_state.get(f"show_{own_key(task)}"):
         return False
-    return task != VARYING_COEFFICIENTS.key or bool(state.upload.facts.covariates)
+    return task != VARYING_COEFFICIENTS.key or bool(found.facts.covariates)
 
 
 def source(task: str = TASK) -> Source:
-    """The source on screen: the visitor's own curves, or the chosen recipe."""
-    return st.session_state.upload if uploaded(task) else current().source_of(task)
+    """The source on screen: the visitor's own data, or the chosen recipe."""
+    found = own(task)
+    return found if found is not None and uploaded(task) else current().source_of(task)
 
 
 def change_source(task: str, chosen: Source) -> None:

@@ -87,6 +87,50 @@ def test_a_link_restores_network_point_level_and_curve():
     assert settings.decode("network-3x5~point-7")[1] == ["network", "point"]
 
 
+def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
+    at = visit("regression", "v-wavelet_pointwise~v.points-0.2~point-0.2")
+    warned = " ".join(warning.value for warning in at.warning)
+    assert "The link asked for something" in warned and "wavelet_pointwise" in warned
+    usual = settings.Settings().readings_mechanism
+    assert at.session_state.settings.readings_mechanism == usual == WaveletGlobal()
+    assert at.selectbox(key="w_wavelet_method").value == WaveletGlobal.label and not at.error
+
+
+@pytest.mark.parametrize(("token", "problem"), [
+    ("m-wavelet_global", "wavelet_global"), ("v-noisy_gradient_mean", "noisy_gradient_mean"),
+    ("w-sparse_curves", "sparse_curves"), ("c-regression_points", "regression_points"),
+    ("v-upload", "upload")])
+def test_a_link_cannot_put_a_method_or_curves_on_a_page_they_are_not_for(token, problem):
+    assert settings.decode(token) == (settings.Settings(), [problem])
+
+
+def test_a_link_with_more_kinds_of_sites_than_the_page_asks_for_is_in_vain():
+    kinds = "_".join(["1x1000x1"] * 13)
+    assert settings.decode(f"network-{kinds}") == (settings.Settings(), ["network"])
+
+
+def test_one_point_is_not_shown_where_times_are_stated_not_to_be_even():
+    at = visit("regression", "v-wavelet_global~v.density-0.5, 1.5~v.design-weighted")
+    assert not at.error and regression_words.ONLY_EVEN in words(at)
+    assert "w_point" not in {slider.key for slider in at.select_slider}
+
+
+def test_the_point_uses_the_ends_of_the_range_that_the_whole_curve_uses():
+    at = visit("regression", "v-wavelet_global~v.edges-corrected~point-0.02")
+    method = WaveletGlobal(edges="corrected")
+    plan = method.plan(ALIKE.source(RegressionPoints()).sizes, ALIKE.budgets,
+                       RegressionPoints().facts)
+    found = regression_view.point_view(RegressionPoints(), WaveletPointwise(edges="corrected"),
+                                       plan, ALIKE, 0.02, 1)
+    assert regression_words.point(found) in words(at)
+
+
+def test_budget_controls_that_this_page_does_not_use_are_not_there():
+    at = visit("regression", fold_regression_more=True)
+    keys = {field.key for field in at.number_input}
+    assert "w_seed" in keys and not keys & {"w_epsilon", "w_delta"}
+
+
 def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
     at = visit("regression", **{f"fold_{name}": True for name in (
         "regression_messages", "regression_worst", "regression_more", "numbers",
