@@ -20,7 +20,13 @@ from engine.errors import InputError
 from engine.regressors import MOST_COVARIATES, check_regressors
 from engine.sources import Source
 from engine.tables import MISSING, NUMBER, Numbers, Table, counted, listed, nearest, shortened
-from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.tasks import (
+    COVARIANCE,
+    FUNCTIONAL_SUMMARY,
+    MEAN_FUNCTION,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
 from engine.types import Array, Covariate, CurveData, PublicFacts, Sizes
 
 Integers = NDArray[np.int64]
@@ -156,7 +162,8 @@ class Upload(Source):
 
     key = "upload"
     label = "Your curves"
-    tasks = frozenset({MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, WAVELET_REGRESSION.key})
+    tasks = frozenset(task.key for task in (
+        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE))
     is_random: ClassVar[bool] = False
 
     curves: CurveTable

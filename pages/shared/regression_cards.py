@@ -69,7 +69,7 @@ def _network() -> Network:
     source = _source()
     if not isinstance(source, Upload):
         return settings.current().network
-    return Network.of_upload(source, _own_epsilons(source), settings.delta(source))
+    return Network.of_upload(source, _own_epsilons(source), settings.delta(source, TASK))
 
 
 def _own_epsilons(source: Upload) -> tuple[float, ...]:
@@ -188,7 +188,7 @@ def _own_sites(source: Upload) -> None:
         if entered is None:
             raise InputError("A number is needed here.", field="epsilon")
         changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
-        Network.of_upload(source, changed, settings.delta(source))  # refuses what cannot be
+        Network.of_upload(source, changed, settings.delta(source, TASK))  # refuses what cannot be
         st.session_state[_EPSILONS] = changed
 
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine import coefficient_view, planner, preview, regression_view, sites, wavelet_slopes
+from engine import (
+    coefficient_view,
+    planner,
+    preview,
+    regression_view,
+    sites,
+    summary_view,
+    wavelet_slopes,
+)
 from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
@@ -101,6 +109,14 @@ def coefficient_errors(source: Source, mechanism: Mechanism, delta: float, seed:
     key = digest(("coefficient errors", source, mechanism, delta, seed))
     return _store(source).get(
         key, lambda: coefficient_view.errors_over_budgets(source, mechanism, delta, seed))
+
+
+def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, seed: int
+            ) -> summary_view.SummaryView:
+    """A whole function in every way that serves the task."""
+    key = digest(("summary", task, source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: summary_view.summary_view(source, mechanism, task, budget, seed))
 
 
 def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -25,7 +26,15 @@ from engine.sites import PRESETS as SITE_PRESETS
 from engine.sites import SiteRow
 from engine.sources import Source, sources
 from engine.sources.upload import Upload
-from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    FUNCTIONAL_SUMMARY,
+    MEAN_FUNCTION,
+    RISK_MINIMISATION,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
 from engine.types import Budget
 from pages.shared import site_table
 
@@ -33,7 +42,13 @@ TASK = MEAN_FUNCTION.key
 # Every task has its own curves and method: their fields, and their letters in the address.
 MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k")),
-           WAVELET_REGRESSION.key: (("readings_source", "w"), ("readings_mechanism", "v"))}
+           WAVELET_REGRESSION.key: (("readings_source", "w"), ("readings_mechanism", "v")),
+           FUNCTIONAL_SUMMARY.key: (("dense_source", "f"), ("dense_mechanism", "p")),
+           DENSITY.key: (("density_source", "d"), ("density_mechanism", "n")),
+           COVARIANCE.key: (("covariance_source", "h"), ("covariance_mechanism", "q")),
+           RISK_MINIMISATION.key: (("labels_source", "l"), ("labels_mechanism", "u"))}
+SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
+             VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
 _PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_REGRESSION.key}
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
@@ -46,7 +61,7 @@ _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
-            "against": ("map", "smoothness"), "unknown": DIALS}
+            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -54,6 +69,8 @@ def _first(shelf: Registry, task: str) -> Any:
     return first(**first.presets_for(task)[0][1])
 
 
+_USUAL = {name: partial(_first, shelf, task) for task, pair in MEMBERS.items()
+          for (name, _), shelf in zip(pair, (sources, mechanisms), strict=True)}
 # Field, letter and registry of everything that can be plugged in.
 SHELVES = (*((name, letter, shelf) for pair in MEMBERS.values()
              for (name, letter), shelf in zip(pair, (sources, mechanisms), strict=True)),
@@ -70,8 +87,8 @@ class Settings:
     belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
     """
 
-    source: Source = field(default_factory=lambda: _first(sources, TASK))
-    mechanism: Mechanism = field(default_factory=lambda: _first(mechanisms, TASK))
+    source: Source = field(default_factory=_USUAL["source"])
+    mechanism: Mechanism = field(default_factory=_USUAL["mechanism"])
     epsilon: float = 1.0
     delta: float | None = None
     seed: int = 1
@@ -86,16 +103,21 @@ class Settings:
     unknown: str = "epsilon"
     target: float | None = None
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
-    effects_source: Source = field(
-        default_factory=lambda: _first(sources, VARYING_COEFFICIENTS.key))
-    effects_mechanism: Mechanism = field(
-        default_factory=lambda: _first(mechanisms, VARYING_COEFFICIENTS.key))
-    readings_source: Source = field(
-        default_factory=lambda: _first(sources, WAVELET_REGRESSION.key))
-    readings_mechanism: Mechanism = field(
-        default_factory=lambda: _first(mechanisms, WAVELET_REGRESSION.key))
+    effects_source: Source = field(default_factory=_USUAL["effects_source"])
+    effects_mechanism: Mechanism = field(default_factory=_USUAL["effects_mechanism"])
+    readings_source: Source = field(default_factory=_USUAL["readings_source"])
+    readings_mechanism: Mechanism = field(default_factory=_USUAL["readings_mechanism"])
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
+    summary: str = SUMMARIES[0]
+    dense_source: Source = field(default_factory=_USUAL["dense_source"])
+    dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
+    density_source: Source = field(default_factory=_USUAL["density_source"])
+    density_mechanism: Mechanism = field(default_factory=_USUAL["density_mechanism"])
+    covariance_source: Source = field(default_factory=_USUAL["covariance_source"])
+    covariance_mechanism: Mechanism = field(default_factory=_USUAL["covariance_mechanism"])
+    labels_source: Source = field(default_factory=_USUAL["labels_source"])
+    labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -116,7 +138,8 @@ def encode(settings: Settings) -> str:
         mine, theirs = getattr(settings, name), getattr(usual, name)
         if mine != theirs:
             words.append(f"{letter}-{mine.key}")
-            words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()]
+            words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
+                      if name != "task"]  # the letter says it
     for name in ("epsilon", "delta", "seed", *_CHOICES, "target", "point"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
@@ -156,7 +179,7 @@ def _member(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any, 
         problems.append(words[letter])
         return usual
     known = {p.name: p for p in cls.parameters()}
-    chosen: dict[str, Any] = {}
+    chosen = _fixed(letter, cls)
     for name, text in words.items():
         if name.startswith(f"{letter}."):
             try:
@@ -168,13 +191,25 @@ def _member(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any, 
     return cls(**chosen)
 
 
+def _task_of(letter: str) -> str | None:
+    """The task whose curves or method a letter stands for."""
+    return next((task for task, pair in MEMBERS.items() if letter in dict(pair).values()), None)
+
+
+def _fixed(letter: str, cls: Any) -> dict[str, Any]:
+    """What the letter alone says of a member that serves several tasks: which one."""
+    offered = cls.presets_for(_task_of(letter) or "")
+    return {name: value for _, chosen in offered[:1] for name, value in chosen.items()
+            if name == "task"}
+
+
 def _has_a_page(letter: str, cls: Any) -> bool:
     """Whether a letter of the address can stand for this member: it serves the letter's task.
 
     A single point is released beside the whole curve, never in its place.
     """
-    tasks = [task for task, pair in MEMBERS.items() if letter in dict(pair).values()]
-    return all(task in cls.tasks for task in tasks) and cls is not WaveletPointwise
+    task = _task_of(letter)
+    return (task is None or task in cls.tasks) and cls is not WaveletPointwise
 
 
 def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:
@@ -324,7 +359,8 @@ def _picture_moved() -> bool:
 
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
-    task = _PAGE_TASKS.get(st.session_state.page, TASK)
+    page = st.session_state.page
+    task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
     token = "" if uploaded(task) else encode(st.session_state.settings)
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
@@ -348,6 +384,8 @@ def change(**values: Any) -> None:
 
 def own_key(task: str) -> str:
     """Where the session keeps the visitor's own data: curves, or single readings."""
+    if task in (DENSITY.key, RISK_MINIMISATION.key):
+        return "upload_rows"
     return "upload_readings" if task == WAVELET_REGRESSION.key else "upload"
 
 
