@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.figures.cards import pattern
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -109,8 +110,7 @@ def split(view: SummaryView, theme: Theme) -> Chart:
     names = [way.label for way in ways]
     data = [{"type": "bar", "orientation": "h", "y": names, "name": part,
              "x": [100 * float(way.parts[k]) for way in ways],  # type: ignore[index]
-             "marker": {"color": colour(role, theme), "pattern": {
-                 "shape": shape, "fgcolor": colour("page", theme), "size": 6, "solidity": 0.25}}}
+             "marker": pattern(colour(role, theme), shape)}
             for k, (part, (role, shape)) in enumerate(zip(PARTS, _ROLES, strict=True))]
     spec = {"data": data, "layout": layout(
         theme, legend=True, barmode="stack", hovermode="closest", bargap=0.35,

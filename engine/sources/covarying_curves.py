@@ -34,8 +34,9 @@ class CovaryingCurves(DenseCurves):
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
-        return ((cls.label, {"n_curves": 1000}),
-                ("Curves that vary quickly, simulated", {"n_curves": 1000, "error_length": 0.08}))
+        many = {"n_curves": 4000, "n_observations_per_curve": 50}
+        return ((cls.label, many),
+                ("Curves that vary quickly, simulated", {**many, "error_length": 0.08}))
 
     @property
     def truth(self) -> Truth:

@@ -73,7 +73,7 @@ class DenseCurves(Source):
     mean: str = param(
         "rise", "Mean curve", "The known average the curves scatter around: S-1, S-2, S-3 and S-4 "
         "of the study, in this order.", choices=tuple(_NAMES))
-    n_curves: int = param(200, "People", "How many take part, over all sites.",
+    n_curves: int = param(500, "People", "How many take part, over all sites.",
                           low=2, high=100_000, symbol="n")
     n_observations_per_curve: int = param(
         100, "Readings each", "Every curve is read at the middles of so many equal steps.",
