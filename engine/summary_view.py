@@ -223,6 +223,60 @@ class _Drawing:
         return np.atleast_2d(truth.grid_values)
 
 
+# -- what follows from a released covariance -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Components:
+    """Principal components of released covariances, beside those without protection.
+
+    `releases` (draws, 2, SURFACE) and `without` (2, SURFACE) are functions of norm one on `axis`,
+    turned to point the same way; `shares` (draws, 2) and `share` (2,) are their parts of the
+    variance. `removed` is the part of all eigenvalues, in size, that was negative and set to zero.
+    """
+
+    axis: Array
+    releases: Array
+    without: Array
+    shares: Array
+    share: Array
+    removed: float
+
+
+def components(view: SummaryView, source: Source, seed: int) -> Components | None:
+    """Of the chosen way, from the released surfaces alone: no further budget is spent."""
+    way = view.ways[0]
+    if not view.is_surface or way.releases is None:
+        return None
+    without, share = _principal(view.without)
+    releases, shares = _principal(way.releases[:, 0])
+    releases = releases * np.sign((releases * without).sum(axis=-1, keepdims=True))
+    return Components(view.axis, releases, without[0], shares, share[0],
+                      _negative_part(way, source, seed))
+
+
+def _principal(surfaces: Array) -> tuple[Array, Array]:
+    """The first two eigenfunctions (…, 2, SURFACE) and their shares of the positive variance."""
+    values, vectors = np.linalg.eigh((surfaces + surfaces.swapaxes(-1, -2)) / 2)
+    first = vectors[..., ::-1][..., :2].swapaxes(-1, -2) * math.sqrt(SURFACE)
+    largest = np.abs(first).argmax(axis=-1)[..., None]
+    first = first * np.sign(np.take_along_axis(first, largest, axis=-1))
+    total = np.maximum(values, 0).sum(axis=-1, keepdims=True)
+    return first, values[..., ::-1][..., :2] / np.maximum(total, 1e-300)
+
+
+def _negative_part(way: Way, source: Source, seed: int) -> float:
+    """The same releases before negative eigenvalues were set to zero: how much those held."""
+    if not isinstance(way.mechanism, FunctionalRelease) or not way.mechanism.positive:
+        return 0.0
+    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    raw = replace(way.mechanism, positive=False).release_many(
+        data, [(way.budget,)], SHOWN_DRAWS, generator(seed, NOISE_STREAM, _SHOWN))
+    assert isinstance(raw.basis, Pairs)
+    values = np.linalg.eigvalsh(raw.basis.matrices(raw.coefficients[0, 0]))
+    return float((np.maximum(-values, 0).sum(axis=-1) / np.abs(values).sum(axis=-1)).mean())
+
+
 # -- why one shape of noise is better than another ------------------------------------------------
 
 
@@ -259,7 +313,9 @@ def spectrum(mechanism: FunctionalRelease, source: Source, budget: Budget) -> Sp
         kept = _kept(plan.smoothings[middle], len(noise.scales))
     if kept is None:
         return None
-    return Spectrum(kept, scales, energy, mechanism.constants)
+    order = np.argsort(-kept, kind="stable")  # pairs of functions have no order of their own
+    return Spectrum(kept[order], {kind: own[order] for kind, own in scales.items()}, energy,
+                    mechanism.constants)
 
 
 def _kept(smoothing: Any, r: int) -> Array:

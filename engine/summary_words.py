@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from engine import wording
 from engine.functional_release import FunctionalRelease
-from engine.summary_view import Spectrum, SummaryView, Way, WorstPair
+from engine.summary_view import Components, Spectrum, SummaryView, Way, WorstPair
 from engine.tasks import (
     COVARIANCE,
     DENSITY,
@@ -86,6 +88,21 @@ def largest(way: Way) -> str:
         return ""
     k = int(way.parts.argmax())
     return f"{way.label}: {100 * way.parts[k]:.0f} % of the squared error is {PARTS[k]}."
+
+
+def components(found: Components, k: int) -> str:
+    """How much of the variance one component holds, in releases and without protection."""
+    middle = float(np.median(found.shares[:, k]))
+    return (f"{100 * middle:.0f} % of the released variance; {100 * found.share[k]:.0f} % without "
+            "protection")
+
+
+def removed(found: Components) -> str:
+    """What setting negative eigenvalues to zero took away."""
+    if found.removed < 0.005:
+        return "Hardly any of what was released had to be set to zero to make it a covariance."
+    return (f"**{100 * found.removed:.0f} %** of what noise left, by size, was negative and has "
+            "been set to zero: a covariance has no negative part. It costs no budget.")
 
 
 def spectrum(found: Spectrum) -> str:

@@ -22,6 +22,8 @@ if view is not None:
         cards.accuracy(view)
     with right, layout.user_errors():
         cards.odds(view)
+    with layout.user_errors():
+        cards.components(view)
 if cards.takes_own():
     with st.container(horizontal=True):
         upload_panel.button()

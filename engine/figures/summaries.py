@@ -19,7 +19,7 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.summary_view import Spectrum, SummaryView, Way, WorstPair
+from engine.summary_view import Components, Spectrum, SummaryView, Way, WorstPair
 from engine.summary_words import PARTS
 from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, PublicFacts
@@ -119,6 +119,19 @@ def split(view: SummaryView, theme: Theme) -> Chart:
     return Chart(spec, "What the squared error of each way is made of.", {
         "way": names, **{part: [_three(100 * float(way.parts[k])) for way in ways]  # type: ignore[index]
                          for k, part in enumerate(PARTS)}})
+
+
+def component(found: Components, k: int, theme: Theme) -> Chart:
+    """One principal component of all releases, and of the covariance without protection."""
+    x = _plain(found.axis)
+    data = [_many(found.axis, found.releases[:, k], translucent(colour("functional", theme), 0.55)),
+            _line("Without protection", x, found.without[k], colour("without", theme), 2.2,
+                  "6px,4px")]
+    spec = {"data": data, "layout": layout(theme, hovermode=False, xaxis=axis(theme, "Time"),
+                                           yaxis=axis(theme, "Weight", grid=True))}
+    return Chart(spec, f"Principal component {k + 1}: {len(found.releases)} possible releases.",
+                 {"time": x, "release 1": _plain(found.releases[0, k]),
+                  "without protection": _plain(found.without[k])})
 
 
 def spectrum(found: Spectrum, theme: Theme) -> Chart:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine import summary_view, wording
 from engine import summary_words as words
-from engine import wording
 from engine.errors import InputError
 from engine.figures import summaries as figures
 from engine.figures.theme import Chart
 from engine.functional_release import FunctionalRelease
-from engine.summary_view import SummaryView, Way, spectrum, worst_pair
-from engine.tasks import DENSITY, FUNCTIONAL_SUMMARY, RISK_MINIMISATION
+from engine.summary_view import SummaryView, Way
+from engine.tasks import COVARIANCE, DENSITY, FUNCTIONAL_SUMMARY, RISK_MINIMISATION
 from engine.types import Array, Budget
 from pages.shared import cards, controls, layout, run, settings
 
@@ -203,12 +203,28 @@ def odds(view: View) -> None:
         cards.odds(view.facts, view.chosen.mu, view.chosen.guarantee, held)
 
 
+def components(view: View) -> None:
+    """The directions in which curves vary most, from the released covariance alone."""
+    if view.task != COVARIANCE.key or view.chosen.releases is None:
+        return
+    found = summary_view.components(view.shown, view.source, view.now.seed)
+    if found is None:
+        return
+    st.header("Principal components from what is released", anchor=False)
+    for k, column in enumerate(st.columns(2, gap="medium")):
+        with column:
+            view.draw(f"Component {k + 1}", figures.component(found, k, layout.theme()),
+                      f"component_{k}", 240, 220)
+            st.markdown(f":small[{words.components(found, k)}]")
+    st.markdown(words.removed(found))
+
+
 def noise(view: View) -> None:
     """Why one shape of noise is better than another, for the chosen way."""
     mechanism = view.mechanism
     if not isinstance(mechanism, FunctionalRelease) or view.chosen.refusal:
         return
-    found = spectrum(mechanism, view.source, view.chosen.budget)
+    found = summary_view.spectrum(mechanism, view.source, view.chosen.budget)
     if found is None:
         return
     st.header("Where the noise goes", anchor=False)
@@ -228,7 +244,7 @@ def noise(view: View) -> None:
 
 
 def _worst(view: View, mechanism: FunctionalRelease) -> None:
-    found = (worst_pair(mechanism, view.source, view.chosen.budget)
+    found = (summary_view.worst_pair(mechanism, view.source, view.chosen.budget)
              if view.task == FUNCTIONAL_SUMMARY.key else None)
     if found is None:
         st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
