@@ -328,6 +328,10 @@ class FunctionalRelease(Mechanism):
         return tuple((label, {"task": task, **chosen}) for label, chosen in cls.presets()
                      if cls.serves(task, chosen))
 
+    @property
+    def served(self) -> frozenset[str]:
+        return frozenset({self.task})
+
     def offered(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return self.presets_for(self.task)
 
