@@ -58,7 +58,7 @@ class BundledCurves(Source):
 
     @property
     def facts(self) -> PublicFacts:
-        times = self.stated.to_unit_time(_read(self.file)[0])
+        times = self.stated.to_unit_time(read_table(self.file)[0])
         return replace(self.stated, common_times=tuple(times.tolist()))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
@@ -74,18 +74,18 @@ class BundledCurves(Source):
         server = np.arange(len(table)) % self.n_servers
         by_server = np.argsort(server, kind="stable")
         table, present = table[by_server], np.isfinite(table[by_server])
-        times = self.stated.to_unit_time(_read(self.file)[0])
+        times = self.stated.to_unit_time(read_table(self.file)[0])
         values = np.clip(table, self.stated.value_low, self.stated.value_high)
         return CurveData(times=np.broadcast_to(times, table.shape)[present][np.newaxis],
                          values=values[present][np.newaxis], counts=present.sum(axis=1),
                          server=server[by_server], facts=self.facts)
 
     def _table(self) -> Array:
-        return _read(self.file)[1][:self.n_curves]
+        return read_table(self.file)[1][:self.n_curves]
 
 
 @lru_cache
-def _read(file: str) -> tuple[Array, Array]:
+def read_table(file: str) -> tuple[Array, Array]:
     """Read times (columns,) in their own unit and readings (curves, columns) with NaN for none."""
     with (DATA / file).open(encoding="utf-8", newline="") as lines:
         header, *rows = csv.reader(lines)

@@ -1,0 +1,351 @@
+"""Regularised risk over features: minimisers with a certificate, and how far one record moves them.
+
+F_D(u) = (1/n) Σ_i L(y_i, f(x_i)) + ψ‖u‖² over u ∈ R^J, with f(x) = Σ_j u_j h_j(x) and convex L.
+Records stand on K places ("atoms"), so that h is a table (K, J). With features
+h_j = λ_j^{η/2} φ_j this is Theorem 18 of Lin and Reimherr (arXiv 2309.00125), whose penalty is the
+squared norm of f in the space of C^η.
+
+**Sensitivity.** Let L be M-admissible, |L(y, f) − L(y, g)| ≤ M |f − g|, and κ = max_x ‖h(x)‖₂. For
+D and D' that differ in one record the minimisers u and u' are at most r = Mκ/(ψn) apart in ‖·‖₂.
+F is strongly convex: F_D(v) ≥ F_D(u) + ψ‖v − u‖² for every v. Put v = u' for D and v = u for D' and
+add: 2ψ‖u − u'‖² ≤ F_D(u') − F_D'(u') + F_D'(u) − F_D(u). All but the records z of D and z' of D'
+cancels; (1/n){L(z, u') − L(z, u) + L(z', u) − L(z', u')} is left, which is at most
+(2M/n) max_x |f_u(x) − f_u'(x)| ≤ (2Mκ/n)‖u − u'‖. Admissibility is used only where minimisers lie.
+
+**Allowance.** The proof is about exact minimisers. If F is differentiable, its gradient is strongly
+monotone: ‖∇F(v) − ∇F(u)‖ ≥ 2ψ‖v − u‖, so v with a gradient of norm g is within g/(2ψ) of the
+minimiser. Whatever is returned here is within a `tolerance` that depends on public numbers alone,
+or an error is raised; then two returned vectors are at most r + 2·tolerance apart (`radius`). The
+distance certified for a data set, `slack`, depends on the data: it is neither released nor used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import expit
+
+from engine.types import Array
+
+Indices = NDArray[np.int64]
+ROUNDING = 1e-4  # the hinge is rounded off over this much of the margin
+_MANY = 200_000  # records, beyond which rounding errors set the tolerance
+_MOST_STEPS = 200
+_HALVINGS = 60
+_STAGE = 1e-3  # accuracy, relative to the longest minimiser, of all stages but the last
+
+
+@dataclass(frozen=True)
+class Records:
+    """Records with equal effect taken together: place, label and how many, (G,) each.
+
+    Square loss needs a mean label on each place and losses of classes two counts, so that a step
+    does not depend on n; for Huber's loss it does, since every record is its own.
+    """
+
+    place: Indices
+    label: Array
+    weight: Array
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A convex loss L(y, f), once differentiable in f, with what its minimiser's release needs.
+
+    `accuracy` is how exact minimisers are, relative to r; see `tolerance`.
+    """
+
+    name: ClassVar[str]
+    accuracy: ClassVar[float] = 1e-9
+
+    def admissibility(self, kappa: float, penalty: float) -> float:
+        """M, over the f that minimisers may have."""
+        return 1.0
+
+    def value(self, label: Array, f: Array) -> Array:
+        raise NotImplementedError
+
+    def slope(self, label: Array, f: Array) -> Array:
+        """∂L/∂f."""
+        raise NotImplementedError
+
+    def curvature(self, label: Array, f: Array) -> Array:
+        """∂²L/∂f²; between two pieces, of either."""
+        raise NotImplementedError
+
+    def records(self, place: Indices, y: Array, n_places: int) -> Records:
+        """The labels of one data set, (n,) each, held within what the loss allows."""
+        return _classes(place, y, n_places)
+
+    def stages(self) -> tuple[Loss, ...]:
+        """Losses to be minimised in turn, each from the minimiser before; the last is this one."""
+        return (self,)
+
+
+@dataclass(frozen=True)
+class Square(Loss):
+    """(y − f)², with y held within [−B, B].
+
+    F(u) ≤ F(0) ≤ B² bounds the minimiser, ‖u‖ ≤ B/√ψ and |f| ≤ κB/√ψ, and with it the slope:
+    M = 2B(1 + κ/√ψ).
+    """
+
+    bound: float
+    name: ClassVar[str] = "square"
+
+    def admissibility(self, kappa: float, penalty: float) -> float:
+        return 2 * self.bound * (1 + kappa / np.sqrt(penalty))
+
+    def value(self, label: Array, f: Array) -> Array:
+        return np.asarray((label - f)**2)
+
+    def slope(self, label: Array, f: Array) -> Array:
+        return np.asarray(2 * (f - label))
+
+    def curvature(self, label: Array, f: Array) -> Array:
+        return np.full(np.broadcast_shapes(label.shape, f.shape), 2.0)
+
+    def records(self, place: Indices, y: Array, n_places: int) -> Records:
+        held = np.clip(_without_gaps(y), -self.bound, self.bound)
+        count = np.bincount(place, minlength=n_places)
+        total = np.bincount(place, held, n_places)
+        taken = np.flatnonzero(count)
+        return Records(taken, total[taken] / count[taken], count[taken].astype(float))
+
+
+@dataclass(frozen=True)
+class Huber(Loss):
+    """(y − f)²/2 up to a distance k, and k(|y − f| − k/2) beyond; M = k."""
+
+    k: float
+    name: ClassVar[str] = "huber"
+    accuracy: ClassVar[float] = 1e-6
+
+    def admissibility(self, kappa: float, penalty: float) -> float:
+        return self.k
+
+    def value(self, label: Array, f: Array) -> Array:
+        far = np.abs(label - f)
+        return np.where(far <= self.k, far**2 / 2, self.k * (far - self.k / 2))
+
+    def slope(self, label: Array, f: Array) -> Array:
+        return np.clip(f - label, -self.k, self.k)
+
+    def curvature(self, label: Array, f: Array) -> Array:
+        return (np.abs(label - f) <= self.k).astype(float)
+
+    def records(self, place: Indices, y: Array, n_places: int) -> Records:
+        return Records(place, _without_gaps(y), np.ones(len(y)))
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """log(1 + exp(−y f)) for classes y = ±1; M = 1."""
+
+    name: ClassVar[str] = "logistic"
+
+    def value(self, label: Array, f: Array) -> Array:
+        return np.asarray(np.logaddexp(0.0, -label * f))
+
+    def slope(self, label: Array, f: Array) -> Array:
+        return np.asarray(-label * expit(-label * f))
+
+    def curvature(self, label: Array, f: Array) -> Array:
+        return np.asarray(expit(f) * expit(-f))
+
+
+@dataclass(frozen=True)
+class Hinge(Loss):
+    """max(1 − y f, 0) for classes y = ±1, rounded off by a parabola where 1 − w ≤ y f ≤ 1; M = 1.
+
+    The rounded loss is M-admissible with the same M, so r is that of the hinge. It lies below the
+    hinge by at most w/2, so its minimiser is within √(w/(2ψ)) of the hinge's; that is the worst
+    case, mostly it is far nearer. It is differentiable, with a certificate of the size of the
+    rounding error of its slope, about 1e-16/w. For the hinge itself a duality gap as small as
+    rounding errors leaves 1e-8/√ψ of doubt, which is too much beside r when n is large.
+    """
+
+    width: float = ROUNDING
+    name: ClassVar[str] = "hinge"
+    accuracy: ClassVar[float] = 1e-6
+
+    def value(self, label: Array, f: Array) -> Array:
+        short = np.maximum(1 - label * f, 0.0)
+        return np.where(short < self.width, short**2 / (2 * self.width), short - self.width / 2)
+
+    def slope(self, label: Array, f: Array) -> Array:
+        return np.asarray(-label * np.clip((1 - label * f) / self.width, 0.0, 1.0))
+
+    def curvature(self, label: Array, f: Array) -> Array:
+        short = 1 - label * f
+        return ((short >= 0) & (short <= self.width)) / self.width
+
+    def stages(self) -> tuple[Loss, ...]:
+        """From a wide parabola to the narrow one, a factor of ten at a time."""
+        wider = [width for width in (1.0, 1e-1, 1e-2, 1e-3) if width > self.width]
+        return (*(replace(self, width=width) for width in wider), self)
+
+
+def _without_gaps(y: Array) -> Array:
+    """Labels with 0 for what is no number; infinities stay, and are held where the loss holds."""
+    return np.where(np.isnan(y), 0.0, y)
+
+
+def _classes(place: Indices, y: Array, n_places: int) -> Records:
+    """Counts of both classes; whatever is not above 0 belongs to −1."""
+    label = np.where(y > 0, 1.0, -1.0)
+    count = np.bincount(2 * place + (label > 0), minlength=2 * n_places)
+    taken = np.flatnonzero(count)
+    return Records(taken // 2, np.where(taken % 2, 1.0, -1.0), count[taken].astype(float))
+
+
+def kappa(atoms: Array) -> float:
+    """κ = max_x ‖h(x)‖₂ over the places, from features (K, J)."""
+    return float(np.sqrt((atoms**2).sum(axis=1).max()))
+
+
+def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
+    """How far from the exact minimiser a returned vector may be: public.
+
+    A millionth of r for the hinge and Huber's loss, 1e-9 r for the others. Rounding errors set a
+    limit: with more than 200 000 records it no longer falls with n, and where ψ is tiny, so that
+    |f| ≤ κ²M/(2ψ) may be 10 000 times M, it grows with that bound.
+    """
+    exact = _exact_radius(loss, atoms, penalty, min(n, _MANY))
+    return loss.accuracy * exact * max(1.0, kappa(atoms)**2 / (2 * penalty) / 1e4)
+
+
+def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
+    """Bound on ‖u_D − u_D'‖₂ of what `minimise` returns: Mκ/(ψn) and twice the tolerance."""
+    return (_exact_radius(loss, atoms, penalty, n)
+            + 2 * tolerance(loss, atoms, penalty, n))
+
+
+def _exact_radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
+    size = kappa(atoms)
+    return float(loss.admissibility(size, penalty) * size / (penalty * n))
+
+
+@dataclass(frozen=True)
+class Minimisers:
+    """`u` (…, J), and the certified distances `slack` (…,) to the exact minimisers in ‖·‖₂."""
+
+    u: Array
+    slack: Array
+
+
+def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float) -> Minimisers:
+    """Minimisers of (1/n) Σ L(y_i, Σ_j u_j h_j(x_i)) + ψ‖u‖².
+
+    Parameters
+    ----------
+    loss : Loss
+    atoms : (K, J)
+        Features h of each place. Public.
+    place : (…, n)
+        The place of each record, 0 … K − 1.
+    y : (…, n)
+        Labels, of the same shape. What is no number counts as 0, or as the class −1.
+    penalty : float
+        ψ > 0. Public.
+
+    Raises
+    ------
+    RuntimeError
+        If a minimiser is not certified to be within `tolerance`; nothing may be released then.
+    """
+    n, least = place.shape[-1], tolerance(loss, atoms, penalty, place.shape[-1])
+    places, labels = place.reshape(-1, n), y.reshape(-1, n)
+    found = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, least)
+             for p, label in zip(places, labels, strict=True)]
+    shape = place.shape[:-1]
+    return Minimisers(np.array([u for u, _ in found]).reshape(*shape, atoms.shape[1]),
+                      np.array([slack for _, slack in found]).reshape(shape))
+
+
+def _minimiser(loss: Loss, records: Records, atoms: Array, penalty: float, n: int,
+               least: float) -> tuple[Array, float]:
+    """One minimiser (J,) and its slack."""
+    *wider, last = loss.stages()
+    u, size = np.zeros(atoms.shape[1]), kappa(atoms)
+    longest = loss.admissibility(size, penalty) * size / (2 * penalty)  # from ∇F(u) = 0
+    for stage in wider:
+        u, _ = _newton(_Risk(stage, records, atoms, penalty, n), u, max(_STAGE * longest, least))
+    u, slack = _newton(_Risk(last, records, atoms, penalty, n), u, least)
+    if not slack <= least:
+        raise RuntimeError("The regularised risk could not be minimised as exactly as its "
+                           "protection needs; nothing was released.")
+    return u, slack
+
+
+@dataclass(frozen=True)
+class _Risk:
+    """F_D with its derivatives; places without records are left out of them."""
+
+    loss: Loss
+    records: Records
+    atoms: Array
+    penalty: float
+    n: int
+
+    def gradient(self, u: Array, f: Array) -> Array:
+        """∇F (J,), where f = atoms @ u."""
+        slope = self._over_places(self.loss.slope(self.records.label, f[self.records.place]))
+        return np.asarray(slope @ self.atoms + 2 * self.penalty * u)
+
+    def newton_step(self, gradient: Array, f: Array) -> Array:
+        """−(∇²F)^{-1} ∇F, from the places that bend F."""
+        bend = self._over_places(self.loss.curvature(self.records.label, f[self.records.place]))
+        bent = np.flatnonzero(bend)
+        rows = np.sqrt(bend[bent])[:, None] * self.atoms[bent]
+        hessian = rows.T @ rows
+        hessian[np.diag_indices_from(hessian)] += 2 * self.penalty
+        return -cho_solve(cho_factor(hessian), gradient)
+
+    def along(self, u: Array, step: Array, f: Array) -> Callable[[float], float]:
+        """The derivative of t ↦ F(u + t·step)."""
+        place, label = self.records.place, self.records.label
+        across, here = (self.atoms @ step)[place], f[place]
+        weight = across * self.records.weight / self.n
+        start, rise = 2 * self.penalty * (u @ step), 2 * self.penalty * (step @ step)
+        return lambda t: float(weight @ self.loss.slope(label, here + t * across)
+                               + start + t * rise)
+
+    def _over_places(self, each: Array) -> Array:
+        """(1/n) Σ over the records of a place: (K,)."""
+        return np.bincount(self.records.place, self.records.weight * each,
+                           len(self.atoms)) / self.n
+
+
+def _newton(risk: _Risk, u: Array, least: float) -> tuple[Array, float]:
+    """Newton's method with line search, until the slack is at most `least`."""
+    for _ in range(_MOST_STEPS):
+        f = risk.atoms @ u
+        gradient = risk.gradient(u, f)
+        slack = float(np.linalg.norm(gradient)) / (2 * risk.penalty)
+        if slack <= least:
+            break
+        step = risk.newton_step(gradient, f)
+        u = u + _length(risk.along(u, step, f)) * step
+    return u, slack
+
+
+def _length(derivative: Callable[[float], float]) -> float:
+    """How far to go along a step that points downhill, where the derivative only rises.
+
+    The whole step if that halves the slope; otherwise to where the slope vanishes.
+    """
+    start, low, high = derivative(0.0), 0.0, 1.0
+    if abs(derivative(high)) <= 0.5 * abs(start) or start >= 0:  # ≥ 0: lost in rounding errors
+        return 1.0
+    while derivative(high) < 0:
+        low, high = high, 2 * high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if derivative(middle) < 0 else (low, middle)
+    return (low + high) / 2
