@@ -40,6 +40,7 @@ from engine.mechanisms import Mechanism, one_per_server
 from engine.noise.laplace import laplace
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Grid, midpoints, of_times
+from engine.numerics.kernel_densities import DensityAtoms
 from engine.registry import param
 from engine.tasks import (
     COVARIANCE,
@@ -51,8 +52,11 @@ from engine.tasks import (
 )
 from engine.types import Array, Budget, Data, Estimate, FunctionBasis, PublicFacts, Sizes, Spend
 
+CURVES = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, COVARIANCE.key)
 SERVED = (MEAN_FUNCTION, VARYING_COEFFICIENTS, DENSITY, COVARIANCE, RISK_MINIMISATION)
 _GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 do not suit
+_BANDWIDTH = {1: 0.12, 2: 0.2}
+_MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 _ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
 Draw = Callable[[tuple[int, ...], np.random.Generator], Array]
 
@@ -274,7 +278,7 @@ class FunctionalRelease(Mechanism):
     size: float | None = param(
         None, "Largest size of a curve (τ)", "Curves further from the middle of their bounds than "
         "this, in root mean square, are drawn towards it. Usual: what the bounds allow.",
-        low=1e-9, high=1e9, symbol="τ")
+        low=1e-9, high=1e9, symbol="τ", only_for=CURVES)
     grid_size: int | None = param(
         None, "Points of the grid", "On each axis. Usual: the common times of the curves, else "
         "100; 200 for a density, 28 on each of two axes, 50 for a covariance.",
@@ -296,6 +300,14 @@ class FunctionalRelease(Mechanism):
         0.05, "Least eigenvalue", "Of the released second moments of the covariates, as a share of "
         "the most it can be on average.", low=1e-4, high=1.0,
         only_for=(VARYING_COEFFICIENTS.key,))
+    bandwidth: float | None = param(
+        None, "Bandwidth", "c in the width h = c n^(−1/(4 + d)) of a density’s atoms, as a share "
+        "of the range; d is 1 or 2. Usual: 0.12, and 0.2 in the plane.", low=0.005, high=5.0,
+        symbol="c", only_for=(DENSITY.key,))
+    clean: bool = param(
+        True, "A density again", "Replace what is released by the nearest function that is never "
+        "negative and has mass one. Needs no budget and never adds an error.",
+        only_for=(DENSITY.key,))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -313,6 +325,10 @@ class FunctionalRelease(Mechanism):
     def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
         """How averages of n records are smoothed; `effective` is nε, over all sites."""
         return (Linear(np.ones(len(eigenvalues))),)
+
+    def atoms(self, grid: Grid, n: float) -> DensityAtoms:
+        """What a record at each point of the grid adds to a density of n records."""
+        raise NotImplementedError
 
     def shape(self, variances: Array) -> Array:
         """The mechanism's own shape of the noise, given the variances of its process: (r,)."""
@@ -427,7 +443,14 @@ class FunctionalRelease(Mechanism):
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
         usual = 28 if dimension == 2 else _GRID.get(self.task, 100)
+        if dimension == 2 and (self.grid_size or usual) > _MOST_IN_THE_PLANE:
+            raise InputError(f"In the plane a grid has at most {_MOST_IN_THE_PLANE} points on each "
+                             f"axis; got {self.grid_size}.", field="grid_size")
         return midpoints(self.grid_size or usual, dimension)
+
+    def width(self, n: float, dimension: int) -> float:
+        """Width h of a density's atoms, as a share of the range: c n^(−1/(4 + d))."""
+        return (self.bandwidth or _BANDWIDTH[dimension]) * n ** (-1 / (4 + dimension))
 
     # -- noise ---------------------------------------------------------------------------------
 
@@ -436,11 +459,26 @@ class FunctionalRelease(Mechanism):
         return laplace(shape, rng)
 
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        """Laplace noise for n records: b = Δ shape/ε, Δ the size of the set of changes."""
+        """Laplace noise for n records: b = Δ shape/ε, Δ the size of the set of changes.
+
+        Raises
+        ------
+        InputError
+            If a printed Δ is too small: the release would spend more than it says.
+        """
         differences, epsilon = block.differences(n), block.share * budget.epsilon
-        shape = differences.spectrum if self.constants == "optimal" else block.shape
+        shape = block.shape
+        if self.constants == "optimal":  # the spectrum may be off where functions differ in norm
+            shape = min(differences.spectrum, shape, key=lambda own: (
+                differences.l1(own) ** 2 * float((block.norms * own**2) @ differences.moving)))
         exact = _ROUND_UP * differences.l1(shape)
-        used = differences.published(shape) if self.constants == "published" else exact
+        used = exact
+        if self.constants == "published":
+            used = _ROUND_UP * differences.published(shape)
+        if used < exact:
+            raise InputError(f"The published constant is too small here: at ε = {epsilon:.3g} it "
+                             f"would spend {epsilon * exact / used:.3g}.", field="constants",
+                             hint="Choose tight constants.")
         scales = used / epsilon * shape * differences.moving
         return Calibrated(scales, block.norms, exact, used / epsilon,
                           epsilon * (exact / used if used else 0.0))

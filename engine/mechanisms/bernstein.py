@@ -10,6 +10,7 @@ from engine.functional_release import FunctionalRelease, Space
 from engine.mechanisms import mechanisms
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Grid
+from engine.numerics.kernel_densities import DensityAtoms, lattice_atoms
 from engine.registry import param
 from engine.types import Sizes
 
@@ -47,3 +48,8 @@ class Bernstein(FunctionalRelease):
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = BernsteinBasis(self.degree, self.iterations, grid.dimension)
         return Space(basis, grid, basis.on_lattice(grid).T, np.ones(basis.size), is_lattice=True)
+
+    def atoms(self, grid: Grid, n: float) -> DensityAtoms:
+        """Values of Gaussian atoms at the lattice."""
+        lattice = BernsteinBasis(self.degree, self.iterations, grid.dimension)
+        return lattice_atoms(self.width(n, grid.dimension), lattice, grid)

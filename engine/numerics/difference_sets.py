@@ -37,7 +37,7 @@ class DifferenceSet(Protocol):
         ...
 
     def published(self, scales: Array) -> float:
-        """A bound on `l1` as papers print it: never below it."""
+        """A bound on `l1` as papers print it."""
         ...
 
     @property
@@ -146,45 +146,88 @@ class Thresholded:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """{(g_x − g_x')/n}: averages of n atoms, each record being one of K; `atoms` is g, (K, r).
+    """{g_x − g_x'}: what a record adds to a sum, being one of K atoms; `atoms` is g, (K, r).
 
-    Sizes are maxima over all pairs, hence exact. The best spectrum solves a convex problem: in
-    1/b_j constraints are linear and Σ b_j² is convex, and b_j³ ∝ Σ_x m_x |g_xj − g_j| for weights
-    m on binding constraints. It is found from distances to the middle g instead of from pairs,
-    which is cheap; the noise it leads to is exact either way.
+    Sizes are maxima over all pairs, hence exact; each is computed once. The best spectrum solves a
+    convex problem: in 1/b_j constraints are linear and Σ b_j² is convex, and b_j³ ∝ Σ m |g_x − g_x'|
+    for weights m of binding pairs. Pairs are found by going to the farthest atom and back, which is
+    cheap but may miss the farthest pair, so `spectrum` is near the best; its size is exact anyway.
+
+    `printed` is what papers print for the scales that are theirs. It is passed on as it is, even
+    where it is below `l1` and so protects less than it says.
     """
 
     atoms: Array
-    n: float
+    printed: float
 
     @cached_property
     def moving(self) -> Array:
         return (np.ptp(self.atoms, axis=0) > 0).astype(float)
 
     def l1(self, scales: Array) -> float:
-        return float(pdist(_in_units(self.atoms, scales), "cityblock").max(initial=0.0)) / self.n
+        return self._largest(scales, "cityblock")
 
     def l2(self, scales: Array) -> float:
-        return float(pdist(_in_units(self.atoms, scales), "euclidean").max(initial=0.0)) / self.n
+        return self._largest(scales, "euclidean")
+
+    def _largest(self, scales: Array, metric: str) -> float:
+        key = metric, scales.tobytes()
+        if key not in self._known:
+            distances = pdist(_in_units(self.atoms, scales), metric)
+            self._known[key] = float(distances.max(initial=0.0))
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, bytes], float]:
+        return {}
 
     def published(self, scales: Array) -> float:
-        """Twice the largest atom: the bound by the triangle inequality."""
-        return 2 / self.n * float(np.abs(_in_units(self.atoms, scales)).sum(axis=1).max())
+        return self.printed
 
     @cached_property
     def spectrum(self) -> Array:
         middle = (self.atoms.max(axis=0) + self.atoms.min(axis=0)) / 2
-        distance = np.abs(self.atoms - middle)
-        mixed = distance.mean(axis=0)
-        for k in range(_ROUNDS):  # Frank and Wolfe: weight moves to the atom that costs most
-            worst = _in_units(distance, np.cbrt(mixed)).sum(axis=1).argmax()
-            mixed += 2 / (k + 3) * (distance[worst] - mixed)
+        mixed, one = np.abs(self.atoms - middle).mean(axis=0), 0
+        for k in range(_ROUNDS):  # Frank and Wolfe: weight moves to the pair that costs most
+            units = _in_units(self.atoms, np.cbrt(mixed))
+            other = np.abs(units - units[one]).sum(axis=1).argmax()
+            one = np.abs(units - units[other]).sum(axis=1).argmax()
+            mixed += 2 / (k + 3) * (np.abs(self.atoms[one] - self.atoms[other]) - mixed)
         return np.asarray(np.cbrt(np.maximum(mixed, 1e-9 * mixed.max())) * self.moving)
 
-    @property
+    @cached_property
     def gaussian_spectrum(self) -> Array:
         """In proportion to how far an atom can lie from the middle in each coordinate."""
         return np.asarray(np.sqrt(np.ptp(self.atoms, axis=0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """{d/n}: the changes `one` of a sum, of an average of n records."""
+
+    one: DifferenceSet
+    n: float
+
+    def l1(self, scales: Array) -> float:
+        return self.one.l1(scales) / self.n
+
+    def l2(self, scales: Array) -> float:
+        return self.one.l2(scales) / self.n
+
+    def published(self, scales: Array) -> float:
+        return self.one.published(scales) / self.n
+
+    @property
+    def moving(self) -> Array:
+        return self.one.moving
+
+    @property
+    def spectrum(self) -> Array:
+        return self.one.spectrum
+
+    @property
+    def gaussian_spectrum(self) -> Array:
+        return self.one.gaussian_spectrum
 
 
 @dataclass(frozen=True, eq=False)
