@@ -53,6 +53,7 @@ from engine.tasks import (
 from engine.types import Array, Budget, Data, Estimate, FunctionBasis, PublicFacts, Sizes, Spend
 
 CURVES = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, COVARIANCE.key)
+LOSSES = ("huber", "square", "logistic", "hinge")
 SERVED = (MEAN_FUNCTION, VARYING_COEFFICIENTS, DENSITY, COVARIANCE, RISK_MINIMISATION)
 _GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 do not suit
 _BANDWIDTH = {1: 0.12, 2: 0.2}
@@ -100,6 +101,30 @@ class Space:
         else:
             squares = (curves * curves) @ self.grid.weights
         return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖².
+
+    `table` (K, J) holds h on the grid. Coefficients in `basis` are `image` times u, entry by entry
+    for (r,) and as a matrix for (r, J); `variances` (r,) are those of the process that a release
+    may take its noise from.
+    """
+
+    basis: FunctionBasis
+    table: Array
+    image: Array
+    variances: Array
+
+    def coefficients(self, u: Array) -> Array:
+        """(…, J) → (…, r)."""
+        return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
+
+    @property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(len(self.variances)))
 
 
 class Smoothing(Protocol):
@@ -308,6 +333,16 @@ class FunctionalRelease(Mechanism):
         True, "A density again", "Replace what is released by the nearest function that is never "
         "negative and has mass one. Needs no budget and never adds an error.",
         only_for=(DENSITY.key,))
+    loss: str = param(
+        "huber", "Loss", "Huber and square: for numbers; square needs far more noise. Logistic and "
+        "hinge: for two classes, above the middle of the stated bounds or not.", choices=LOSSES,
+        only_for=(RISK_MINIMISATION.key,))
+    huber_width: float = param(
+        0.5, "Where Huber’s loss turns straight", "As a share of half the stated range of numbers.",
+        low=0.01, high=10.0, symbol="k", only_for=(RISK_MINIMISATION.key,))
+    risk_weight: float | None = param(
+        None, "Weight of the penalty", "Of smoothness against the mean loss. Usual: one over the "
+        "root of n.", low=1e-6, high=1e3, symbol="ψ", only_for=(RISK_MINIMISATION.key,))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -328,6 +363,10 @@ class FunctionalRelease(Mechanism):
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
         """What a record at each point of the grid adds to a density of n records."""
+        raise NotImplementedError
+
+    def features(self, grid: Grid, sizes: Sizes) -> Features:
+        """The functions by which records on this grid are predicted, and their penalty."""
         raise NotImplementedError
 
     def shape(self, variances: Array) -> Array:

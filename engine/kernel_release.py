@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.functional_release import CURVES, FunctionalRelease, Linear, Smoothing, Space
+from engine.functional_release import (
+    CURVES,
+    Features,
+    FunctionalRelease,
+    Linear,
+    Smoothing,
+    Space,
+)
 from engine.numerics.eigensystems import KERNELS, Eigenbasis, Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, spectral_atoms
 from engine.registry import param
@@ -51,6 +58,20 @@ def _space(basis: Eigenbasis, grid: Grid) -> Space:
     return Space(basis, grid, (grid.weights * basis.functions).T, basis.eigenvalues)
 
 
+def penalised(basis: Eigenbasis, eta: float) -> Features:
+    """The features λ_j^{η/2} φ_j of a kernel on its grid."""
+    roots = basis.eigenvalues ** (eta / 2)
+    return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
+
+
+def usual_power(kernel: Kernel, dimension: int, is_density: bool = False) -> float:
+    """η = 1 + 2/β, or for densities 1 + 9/(8β); β is the decay of the kernel's eigenvalues."""
+    beta = kernel.decay(dimension)
+    if math.isinf(beta):
+        return _ETA_WITHOUT_DECAY
+    return 1 + (_ETA_OF_DENSITY if is_density else 2) / beta
+
+
 @dataclass(frozen=True, kw_only=True)
 class PenalisedRelease(KernelRelease):
     """Averages are smoothed by the penalty ψ Σ c_j²/λ_j^η: s_j = λ_j^η/(λ_j^η + ψ).
@@ -82,15 +103,16 @@ class PenalisedRelease(KernelRelease):
         """
         if self.eta is not None:
             return self.eta
-        beta = self.covariance.decay(dimension)
-        if math.isinf(beta):
-            return _ETA_WITHOUT_DECAY
-        return 1 + (_ETA_OF_DENSITY if self.task == DENSITY.key else 2) / beta
+        return usual_power(self.covariance, dimension, self.task == DENSITY.key)
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
         """Spectral powers of the kernel, whose length is h: noise comes from that kernel too."""
         kernel = replace(self.covariance, length=self.width(n, grid.dimension))
         return spectral_atoms(kernel, self.power_in(grid.dimension), grid)
+
+    def features(self, grid: Grid, sizes: Sizes) -> Features:
+        """λ_j^{η/2} φ_j: the penalty is the squared norm in the space of the kernel's power η."""
+        return penalised(Eigenbasis.whole(self.covariance, grid), self.power_in(grid.dimension))
 
     def weight(self, n: float, effective: float) -> float:
         """ψ, in units where curves have norm at most one: 1/n or, where ε is small, n/(nε)²."""

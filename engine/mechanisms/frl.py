@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.functional_release import Block, Calibrated, Linear, Smoothing, Space
-from engine.kernel_release import KernelRelease
+from engine.functional_release import Block, Calibrated, Features, Linear, Smoothing, Space
+from engine.kernel_release import KernelRelease, penalised, usual_power
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Grid
@@ -70,6 +70,12 @@ class Frl(Selection, KernelRelease):
         usual = math.floor(n ** (grid.dimension / (2 + grid.dimension)) + 1e-9)
         size = min(self.n_functions or max(1, usual), grid.size // grid.dimension)
         return cosine_atoms(self.width(n, grid.dimension), size, grid)
+
+    def features(self, grid: Grid, sizes: Sizes) -> Features:
+        """The first functions of the kernel, with the penalty that the other releases have."""
+        every = Eigenbasis.whole(self.covariance, grid)
+        return penalised(every.first(min(self.usual(sizes.n_curves), every.size)),
+                         usual_power(self.covariance, grid.dimension))
 
     def counts(self, n: float) -> tuple[int, ...]:
         """The numbers of functions to choose from."""

@@ -149,9 +149,10 @@ class Atoms:
     """{g_x − g_x'}: what a record adds to a sum, being one of K atoms; `atoms` is g, (K, r).
 
     Sizes are maxima over all pairs, hence exact; each is computed once. The best spectrum solves a
-    convex problem: in 1/b_j constraints are linear and Σ b_j² is convex, and b_j³ ∝ Σ m |g_x − g_x'|
-    for weights m of binding pairs. Pairs are found by going to the farthest atom and back, which is
-    cheap but may miss the farthest pair, so `spectrum` is near the best; its size is exact anyway.
+    convex problem: in 1/b_j constraints are linear and Σ b_j² is convex, and b_j³ is in proportion
+    to Σ m |g_x − g_x'| for weights m of binding pairs. Pairs are found by going to the farthest
+    atom and back, which is cheap but may miss the farthest pair: `spectrum` is near the best, and
+    its size is exact anyway.
 
     `printed` is what papers print for the scales that are theirs. It is passed on as it is, even
     where it is below `l1` and so protects less than it says.
