@@ -556,45 +556,50 @@ def _by_site(data: Data) -> list[Data]:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One data set at its sites, and the release of it by a plan."""
+    """One data set at its sites, and the release of it by a plan.
+
+    Where a site has chosen among candidates, `chosen` (repeats, draws), it sends the coefficients
+    of its choice and nothing of the others: they carry the same noise.
+    """
 
     summary: Summary
     records: list[Any]
 
     def released(self, plan: Plan, chosen: NDArray[np.int64] | None, noise: list[list[Array]]
                  ) -> Array:
-        """Coefficients from noisy messages: (repeats, draws, r); chosen (repeats, draws)."""
-        each = [self._finished(plan, g, noise) for g in range(len(plan.smoothings))]
-        return _picked(each, chosen)
+        """Coefficients from noisy messages: (repeats, draws, r)."""
+        return self._finished(plan, chosen, noise)
 
     def quiet(self, plan: Plan, chosen: NDArray[np.int64] | None) -> Array:
         """The same without noise, for comparison: (repeats, r). Nothing is sent."""
-        each = [self._finished(plan, g, None)[:, 0] for g in range(len(plan.smoothings))]
-        return _picked(each, None if chosen is None else chosen[:, 0])
+        return self._finished(plan, None if chosen is None else chosen[:, :1], None)[:, 0]
 
-    def _finished(self, plan: Plan, candidate: int, noise: list[list[Array]] | None) -> Array:
+    def _finished(self, plan: Plan, chosen: NDArray[np.int64] | None,
+                  noise: list[list[Array]] | None) -> Array:
+        """What the centre makes of its messages; with a choice there is one site, of weight 1."""
         averages: list[Array] = []
-        for block in range(len(plan.blocks[candidate])):
+        for block in range(len(plan.blocks[0])):
             averages.append(sum(
-                plan.weights[candidate, s] * self._sent(plan, candidate, block, s, averages, noise)
+                plan.weights[0, s] * self._sent(plan, chosen, block, s, averages, noise)
                 for s in range(len(self.records))))
-        return self.summary.finished(averages, plan.smoothings[candidate])
+        return self.summary.finished(averages, plan.smoothings[0])
 
-    def _sent(self, plan: Plan, candidate: int, block: int, site: int, earlier: Sequence[Array],
-              noise: list[list[Array]] | None) -> Array:
+    def _sent(self, plan: Plan, chosen: NDArray[np.int64] | None, block: int, site: int,
+              earlier: Sequence[Array], noise: list[list[Array]] | None) -> Array:
         """Everything one site does with its records for one vector; only the result leaves it."""
-        quiet = self.summary.values(block, self.records[site], plan.smoothings[candidate], earlier)
+        each = [self.summary.values(block, self.records[site], smoothing, earlier)
+                for smoothing in plan.smoothings]
+        quiet = each[0] if chosen is None else _picked(np.stack(each), chosen)
         if noise is None:
             return quiet
-        own = plan.noise[candidate][site][block]
-        noisy = quiet + own.scales * noise[site][block]
-        spread = np.broadcast_to(math.sqrt(own.variance) * own.scales, noisy.shape[1:])
-        return transcript.sent(site, plan.blocks[candidate][block].what, noisy, spread)
+        own = [candidate[site][block] for candidate in plan.noise]
+        scales = own[0].scales if chosen is None else np.stack([c.scales for c in own])[chosen]
+        noisy = quiet + scales * noise[site][block]
+        spread = np.broadcast_to(math.sqrt(own[0].variance) * scales, noisy.shape)
+        return transcript.sent(site, plan.blocks[0][block].what, noisy, spread)
 
 
-def _picked(each: list[Array], chosen: NDArray[np.int64] | None) -> Array:
-    """Of candidates (repeats, …, r) the chosen one of every repeat and draw."""
-    if chosen is None or len(each) == 1:
-        return each[0]
-    index = chosen.reshape(1, *chosen.shape, *[1] * (each[0].ndim - chosen.ndim))
-    return np.take_along_axis(np.stack(each), index, axis=0)[0]
+def _picked(each: Array, chosen: NDArray[np.int64]) -> Array:
+    """Of candidates (candidates, repeats, 1, r) the chosen one of every draw."""
+    repeats = np.arange(len(chosen))[:, None]
+    return np.asarray(each[chosen, repeats, 0])
