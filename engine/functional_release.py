@@ -40,6 +40,7 @@ from engine.mechanisms import Mechanism, one_per_server
 from engine.noise.laplace import laplace
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Grid, midpoints, of_times
+from engine.numerics.kernel_densities import DensityAtoms
 from engine.registry import param
 from engine.tasks import (
     COVARIANCE,
@@ -51,8 +52,12 @@ from engine.tasks import (
 )
 from engine.types import Array, Budget, Data, Estimate, FunctionBasis, PublicFacts, Sizes, Spend
 
+CURVES = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, COVARIANCE.key)
+LOSSES = ("huber", "square", "logistic", "hinge")
 SERVED = (MEAN_FUNCTION, VARYING_COEFFICIENTS, DENSITY, COVARIANCE, RISK_MINIMISATION)
 _GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 do not suit
+_BANDWIDTH = {1: 0.12, 2: 0.2}
+_MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 _ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
 Draw = Callable[[tuple[int, ...], np.random.Generator], Array]
 
@@ -96,6 +101,30 @@ class Space:
         else:
             squares = (curves * curves) @ self.grid.weights
         return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖².
+
+    `table` (K, J) holds h on the grid. Coefficients in `basis` are `image` times u, entry by entry
+    for (r,) and as a matrix for (r, J); `variances` (r,) are those of the process that a release
+    may take its noise from.
+    """
+
+    basis: FunctionBasis
+    table: Array
+    image: Array
+    variances: Array
+
+    def coefficients(self, u: Array) -> Array:
+        """(…, J) → (…, r)."""
+        return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
+
+    @property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(len(self.variances)))
 
 
 class Smoothing(Protocol):
@@ -274,7 +303,7 @@ class FunctionalRelease(Mechanism):
     size: float | None = param(
         None, "Largest size of a curve (τ)", "Curves further from the middle of their bounds than "
         "this, in root mean square, are drawn towards it. Usual: what the bounds allow.",
-        low=1e-9, high=1e9, symbol="τ")
+        low=1e-9, high=1e9, symbol="τ", only_for=CURVES)
     grid_size: int | None = param(
         None, "Points of the grid", "On each axis. Usual: the common times of the curves, else "
         "100; 200 for a density, 28 on each of two axes, 50 for a covariance.",
@@ -296,6 +325,24 @@ class FunctionalRelease(Mechanism):
         0.05, "Least eigenvalue", "Of the released second moments of the covariates, as a share of "
         "the most it can be on average.", low=1e-4, high=1.0,
         only_for=(VARYING_COEFFICIENTS.key,))
+    bandwidth: float | None = param(
+        None, "Bandwidth", "c in the width h = c n^(−1/(4 + d)) of a density’s atoms, as a share "
+        "of the range; d is 1 or 2. Usual: 0.12, and 0.2 in the plane.", low=0.005, high=5.0,
+        symbol="c", only_for=(DENSITY.key,))
+    clean: bool = param(
+        True, "A density again", "Replace what is released by the nearest function that is never "
+        "negative and has mass one. Needs no budget and never adds an error.",
+        only_for=(DENSITY.key,))
+    loss: str = param(
+        "huber", "Loss", "Huber and square: for numbers; square needs far more noise. Logistic and "
+        "hinge: for two classes, above the middle of the stated bounds or not.", choices=LOSSES,
+        only_for=(RISK_MINIMISATION.key,))
+    huber_width: float = param(
+        0.5, "Where Huber’s loss turns straight", "As a share of half the stated range of numbers.",
+        low=0.01, high=10.0, symbol="k", only_for=(RISK_MINIMISATION.key,))
+    risk_weight: float | None = param(
+        None, "Weight of the penalty", "Of smoothness against the mean loss. Usual: one over the "
+        "root of n.", low=1e-6, high=1e3, symbol="ψ", only_for=(RISK_MINIMISATION.key,))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -313,6 +360,14 @@ class FunctionalRelease(Mechanism):
     def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
         """How averages of n records are smoothed; `effective` is nε, over all sites."""
         return (Linear(np.ones(len(eigenvalues))),)
+
+    def atoms(self, grid: Grid, n: float) -> DensityAtoms:
+        """What a record at each point of the grid adds to a density of n records."""
+        raise NotImplementedError
+
+    def features(self, grid: Grid, sizes: Sizes) -> Features:
+        """The functions by which records on this grid are predicted, and their penalty."""
+        raise NotImplementedError
 
     def shape(self, variances: Array) -> Array:
         """The mechanism's own shape of the noise, given the variances of its process: (r,)."""
@@ -431,7 +486,14 @@ class FunctionalRelease(Mechanism):
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
         usual = 28 if dimension == 2 else _GRID.get(self.task, 100)
+        if dimension == 2 and (self.grid_size or usual) > _MOST_IN_THE_PLANE:
+            raise InputError(f"In the plane a grid has at most {_MOST_IN_THE_PLANE} points on each "
+                             f"axis; got {self.grid_size}.", field="grid_size")
         return midpoints(self.grid_size or usual, dimension)
+
+    def width(self, n: float, dimension: int) -> float:
+        """Width h of a density's atoms, as a share of the range: c n^(−1/(4 + d))."""
+        return (self.bandwidth or _BANDWIDTH[dimension]) * n ** (-1 / (4 + dimension))
 
     # -- noise ---------------------------------------------------------------------------------
 
@@ -440,11 +502,26 @@ class FunctionalRelease(Mechanism):
         return laplace(shape, rng)
 
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        """Laplace noise for n records: b = Δ shape/ε, Δ the size of the set of changes."""
+        """Laplace noise for n records: b = Δ shape/ε, Δ the size of the set of changes.
+
+        Raises
+        ------
+        InputError
+            If a printed Δ is too small: the release would spend more than it says.
+        """
         differences, epsilon = block.differences(n), block.share * budget.epsilon
-        shape = differences.spectrum if self.constants == "optimal" else block.shape
+        shape = block.shape
+        if self.constants == "optimal":  # the spectrum may be off where functions differ in norm
+            shape = min(differences.spectrum, shape, key=lambda own: (
+                differences.l1(own) ** 2 * float((block.norms * own**2) @ differences.moving)))
         exact = _ROUND_UP * differences.l1(shape)
-        used = differences.published(shape) if self.constants == "published" else exact
+        used = exact
+        if self.constants == "published":
+            used = _ROUND_UP * differences.published(shape)
+        if used < exact:
+            raise InputError(f"The published constant is too small here: at ε = {epsilon:.3g} it "
+                             f"would spend {epsilon * exact / used:.3g}.", field="constants",
+                             hint="Choose tight constants.")
         scales = used / epsilon * shape * differences.moving
         return Calibrated(scales, block.norms, exact, used / epsilon,
                           epsilon * (exact / used if used else 0.0))
@@ -483,45 +560,50 @@ def _by_site(data: Data) -> list[Data]:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One data set at its sites, and the release of it by a plan."""
+    """One data set at its sites, and the release of it by a plan.
+
+    Where a site has chosen among candidates, `chosen` (repeats, draws), it sends the coefficients
+    of its choice and nothing of the others: they carry the same noise.
+    """
 
     summary: Summary
     records: list[Any]
 
     def released(self, plan: Plan, chosen: NDArray[np.int64] | None, noise: list[list[Array]]
                  ) -> Array:
-        """Coefficients from noisy messages: (repeats, draws, r); chosen (repeats, draws)."""
-        each = [self._finished(plan, g, noise) for g in range(len(plan.smoothings))]
-        return _picked(each, chosen)
+        """Coefficients from noisy messages: (repeats, draws, r)."""
+        return self._finished(plan, chosen, noise)
 
     def quiet(self, plan: Plan, chosen: NDArray[np.int64] | None) -> Array:
         """The same without noise, for comparison: (repeats, r). Nothing is sent."""
-        each = [self._finished(plan, g, None)[:, 0] for g in range(len(plan.smoothings))]
-        return _picked(each, None if chosen is None else chosen[:, 0])
+        return self._finished(plan, None if chosen is None else chosen[:, :1], None)[:, 0]
 
-    def _finished(self, plan: Plan, candidate: int, noise: list[list[Array]] | None) -> Array:
+    def _finished(self, plan: Plan, chosen: NDArray[np.int64] | None,
+                  noise: list[list[Array]] | None) -> Array:
+        """What the centre makes of its messages; with a choice there is one site, of weight 1."""
         averages: list[Array] = []
-        for block in range(len(plan.blocks[candidate])):
+        for block in range(len(plan.blocks[0])):
             averages.append(sum(
-                plan.weights[candidate, s] * self._sent(plan, candidate, block, s, averages, noise)
+                plan.weights[0, s] * self._sent(plan, chosen, block, s, averages, noise)
                 for s in range(len(self.records))))
-        return self.summary.finished(averages, plan.smoothings[candidate])
+        return self.summary.finished(averages, plan.smoothings[0])
 
-    def _sent(self, plan: Plan, candidate: int, block: int, site: int, earlier: Sequence[Array],
-              noise: list[list[Array]] | None) -> Array:
+    def _sent(self, plan: Plan, chosen: NDArray[np.int64] | None, block: int, site: int,
+              earlier: Sequence[Array], noise: list[list[Array]] | None) -> Array:
         """Everything one site does with its records for one vector; only the result leaves it."""
-        quiet = self.summary.values(block, self.records[site], plan.smoothings[candidate], earlier)
+        each = [self.summary.values(block, self.records[site], smoothing, earlier)
+                for smoothing in plan.smoothings]
+        quiet = each[0] if chosen is None else _picked(np.stack(each), chosen)
         if noise is None:
             return quiet
-        own = plan.noise[candidate][site][block]
-        noisy = quiet + own.scales * noise[site][block]
-        spread = np.broadcast_to(math.sqrt(own.variance) * own.scales, noisy.shape[1:])
-        return transcript.sent(site, plan.blocks[candidate][block].what, noisy, spread)
+        own = [candidate[site][block] for candidate in plan.noise]
+        scales = own[0].scales if chosen is None else np.stack([c.scales for c in own])[chosen]
+        noisy = quiet + scales * noise[site][block]
+        spread = np.broadcast_to(math.sqrt(own[0].variance) * scales, noisy.shape)
+        return transcript.sent(site, plan.blocks[0][block].what, noisy, spread)
 
 
-def _picked(each: list[Array], chosen: NDArray[np.int64] | None) -> Array:
-    """Of candidates (repeats, …, r) the chosen one of every repeat and draw."""
-    if chosen is None or len(each) == 1:
-        return each[0]
-    index = chosen.reshape(1, *chosen.shape, *[1] * (each[0].ndim - chosen.ndim))
-    return np.take_along_axis(np.stack(each), index, axis=0)[0]
+def _picked(each: Array, chosen: NDArray[np.int64]) -> Array:
+    """Of candidates (candidates, repeats, 1, r) the chosen one of every draw."""
+    repeats = np.arange(len(chosen))[:, None]
+    return np.asarray(each[chosen, repeats, 0])

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.functional_release import FunctionalRelease, Space
+from engine.functional_release import Features, FunctionalRelease, Space
+from engine.kernel_release import penalised, usual_power
 from engine.mechanisms import mechanisms
 from engine.numerics.bernstein import BernsteinBasis
-from engine.numerics.eigensystems import Grid
+from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
+from engine.numerics.kernel_densities import DensityAtoms, lattice_atoms
 from engine.registry import param
 from engine.types import Sizes
+
+_KERNEL = Kernel()  # of the space in which a regression function is looked for
 
 
 @mechanisms.register
@@ -47,3 +51,15 @@ class Bernstein(FunctionalRelease):
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = BernsteinBasis(self.degree, self.iterations, grid.dimension)
         return Space(basis, grid, basis.on_lattice(grid).T, np.ones(basis.size), is_lattice=True)
+
+    def atoms(self, grid: Grid, n: float) -> DensityAtoms:
+        """Values of Gaussian atoms at the lattice."""
+        lattice = BernsteinBasis(self.degree, self.iterations, grid.dimension)
+        return lattice_atoms(self.width(n, grid.dimension), lattice, grid)
+
+    def features(self, grid: Grid, sizes: Sizes) -> Features:
+        """The usual features of a kernel, of which the values at the lattice are released."""
+        lattice = BernsteinBasis(self.degree, self.iterations, grid.dimension)
+        usual = penalised(Eigenbasis.whole(_KERNEL, grid), usual_power(_KERNEL, grid.dimension))
+        image = lattice.on_lattice(grid) @ usual.table
+        return Features(lattice, usual.table, image, np.ones(lattice.size))

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.functional_release import Block, Calibrated, Linear, Smoothing, Space
-from engine.kernel_release import KernelRelease
+from engine.functional_release import Block, Calibrated, Features, Linear, Smoothing, Space
+from engine.kernel_release import KernelRelease, penalised, usual_power
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Grid
+from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
 from engine.registry import param
 from engine.summaries.selection import Selection
 from engine.types import Array, Budget, Sizes
@@ -38,8 +39,8 @@ class Frl(Selection, KernelRelease):
                r"\qquad L_j \sim \mathrm{Lap}(1)")
 
     n_functions: int | None = param(
-        None, "Functions kept", "Usual: the whole part of the cube root of n.", low=1, high=200,
-        symbol="M")
+        None, "Functions kept", "Usual: the whole part of the cube root of n; of its square root "
+        "for a density in the plane.", low=1, high=200, symbol="M")
     noise: str = param(
         "laplace", "Law of the noise", "Laplace: independent in each coefficient. Norm: one draw "
         "with a random length and direction, somewhat less in total.", choices=("laplace", "norm"))
@@ -63,6 +64,18 @@ class Frl(Selection, KernelRelease):
         size = min(max(self.counts(sizes.n_curves)), every.size)
         basis = every.first(size)
         return Space(basis, grid, (grid.weights * basis.functions).T, np.ones(size))
+
+    def atoms(self, grid: Grid, n: float) -> DensityAtoms:
+        """Gaussian atoms in the first n^{d/(2 + d)} cosines, or as many as the grid tells apart."""
+        usual = math.floor(n ** (grid.dimension / (2 + grid.dimension)) + 1e-9)
+        size = min(self.n_functions or max(1, usual), grid.size // grid.dimension)
+        return cosine_atoms(self.width(n, grid.dimension), size, grid)
+
+    def features(self, grid: Grid, sizes: Sizes) -> Features:
+        """The first functions of the kernel, with the penalty that the other releases have."""
+        every = Eigenbasis.whole(self.covariance, grid)
+        return penalised(every.first(min(self.usual(sizes.n_curves), every.size)),
+                         usual_power(self.covariance, grid.dimension))
 
     def counts(self, n: float) -> tuple[int, ...]:
         """The numbers of functions to choose from."""

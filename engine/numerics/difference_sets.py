@@ -22,7 +22,7 @@ from scipy.spatial.distance import pdist
 
 from engine.types import Array
 
-_ROUNDS = 60  # of the search for the best spectrum of a set of atoms
+_ROUNDS, _FEW = 60, 64  # steps of the search for the best spectrum of atoms, and atoms it looks at
 
 
 class DifferenceSet(Protocol):
@@ -37,7 +37,7 @@ class DifferenceSet(Protocol):
         ...
 
     def published(self, scales: Array) -> float:
-        """A bound on `l1` as papers print it: never below it."""
+        """A bound on `l1` as papers print it."""
         ...
 
     @property
@@ -146,45 +146,89 @@ class Thresholded:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """{(g_x − g_x')/n}: averages of n atoms, each record being one of K; `atoms` is g, (K, r).
+    """{g_x − g_x'}: what a record adds to a sum, being one of K atoms; `atoms` is g, (K, r).
 
-    Sizes are maxima over all pairs, hence exact. The best spectrum solves a convex problem: in
-    1/b_j constraints are linear and Σ b_j² is convex, and b_j³ ∝ Σ_x m_x |g_xj − g_j| for weights
-    m on binding constraints. It is found from distances to the middle g instead of from pairs,
-    which is cheap; the noise it leads to is exact either way.
+    Sizes are maxima over all pairs, hence exact; each is computed once. The best spectrum solves a
+    convex problem: in 1/b_j constraints are linear and Σ b_j² is convex, and b_j³ is in proportion
+    to Σ m |g_xj − g_x'j| for weights m on binding pairs. It is found from the pairs of a few atoms,
+    spread over all of them, which is cheap and loses a few hundredths; the cost of the noise it
+    leads to is exact either way.
+
+    `printed` is what papers print for the scales that are theirs. It is passed on as it is, even
+    where it is below `l1` and so protects less than it says.
     """
 
     atoms: Array
-    n: float
+    printed: float
 
     @cached_property
     def moving(self) -> Array:
         return (np.ptp(self.atoms, axis=0) > 0).astype(float)
 
     def l1(self, scales: Array) -> float:
-        return float(pdist(_in_units(self.atoms, scales), "cityblock").max(initial=0.0)) / self.n
+        return self._largest(scales, "cityblock")
 
     def l2(self, scales: Array) -> float:
-        return float(pdist(_in_units(self.atoms, scales), "euclidean").max(initial=0.0)) / self.n
+        return self._largest(scales, "euclidean")
+
+    def _largest(self, scales: Array, metric: str) -> float:
+        key = metric, scales.tobytes()
+        if key not in self._known:
+            distances = pdist(_in_units(self.atoms, scales), metric)
+            self._known[key] = float(distances.max(initial=0.0))
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, bytes], float]:
+        return {}
 
     def published(self, scales: Array) -> float:
-        """Twice the largest atom: the bound by the triangle inequality."""
-        return 2 / self.n * float(np.abs(_in_units(self.atoms, scales)).sum(axis=1).max())
+        return self.printed
 
     @cached_property
     def spectrum(self) -> Array:
-        middle = (self.atoms.max(axis=0) + self.atoms.min(axis=0)) / 2
-        distance = np.abs(self.atoms - middle)
+        few = np.linspace(0, len(self.atoms) - 1, min(len(self.atoms), _FEW)).round().astype(int)
+        one, other = np.triu_indices(len(few), 1)
+        distance = np.abs(self.atoms[few[one]] - self.atoms[few[other]])
         mixed = distance.mean(axis=0)
-        for k in range(_ROUNDS):  # Frank and Wolfe: weight moves to the atom that costs most
+        for k in range(_ROUNDS):  # Frank and Wolfe: weight moves to the pair that costs most
             worst = _in_units(distance, np.cbrt(mixed)).sum(axis=1).argmax()
             mixed += 2 / (k + 3) * (distance[worst] - mixed)
         return np.asarray(np.cbrt(np.maximum(mixed, 1e-9 * mixed.max())) * self.moving)
 
-    @property
+    @cached_property
     def gaussian_spectrum(self) -> Array:
         """In proportion to how far an atom can lie from the middle in each coordinate."""
         return np.asarray(np.sqrt(np.ptp(self.atoms, axis=0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Averaged:
+    """{d/n}: the changes `one` of a sum, of an average of n records."""
+
+    one: DifferenceSet
+    n: float
+
+    def l1(self, scales: Array) -> float:
+        return self.one.l1(scales) / self.n
+
+    def l2(self, scales: Array) -> float:
+        return self.one.l2(scales) / self.n
+
+    def published(self, scales: Array) -> float:
+        return self.one.published(scales) / self.n
+
+    @property
+    def moving(self) -> Array:
+        return self.one.moving
+
+    @property
+    def spectrum(self) -> Array:
+        return self.one.spectrum
+
+    @property
+    def gaussian_spectrum(self) -> Array:
+        return self.one.gaussian_spectrum
 
 
 @dataclass(frozen=True, eq=False)

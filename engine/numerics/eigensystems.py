@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import RegularGridInterpolator
 
 from engine.errors import InputError
@@ -70,6 +71,12 @@ class Grid:
     def axis(self) -> Grid:
         """The grid of one axis."""
         return replace(self, dimension=1)
+
+    def nearest(self, points: Array) -> NDArray[np.int64]:
+        """The point of the grid that is nearest to points (…, d) of the cube, as its index: (…)."""
+        times = np.asarray(self.times)
+        along = np.searchsorted((times[1:] + times[:-1]) / 2, points, side="right")
+        return np.asarray(along @ len(times)**np.arange(self.dimension)[::-1])
 
     def between(self, values: Array, points: Array) -> Array:
         """Functions with these `values` (K, r) on the grid, at other points: (…, r).

@@ -6,11 +6,21 @@ from typing import Any
 
 from engine.summaries.coefficients import CoefficientSummary
 from engine.summaries.covariance import CovarianceSummary
+from engine.summaries.density import DensitySummary
 from engine.summaries.mean import MeanSummary
-from engine.tasks import COVARIANCE, MEAN_FUNCTION, VARYING_COEFFICIENTS
+from engine.summaries.risk import RiskSummary
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    MEAN_FUNCTION,
+    RISK_MINIMISATION,
+    VARYING_COEFFICIENTS,
+)
 
 summaries: dict[str, Any] = {
     MEAN_FUNCTION.key: MeanSummary,
     VARYING_COEFFICIENTS.key: CoefficientSummary,
+    DENSITY.key: DensitySummary,
     COVARIANCE.key: CovarianceSummary,
+    RISK_MINIMISATION.key: RiskSummary,
 }

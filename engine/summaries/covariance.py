@@ -94,7 +94,7 @@ class CovarianceSummary:
     def _most(self, n: float) -> float:
         """How far second moments of unit vectors move."""
         if self.release.centre == "sample_mean":
-            return 4 * (n - 1) / n**2
+            return 4 * max(n - 1, 1) / n**2  # rounding errors of a single curve need noise too
         return math.sqrt(2) / n
 
     def values(self, block: int, records: Held, smoothing: Smoothing, earlier: Sequence[Array]

@@ -1,0 +1,127 @@
+"""Which smoothness a release needs for its noise to exist, and what a printed bound leaves out.
+
+On a grid every release has a finite sensitivity Δ. For curves without a grid it must stay finite
+as the number of points K grows, which depends on η and on the decay β of the kernel, λ_j ~ j^(−β).
+With scales √λ_j and φ_j of bounded size, Δ is finite if and only if
+
+* averages of curves: Σ λ_j^{2η−1} < ∞, η > ½ + 1/(2β); as printed Σ λ_j^{η−½}, η > ½ + 1/β;
+* densities: Σ λ_j^{η−½} < ∞, η > ½ + 1/β; as printed tr K^{η−1}, η > 1 + 1/β;
+* regularised risk: tr C^{η−1} < ∞, η > 1 + 1/β.
+
+A covariance has the first condition too, as its eigenvalues are the products λ_j λ_l. For the
+Gaussian kernel β = ∞. Noise with the "optimal" shape has other conditions. Densities need less
+than the norm of the kernel's space suggests, because their atoms are few among its unit vectors.
+
+References
+----------
+Lin and Reimherr (2023), arXiv 2309.00125: Theorems 7, 8, 14 and 16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.mechanisms.iclp import Iclp
+from engine.numerics.eigensystems import Eigenbasis
+from engine.numerics.kernel_densities import spectral_atoms
+from engine.tasks import DENSITY, RISK_MINIMISATION, VARYING_COEFFICIENTS
+from engine.types import Array, Budget, Covariate, PublicFacts, Sizes
+
+GRIDS = {1: (25, 50, 100, 200, 400), 2: (8, 12, 16, 20, 24, 28)}
+
+
+@dataclass(frozen=True)
+class PrintedDensity:
+    """Sensitivities of a density for noise in units √λ_j: exact, and as Theorem 16 prints it."""
+
+    exact: float
+    printed: float
+
+    @property
+    def ratio(self) -> float:
+        """What a release with the printed bound spends, as a multiple of ε; not private above 1."""
+        return self.exact / self.printed
+
+
+def printed_density(release: Iclp, n: int, dimension: int = 1) -> PrintedDensity:
+    """Both sensitivities for a density of n records.
+
+    Densities that are normalised at the end have c times the printed 2 M_K (tr K^{η−1})^{½}/n, with
+    M_K that of K^η as it is. The bound is not homogeneous: in other units of K it may hold.
+    """
+    kernel = replace(release.covariance, length=release.width(n, dimension))
+    grid = release.grid(PublicFacts(), dimension)
+    atoms = spectral_atoms(kernel, release.power_in(dimension), grid)
+    exact = atoms.differences.l1(np.sqrt(atoms.variances))
+    return PrintedDensity(exact / n, atoms.differences.printed / n)
+
+
+@dataclass(frozen=True)
+class GridSweep:
+    """Sensitivities and tr C^{η−1} for grids with `sizes` points on each axis.
+
+    `is_finite` says whether the sensitivity converges as the grid becomes finer; `least` is the η
+    above which it does.
+    """
+
+    sizes: tuple[int, ...]
+    sensitivity: Array
+    trace: Array
+    least: float
+    is_finite: bool
+
+
+def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
+                        sizes: Sequence[int] | None = None) -> GridSweep:
+    """Δ of n records, in the units in which records have size one, for finer and finer grids.
+
+    Raises
+    ------
+    InputError
+        If the penalty is absolute or the shape of the noise is not the kernel's: the conditions
+        are about neither.
+    """
+    if release.penalty == "absolute" or release.constants == "optimal":
+        raise InputError("Only with the quadratic penalty and noise from the kernel is it known "
+                         "which smoothness is enough.", field="constants",
+                         hint="Choose tight constants.")
+    sizes = tuple(sizes or GRIDS[dimension])
+    each = [replace(release, grid_size=size) for size in sizes]
+    least = least_power(release, dimension)
+    return GridSweep(sizes, np.array([_sensitivity(one, n, dimension) for one in each]),
+                     np.array([_trace(one, n, dimension) for one in each]), least,
+                     release.power_in(dimension) > least)
+
+
+def least_power(release: Iclp, dimension: int = 1) -> float:
+    """The η above which the sensitivity is finite without a grid."""
+    inverse = 1 / release.covariance.decay(dimension)
+    is_printed = release.constants == "published"
+    if release.task == RISK_MINIMISATION.key:
+        return 1 + inverse
+    if release.task == DENSITY.key:
+        return 1 + inverse if is_printed else 0.5 + inverse
+    return 0.5 + inverse if is_printed else 0.5 + inverse / 2
+
+
+def _sensitivity(release: Iclp, n: int, dimension: int) -> float:
+    """Of the last vector, whose noise is that of the summary."""
+    if release.task == DENSITY.key:
+        both = printed_density(release, n, dimension)
+        return both.printed if release.constants == "published" else both.exact
+    columns = dimension if release.task in (RISK_MINIMISATION.key, VARYING_COEFFICIENTS.key) else 0
+    facts = PublicFacts(covariates=tuple(Covariate(f"x{k}") for k in range(columns)))
+    budget = (Budget(1.0, 0.0),)
+    plan = release.plan(Sizes((n,), n, 1, columns), budget, facts)
+    return plan.noise[0][0][-1].multiplier * plan.blocks[0][-1].share
+
+
+def _trace(release: Iclp, n: int, dimension: int) -> float:
+    length = release.width(n, dimension) if release.task == DENSITY.key else release.length
+    kernel = replace(release.covariance, length=length)
+    basis = Eigenbasis.whole(kernel, release.grid(PublicFacts(), dimension))
+    return float((basis.eigenvalues ** (release.power_in(dimension) - 1)).sum())

@@ -1,0 +1,130 @@
+"""Kernel densities on a grid: what each record adds to them, in the functions of a release.
+
+A record stands on one of K points of a public grid, so it is one of K atoms g_x, and a density is
+the average of the atoms of its records. All lengths are shares of the range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from engine.numerics.bases import Basis
+from engine.numerics.bernstein import BernsteinBasis
+from engine.numerics.cosine_products import CosineProducts
+from engine.numerics.difference_sets import Atoms
+from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
+from engine.types import Array, FunctionBasis
+
+
+@dataclass(frozen=True, eq=False)
+class DensityAtoms:
+    """Atoms in some functions: `atoms` (K, r) with their differences; `on_grid` (K, r) are values.
+
+    `variances` (r,) are those of the process that a release may take its noise from.
+    """
+
+    basis: FunctionBasis
+    on_grid: Array
+    differences: Atoms
+    variances: Array
+
+    @property
+    def atoms(self) -> Array:
+        return self.differences.atoms
+
+    @property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(len(self.variances)))
+
+
+@lru_cache(maxsize=16)
+def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
+    """g_x = c K^η(x, ·) = c Σ λ_j^η φ_j(x) φ_j, a spectral power of the kernel.
+
+    K^η does not integrate to one; the public constant c makes it do so in the middle of the range.
+    `printed` is Theorem 16 of Lin and Reimherr (arXiv 2309.00125), 2 M (tr K^{η−1})^{½} with
+    M = max K^η(x, x), for scales √λ_j. The norm of K^η(x, ·) − K^η(x', ·) in the space of K^η is
+    at most 2√M: the printed bound is too small wherever M is well below 1.
+    """
+    basis = Eigenbasis.whole(kernel, grid)
+    values, powers = basis.functions.T, basis.eigenvalues**eta
+    peak = float((values**2 @ powers).max())
+    trace = float(basis.eigenvalues**(eta - 1) @ np.ones(basis.size))
+    constant = _to_unit_mass(values @ (powers * values[_middle(grid)]), grid)
+    return DensityAtoms(
+        basis, values, Atoms(constant * powers * values, 2 * constant * peak * np.sqrt(trace)),
+        basis.eigenvalues)
+
+
+@lru_cache(maxsize=16)
+def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
+    """Normal densities of standard deviation `width`, projected on the first `size` cosines.
+
+    `printed` takes every coefficient at its largest at once, as is published for means.
+    """
+    basis: FunctionBasis = Basis(size, family="cosine")
+    if grid.dimension == 2:
+        basis = CosineProducts(size)
+    values = basis(_places(grid))
+    atoms = bumps(width, grid) @ (grid.weights[:, None] * values)
+    return DensityAtoms(basis, values, Atoms(atoms, 2 * size * float(np.abs(atoms).max())),
+                        np.ones(size))
+
+
+@lru_cache(maxsize=16)
+def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityAtoms:
+    """Normal densities of standard deviation `width` at the places of a lattice.
+
+    `printed` is the number of places times the most that one value can change.
+    """
+    atoms = _normal(grid.points, lattice.lattice.reshape(-1, grid.dimension), width)
+    atoms *= _to_unit_mass(_normal(grid.points, grid.points[[_middle(grid)]], width)[:, 0], grid)
+    printed = lattice.size * float(np.ptp(atoms, axis=0).max())
+    return DensityAtoms(lattice, lattice(_places(grid)), Atoms(atoms, printed),
+                        np.ones(lattice.size))
+
+
+@lru_cache(maxsize=16)
+def bumps(width: float, grid: Grid) -> Array:
+    """Normal densities around every point of the grid: (K, K); mass one in the middle of it."""
+    values = _normal(grid.points, grid.points, width)
+    return np.asarray(_to_unit_mass(values[_middle(grid)], grid) * values)
+
+
+def nearest_density(values: Array, weights: Array) -> Array:
+    """The function f ≥ 0 with Σ w f = 1 that is nearest to `values` (…, K): (…, K).
+
+    It is max(values − t, 0) for one t, by the conditions of Karush, Kuhn and Tucker. Densities are
+    a convex set, so the distance to each of them can only become smaller.
+    """
+    order = np.argsort(-values, axis=-1)
+    falling = np.take_along_axis(values, order, axis=-1)
+    mass = np.cumsum(weights[order], axis=-1)
+    shift = (np.cumsum(weights[order] * falling, axis=-1) - 1) / mass  # if so many stay positive
+    last = (falling > shift).sum(axis=-1, keepdims=True) - 1
+    return np.asarray(np.maximum(values - np.take_along_axis(shift, last, axis=-1), 0.0))
+
+
+def _normal(points: Array, centres: Array, width: float) -> Array:
+    """exp(−‖p − c‖²/(2 width²)): (points, centres)."""
+    squares = ((points[:, None] - centres)**2).sum(axis=-1)
+    return np.asarray(np.exp(-squares / (2 * width**2)))
+
+
+def _middle(grid: Grid) -> int:
+    """The point just after the middle of every axis, as an index."""
+    middle = len(grid.times) // 2
+    return sum(middle * len(grid.times)**axis for axis in range(grid.dimension))
+
+
+def _to_unit_mass(values: Array, grid: Grid) -> float:
+    return 1 / float(values @ grid.weights)
+
+
+def _places(grid: Grid) -> Array:
+    """Points of the grid as a basis takes them: (K,) on an interval, (K, 2) on a square."""
+    return grid.points[:, 0] if grid.dimension == 1 else grid.points
