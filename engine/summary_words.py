@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine import wording
+from engine.feasible_smoothness import GridSweep, PrintedDensity
 from engine.functional_release import FunctionalRelease
 from engine.summary_view import Components, Spectrum, SummaryView, Way, WorstPair
 from engine.tasks import (
@@ -62,7 +63,7 @@ def compared(view: SummaryView) -> str:
 
 
 def _behind(ratio: float) -> str:
-    return "as good" if ratio < 1.01 else f"{wording.times(ratio)} as far"
+    return "practically as close" if ratio < 1.05 else f"{wording.times(ratio)} as far"
 
 
 def _unit(view: SummaryView) -> str:
@@ -108,7 +109,9 @@ def removed(found: Components) -> str:
 def spectrum(found: Spectrum) -> str:
     """What the shape of the noise costs."""
     tight, best = found.energy.get("tight"), found.energy.get("optimal")
-    text = ("Noise costs most where it falls on coefficients that the filter keeps in full, and is "
+    text = ("The same protection can be had with noise of different shapes." if
+            np.ptp(found.filter) == 0 else
+            "Noise costs most where it falls on coefficients that the filter keeps in full, and is "
             "wasted where the filter keeps little.")
     if tight and best and best < 0.995 * tight:
         text += (f" With the best shape the typical noise is **{wording.number(best)}** instead of "
@@ -127,6 +130,27 @@ def worst(found: WorstPair, asked: Budget) -> str:
     return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
             f"release would change most. It costs **ε = {wording.number(found.epsilon, 4)}** of "
             f"the {asked.epsilon:g} that are promised; no other pair costs more.")
+
+
+def by_grid(found: GridSweep) -> str:
+    """Whether the sensitivity settles on finer grids."""
+    if found.is_finite:
+        return ("The sensitivity settles as the grid gets finer: the release exists without a "
+                f"grid, because η is above {wording.number(found.least)}.")
+    grown = found.sensitivity[-1] / found.sensitivity[0]
+    return (f"**The sensitivity grows without end as the grid gets finer** ({wording.times(grown)} "
+            f"from {found.sizes[0]} to {found.sizes[-1]} points): only the grid makes a release "
+            f"possible. Take η above {wording.number(found.least)}, or a smoother kernel.")
+
+
+def printed_density(found: PrintedDensity, budget: Budget) -> str:
+    """What the printed bound for densities would spend."""
+    spent = wording.number(found.ratio * budget.epsilon)
+    if found.ratio <= 1:
+        return (f"The bound printed in Theorem 16 keeps its promise here: it would spend ε = "
+                f"{spent}.")
+    return (f"The bound printed in Theorem 16 is **smaller than what two records can change**: it "
+            f"would spend ε = {spent} where {budget.epsilon:g} is promised. It is refused.")
 
 
 def printed(mechanism: FunctionalRelease, budget: Budget) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.feasible_smoothness import GridSweep
 from engine.figures.cards import pattern
 from engine.figures.theme import (
     Chart,
@@ -142,8 +143,9 @@ def spectrum(found: Spectrum, theme: Theme) -> Chart:
     data = [_positive(f"noise, {kind}", order, scales, least, colour("functional", theme),
                       _DASHES[kind], 2.6 if kind == found.chosen else 1.6)
             for kind, scales in found.scales.items()]
-    data.append(_positive("kept by the filter (rescaled)", order, top * found.filter, least,
-                          colour("without", theme), "12px,3px,2px,3px", 1.8))
+    if np.ptp(found.filter) > 0:
+        data.append(_positive("kept by the filter (rescaled)", order, top * found.filter, least,
+                              colour("without", theme), "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode=False,
         xaxis=log_axis(theme, "Coefficient (log scale)", 1, float(len(order))),
@@ -151,6 +153,24 @@ def spectrum(found: Spectrum, theme: Theme) -> Chart:
     return Chart(spec, "Noise in each coefficient, and how much of it the filter keeps.", {
         "coefficient": order.tolist(), "filter": _plain(found.filter),
         **{f"noise, {kind}": _plain(scales) for kind, scales in found.scales.items()}})
+
+
+def by_grid(found: GridSweep, theme: Theme) -> Chart:
+    """The sensitivity against the number of grid points, on log axes."""
+    shade = colour("functional" if found.is_finite else "bias", theme)
+    data = [{"type": "scatter", "mode": "lines+markers", "x": list(found.sizes),
+             "y": _plain(found.sensitivity), "name": "sensitivity",
+             "line": {"width": 2.2, "color": shade}, "marker": {"size": 8}}]
+    low, high = float(found.sensitivity.min()), float(found.sensitivity.max())
+    spec = {"data": data, "layout": layout(
+        theme, hovermode="closest",
+        xaxis=log_axis(theme, "Grid points on each axis (log scale)", found.sizes[0],
+                       found.sizes[-1], room=0.04),
+        yaxis=log_axis(theme, "Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True))}
+    return Chart(spec, f"Sensitivity from {found.sizes[0]} to {found.sizes[-1]} grid points: "
+                 f"{number(low)} to {number(high)}.",
+                 {"grid points": list(found.sizes), "sensitivity": _plain(found.sensitivity),
+                  "trace": _plain(found.trace)})
 
 
 def worst(found: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:

@@ -73,7 +73,7 @@ def source_choice(task: str = settings.TASK) -> None:
             cls, chosen = next((c, v) for name, c, v in presets if name == label)
             settings.change_source(task, cls(**chosen))
 
-    bound(st.selectbox, "Curves", current, write, _key("source", task), options=labels,
+    bound(st.selectbox, "Records" if task in settings.OF_ROWS else "Curves", current, write, _key("source", task), options=labels,
           help="Where the curves come from: simulated, public data, or your file.")
 
 

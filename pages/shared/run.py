@@ -14,6 +14,7 @@ import streamlit as st
 
 from engine import (
     coefficient_view,
+    feasible_smoothness,
     planner,
     preview,
     regression_view,
@@ -24,6 +25,7 @@ from engine import (
 from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
+from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
@@ -117,6 +119,13 @@ def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, see
     key = digest(("summary", task, source, mechanism, budget, seed))
     return _store(source).get(
         key, lambda: summary_view.summary_view(source, mechanism, task, budget, seed))
+
+
+def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smoothness.GridSweep:
+    """The sensitivity of n records on finer and finer grids."""
+    key = digest(("by grid", mechanism, n, dimension))
+    return _SHARED.get(
+        key, lambda: feasible_smoothness.sensitivity_by_grid(mechanism, n, dimension))
 
 
 def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int

@@ -47,6 +47,7 @@ MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            DENSITY.key: (("density_source", "d"), ("density_mechanism", "n")),
            COVARIANCE.key: (("covariance_source", "h"), ("covariance_mechanism", "q")),
            RISK_MINIMISATION.key: (("labels_source", "l"), ("labels_mechanism", "u"))}
+OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key)  # tasks whose records are rows of numbers
 SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
              VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
@@ -384,7 +385,7 @@ def change(**values: Any) -> None:
 
 def own_key(task: str) -> str:
     """Where the session keeps the visitor's own data: curves, or single readings."""
-    if task in (DENSITY.key, RISK_MINIMISATION.key):
+    if task in OF_ROWS:
         return "upload_rows"
     return "upload_readings" if task == WAVELET_REGRESSION.key else "upload"
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine import summary_view, wording
+from engine import feasible_smoothness, summary_view, wording
 from engine import summary_words as words
 from engine.errors import InputError
 from engine.figures import summaries as figures
 from engine.figures.theme import Chart
 from engine.functional_release import FunctionalRelease
+from engine.mechanisms.iclp import Iclp
 from engine.summary_view import SummaryView, Way
-from engine.tasks import COVARIANCE, DENSITY, FUNCTIONAL_SUMMARY, RISK_MINIMISATION
+from engine.tasks import COVARIANCE, DENSITY, FUNCTIONAL_SUMMARY
 from engine.types import Array, Budget
 from pages.shared import cards, controls, layout, run, settings
 
@@ -42,7 +43,7 @@ def task() -> str:
 
 def takes_own() -> bool:
     """Whether the visitor's own curves can be summarised in this way."""
-    return task() not in (DENSITY.key, RISK_MINIMISATION.key)
+    return task() not in settings.OF_ROWS
 
 
 def look() -> View | None:
@@ -65,7 +66,7 @@ def strip(view: View) -> None:
 
 def _unit(view: View) -> tuple[str, str] | None:
     """Records that are no curves are protected as records."""
-    if view.task in (DENSITY.key, RISK_MINIMISATION.key):
+    if view.task in settings.OF_ROWS:
         return (f"One {view.facts.person}’s record",
                 "Exchanging one record, all of its numbers together, changes what is published "
                 "only a little.")
@@ -112,6 +113,11 @@ def promises(view: View) -> None:
     mixed = words.not_comparable(view.shown.ways)
     if mixed:
         st.info(mixed, icon=":material/info:")
+    if isinstance(view.mechanism, Iclp) and not feasible_smoothness.is_feasible(
+            view.mechanism, _dimension(view)):
+        st.warning("**Only the grid makes this release possible.** The summary is less smooth than "
+                   "the noise needs; see *What finer grids would change*.",
+                   icon=":material/warning:")
     caution = view.mechanism.caution(view.facts)
     if caution:
         st.warning(caution, icon=":material/warning:")
@@ -236,11 +242,29 @@ def noise(view: View) -> None:
                     "Switch under *More options*.]")
     with right:
         st.markdown(words.spectrum(found))
-        if mechanism.key == "iclp":
+        if isinstance(mechanism, Iclp):
             st.markdown(f":small[{words.printed(mechanism, view.chosen.budget)}]")
+            if view.task == DENSITY.key:
+                st.markdown(words.printed_density(feasible_smoothness.printed_density(
+                    mechanism, view.shown.n, _dimension(view)), view.chosen.budget))
+    if isinstance(mechanism, Iclp) and mechanism.penalty == "quadratic":
+        with layout.fold("What finer grids would change", "summaries_grid") as is_open:
+            if is_open:
+                _by_grid(view, mechanism)
     with layout.fold("The exchange of curves that shows most", "summaries_worst") as is_open:
         if is_open:
             _worst(view, mechanism)
+
+
+def _dimension(view: View) -> int:
+    return 2 if view.task == DENSITY.key and view.shown.is_surface else 1
+
+
+def _by_grid(view: View, mechanism: Iclp) -> None:
+    """The sensitivity for finer grids, and a warning where it has no end."""
+    found = run.sensitivity_by_grid(mechanism, view.shown.n, _dimension(view))
+    view.draw("Sensitivity by grid", figures.by_grid(found, layout.theme()), "by_grid", 300)
+    (st.markdown if found.is_finite else st.warning)(words.by_grid(found))
 
 
 def _worst(view: View, mechanism: FunctionalRelease) -> None:
