@@ -50,7 +50,17 @@ from engine.tasks import (
     RISK_MINIMISATION,
     VARYING_COEFFICIENTS,
 )
-from engine.types import Array, Budget, Data, Estimate, FunctionBasis, PublicFacts, Sizes, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Data,
+    Estimate,
+    FunctionBasis,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+    Spend,
+)
 
 CURVES = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, COVARIANCE.key)
 LOSSES = ("huber", "square", "logistic", "hinge")
@@ -433,7 +443,18 @@ class FunctionalRelease(Mechanism):
                 run.released(*way, noise) for way in zip(plans, chosen, strict=True)]),
             unprotected=summary.scale * np.stack([
                 run.quiet(*way) for way in zip(plans, chosen, strict=True)]),
-            kept=(summary.basis.size,) * len(plans))
+            kept=(summary.basis.size,) * len(plans), parts=self._parts(summary, plans, run))
+
+    def _parts(self, summary: Summary, plans: Sequence[Plan], run: _Run) -> ServerParts | None:
+        """What every site brings to a mean with one smoothing; None for other summaries."""
+        if self.task != MEAN_FUNCTION.key or any(len(plan.smoothings) > 1 for plan in plans):
+            return None
+        square = summary.scale**2
+        weights = np.stack([plan.weights[0] for plan in plans])
+        noise = np.array([[site[-1].energy for site in plan.noise[0]] for plan in plans])
+        chance = np.array([[records.chance(plan.smoothings[0]) for records in run.records]
+                           for plan in plans])
+        return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
 
     def without_protection(self, data: Data) -> Estimate:
         """The summary as it is, neither smoothed nor held: the same for all mechanisms."""
@@ -476,6 +497,13 @@ class FunctionalRelease(Mechanism):
             return None
         plan = self.plan(sizes, budgets, facts)
         return self.summary(sizes, facts).scale ** 2 * plan.energy(len(plan.smoothings) // 2)
+
+    def caution(self, facts: PublicFacts) -> str:
+        if facts.common_times or self.task not in CURVES:
+            return ""
+        return ("**This method is made for curves that are read densely, at common times.** Here "
+                "the readings of each curve are joined by straight lines: few readings flatten "
+                "peaks, and the errors of readings stay in. *Adaptive mean* has no such step.")
 
     def reach(self, facts: PublicFacts) -> float:
         """τ in response units: the stated one, else what the bounds of the values allow."""

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.functional_release import Block, FunctionalRelease, Smoothing, Space
+from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing, Space
 from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tabulated import Tabulated
@@ -71,6 +71,20 @@ class Held:
     def mean(self) -> Array:
         """Average coefficients: (repeats, r)."""
         return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
+
+    def chance(self, smoothing: Smoothing) -> float:
+        """What chance in who takes part adds to the squared error of the smoothed mean.
+
+        Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
+        """
+        spread = (self._squares - (self.mean**2)).mean(axis=0)
+        shrink = smoothing.shrink**2 if isinstance(smoothing, Linear) else 1.0
+        return float((shrink * spread * self.space.norms).sum() / self.n)
+
+    @cached_property
+    def _squares(self) -> Array:
+        """Mean squared coefficients: (repeats, r)."""
+        return np.asarray((self.coefficients**2).mean(axis=1))
 
     @property
     def n(self) -> int:

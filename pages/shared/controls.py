@@ -73,8 +73,9 @@ def source_choice(task: str = settings.TASK) -> None:
             cls, chosen = next((c, v) for name, c, v in presets if name == label)
             settings.change_source(task, cls(**chosen))
 
-    bound(st.selectbox, "Records" if task in settings.OF_ROWS else "Curves", current, write, _key("source", task), options=labels,
-          help="Where the curves come from: simulated, public data, or your file.")
+    what = "Records" if task in settings.OF_ROWS else "Curves"
+    bound(st.selectbox, what, current, write, _key("source", task), options=labels,
+          help=f"Where the {what.lower()} come from: simulated, public data, or your file.")
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:
