@@ -15,7 +15,7 @@ from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.types import Budget
 from pages.shared import settings
-from tests.pages.test_explore import words
+from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit
 
 BUDGET = Budget(1.0, 1e-5)
@@ -138,3 +138,25 @@ def test_every_chart_has_words_and_a_table(theme):
     charts.append(figures.surface(surface, surface.without[0], "Without protection", theme))
     for chart in charts:
         assert chart.alt and chart.table and chart.spec["data"]
+
+
+def test_own_curves_are_summarised_without_a_link_and_rows_of_numbers_stay_simulated():
+    at = visit("summaries", "summary-covariance", upload=own_curves(), show_upload=True)
+    assert not at.exception and not at.error
+    assert "s" not in at.query_params
+    assert "Your curves" in str(at.selectbox(key="w_source_covariance").value)
+    at.segmented_control(key="w_summary").set_value("density").run()
+    assert not at.exception and not at.error and "s" in at.query_params
+
+
+def test_a_summary_that_only_a_grid_makes_possible_is_warned_of():
+    at = visit("summaries", "p-iclp~p.eta-0.6", fold_summaries_grid=True)
+    assert any("Only the grid" in warning.value for warning in at.warning)
+    assert any("grows without end" in warning.value for warning in at.warning)
+    assert not any("Only the grid" in w.value for w in visit("summaries").warning)
+
+
+def test_printed_bounds_for_densities_are_refused_with_what_they_would_spend():
+    at = visit("summaries", "summary-density~n-iclp~n.eta-2~n.constants-published")
+    assert any("would spend 2.55" in error.value for error in at.error)
+    assert not any("nan" in text for text in words(at).split())
