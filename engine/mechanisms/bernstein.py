@@ -44,9 +44,10 @@ class Bernstein(FunctionalRelease):
                r"\tbinom{k}{v}x^v(1-x)^{k-v}")
 
     degree: int = param(20, "Degree", "The lattice has k + 1 places on each axis.", low=1, high=50,
-                        symbol="k", when={"task=covariance": 10})
+                        symbol="k", when={"task=covariance": 10, "task=density": 30})
     iterations: int = param(1, "Order of iteration", "1 is the plain polynomial; larger ones "
-                            "follow curves more closely.", low=1, high=5, symbol="h")
+                            "follow curves more closely.", low=1, high=5, symbol="h",
+                            when={"task=density": 5})
 
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = BernsteinBasis(self.degree, self.iterations, grid.dimension)
