@@ -81,7 +81,8 @@ class Space:
 
     `analysis` (K, r) takes a curve on the grid to its coefficients; `eigenvalues` (r,) decide how
     much each is smoothed. `is_lattice` says that coefficients are values on a lattice: a curve is
-    then held to root mean square one there, otherwise to norm one on the grid.
+    then held to root mean square one there, or `by_sup` to values of size one at most; otherwise
+    it is held to norm one on the grid.
     """
 
     basis: FunctionBasis
@@ -89,6 +90,7 @@ class Space:
     analysis: Array
     eigenvalues: Array
     is_lattice: bool = False
+    by_sup: bool = False
 
     @property
     def size(self) -> int:
@@ -107,7 +109,8 @@ class Space:
     def shortening(self, curves: Array) -> Array:
         """min(1, 1/size) of every curve (…, K): (…,). Each follows from its own curve."""
         if self.is_lattice:
-            squares = ((curves @ self.analysis) ** 2).mean(axis=-1)
+            values = (curves @ self.analysis) ** 2
+            squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
         else:
             squares = (curves * curves) @ self.grid.weights
         return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))

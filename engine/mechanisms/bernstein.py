@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.functional_release import Features, FunctionalRelease, Space
+from engine.functional_release import CURVES, Features, FunctionalRelease, Space
 from engine.kernel_release import penalised, usual_power
 from engine.mechanisms import mechanisms
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, lattice_atoms
 from engine.registry import param
-from engine.types import Sizes
+from engine.types import PublicFacts, Sizes
 
 _KERNEL = Kernel()  # of the space in which a regression function is looked for
 
@@ -28,7 +28,8 @@ class Bernstein(FunctionalRelease):
     most 2τ√m/n in norm, m = k + 1 values, and by 2τm/n in sum. For a density, and for a regression
     function, the exact sum of changes of the lattice values is used.
 
-    "published" holds for curves with |x| ≤ B: b = 2Bm/(nε), the same number with B for τ.
+    With `held` "sup" a curve is shortened until no lattice value exceeds B, half the range of the
+    values: its vector then has norm B√m at most, and b = 2Bm/(nε), which is what is published.
 
     References
     ----------
@@ -49,9 +50,20 @@ class Bernstein(FunctionalRelease):
                             "follow curves more closely.", low=1, high=5, symbol="h",
                             when={"task=density": 5})
 
+    held: str = param(
+        "rms", "Curves are held by", "Rms: their root mean square at the lattice, to τ. Sup: their "
+        "largest value there, to half the range of the values.", choices=("rms", "sup"),
+        only_for=CURVES)
+
+    def reach(self, facts: PublicFacts) -> float:
+        if self.held == "sup":
+            return self.size or facts.value_half_width
+        return super().reach(facts)
+
     def space(self, grid: Grid, sizes: Sizes) -> Space:
         basis = BernsteinBasis(self.degree, self.iterations, grid.dimension)
-        return Space(basis, grid, basis.on_lattice(grid).T, np.ones(basis.size), is_lattice=True)
+        return Space(basis, grid, basis.on_lattice(grid).T, np.ones(basis.size), is_lattice=True,
+                     by_sup=self.held == "sup")
 
     def atoms(self, grid: Grid, n: float) -> DensityAtoms:
         """Values of Gaussian atoms at the lattice."""
