@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.mechanisms import Mechanism
 from engine.rates import Boundary, Point, Rate, Symbol, Term, rates
 from engine.registry import param
+from engine.sources import Source
 from engine.tasks import DENSITY
 from engine.types import Array
 
@@ -38,6 +40,14 @@ class DensityReleaseRate(Rate):
                            "as printed.", choices=("tight", "published"))
     width: float = param(1.0, "Width at n = 1", "Constant of the bandwidth.", low=0.01, high=10.0,
                          symbol="c")
+
+    def in_practice(self) -> tuple[Source, Mechanism]:
+        """Points with two modes, and the release whose privacy term this is."""
+        from engine.mechanisms.iclp import Iclp
+        from engine.sources.density_points import DensityPoints
+
+        design = "two_modes" if self.dimension == 1 else "two_modes_2d"
+        return DensityPoints(design=design), Iclp(task=DENSITY.key, clean=False)
 
     @property
     def cost_power(self) -> int:

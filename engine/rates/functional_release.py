@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from engine.errors import InputError
+from engine.mechanisms import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
+from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY
 from engine.types import Array
 
@@ -90,6 +93,22 @@ class FunctionalReleaseRate(Rate):
         if self.mechanism == "ar" and self.smoothness < 1:
             raise InputError(f"η must be at least 1 with the absolute penalty; got {self.eta:g}.",
                              field="eta")
+
+    def in_practice(self) -> tuple[Source, Mechanism]:
+        """Dense curves, and the mechanism with this penalty, sensitivity and noise."""
+        from engine.mechanisms.frl import Frl
+        from engine.mechanisms.gaussian_process import GaussianProcess
+        from engine.mechanisms.iclp import Iclp
+        from engine.sources.dense_curves import DenseCurves
+
+        curves = DenseCurves(mean="mixture")
+        if self.mechanism == "frl":
+            return curves, Frl(constants=self.sensitivity)
+        chosen: Any = {"constants": self.sensitivity, "eta": self.eta, "rule": self.penalty}
+        if self.mechanism == "gp":
+            return curves, GaussianProcess(**chosen)
+        return curves, Iclp(penalty="absolute" if self.mechanism == "ar" else "quadratic",
+                            **chosen)
 
     @property
     def smoothness(self) -> float:

@@ -307,8 +307,11 @@ def _setting(view: View) -> Setting | None:
         return None
     of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
                if name in view.rate.dials}
-    return Setting(*found, view.now.epsilon, round(of_dial.get("people", 1)),
-                   round(of_dial.get("readings", 1)), round(of_dial.get("sites", 1)), 0.0)
+    source, mechanism = found
+    usual = source.sizes.n_observations_per_curve  # where the rate does not depend on readings
+    return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
+                   round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
+                   0.0 if mechanism.guarantee == "pure" else None)
 
 
 # -- chips and folds ----------------------------------------------------------------------------
