@@ -15,6 +15,10 @@ from engine import transcript
 from engine.experiments import generator
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.bernstein import Bernstein
+from engine.mechanisms.frl import Frl
+from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -42,7 +46,7 @@ def other_curves(source):
                    covariates=covariates)
 
 
-def run_twice(mechanism, source, messages):
+def run_twice(mechanism, source, messages, budgets=BUDGETS):
     """The release on some curves, and the replay of its messages on others."""
     first, again = [], None
 
@@ -58,7 +62,7 @@ def run_twice(mechanism, source, messages):
         again = iter(first)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(transcript, "sent", method)
-            results.append(mechanism.release(data, BUDGETS, generator(5, 1, 0)))
+            results.append(mechanism.release(data, budgets, generator(5, 1, 0)))
     assert len(first) == messages
     return results
 
@@ -99,6 +103,31 @@ def test_adaptive_coefficients_and_their_bands_are_functions_of_few_messages_of_
     WaveletPointwise(points="0.2, 0.7", noise="curve"), WaveletPointwise(noise="gaussian")], ids=str)
 def test_a_wavelet_release_and_its_band_are_functions_of_one_message_of_each_site(mechanism):
     assert_same(*run_twice(mechanism, READINGS, messages=3))
+
+
+FUNCTIONS = [Iclp(), Iclp(constants="optimal"), Iclp(penalty="absolute"), Frl(), Frl(noise="norm"),
+             Bernstein(degree=8, iterations=2), GaussianProcess()]
+IN_TWO_STEPS = [cls(task=task) for task in ("covariance", "varying_coefficients")
+                for cls in (Iclp, Frl, Bernstein, GaussianProcess)]
+
+
+@pytest.mark.parametrize("mechanism", [*FUNCTIONS, *IN_TWO_STEPS], ids=str)
+def test_a_release_of_a_function_is_a_function_of_one_message_of_each_site_or_two(mechanism):
+    source = WITH_COVARIATES if mechanism.task == "varying_coefficients" else CURVES
+    assert_same(*run_twice(mechanism, source, messages=6 if mechanism in IN_TWO_STEPS else 3))
+
+
+@pytest.mark.parametrize("centre", ["nothing", "sample_mean"])
+def test_a_covariance_about_no_released_mean_is_a_function_of_one_message_of_each_site(centre):
+    assert_same(*run_twice(Iclp(task="covariance", centre=centre), CURVES, messages=3))
+
+
+@pytest.mark.parametrize("rule", ["paid", "cross_validated"])
+@pytest.mark.parametrize("cls", [Iclp, Frl])
+def test_a_site_that_chooses_its_smoothing_sends_its_choice_and_no_other(cls, rule):
+    """All candidates carry the same noise, so that two of them would give the curves away."""
+    mechanism, source = cls(selection_rule=rule), SparseCurves(n_curves=60)
+    assert_same(*run_twice(mechanism, source, messages=1, budgets=BUDGETS[:1]))
 
 
 def test_a_mechanism_that_looks_past_its_messages_is_caught():

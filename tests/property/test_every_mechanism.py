@@ -21,19 +21,33 @@ SOURCES = {
     "mean_function": SparseCurves(n_curves=100, n_observations_per_curve=6, n_servers=2),
     "varying_coefficients": CoefficientCurves(n_curves=800, n_observations_per_curve=6,
                                               n_servers=2),
-    "wavelet_regression": RegressionPoints(n_curves=20_000, n_servers=2)}
+    "wavelet_regression": RegressionPoints(n_curves=20_000, n_servers=2),
+    "covariance": SparseCurves(n_curves=60, n_observations_per_curve=12, n_servers=2)}
+OF_TWO_TIMES = {"covariance"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
 every_mechanism = pytest.mark.parametrize(
     "mechanism", [cls(**chosen) for task in SOURCES for cls in mechanisms.for_task(task)
-                  for _, chosen in cls.presets()], ids=repr)
+                  for _, chosen in cls.presets_for(task)], ids=str)
+
+
+def task_of(mechanism):
+    """The task it is made for, or the only one it serves."""
+    return getattr(mechanism, "task", None) or next(t for t in SOURCES if t in mechanism.tasks)
 
 
 def source_of(mechanism):
-    return next(source for task, source in SOURCES.items() if task in mechanism.tasks)
+    return SOURCES[task_of(mechanism)]
 
 
 def draw(mechanism, seed=1, repeats=2):
-    return source_of(mechanism).draw(repeats, generator(seed, 0, 0))
+    """Data for its task; the truth of other tasks is not the truth of this one."""
+    data = source_of(mechanism).draw(repeats, generator(seed, 0, 0))
+    return data if task_of(mechanism) in source_of(mechanism).tasks else replace(data, truth=None)
+
+
+def readings(data):
+    """The name of what was measured: readings of curves, or numbers of records."""
+    return "values" if hasattr(data, "values") else "x"
 
 
 def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
@@ -55,7 +69,7 @@ def test_data_are_read_only_and_unchanged(mechanism):
     release(mechanism, data)
     assert digest(data) == before
     with pytest.raises(ValueError, match="read-only"):
-        data.values[0, 0] = 1.0
+        getattr(data, readings(data))[0, 0] = 1.0
 
 
 @every_mechanism
@@ -92,6 +106,10 @@ def test_what_is_judged_not_feasible_is_not_released_and_costs_nothing(mechanism
 
 @every_mechanism
 def test_noise_falls_with_the_budget_and_with_the_number_of_people(mechanism):
+    """At a fixed weight of a penalty: the usual one lets more through where there is less noise."""
+    if "penalty_weight" in mechanism.values():
+        mechanism = type(mechanism)(**{**mechanism.values(), "penalty_weight": 0.01})
+
     def scale(n, epsilon):
         data = replace(source_of(mechanism), n_curves=n).draw(1, generator(1, 0, 0))
         return np.array(release(mechanism, data, [(Budget(epsilon, 1e-3),)], 1).spends[0][0]
@@ -116,7 +134,10 @@ def test_releases_have_the_declared_shape_and_are_finite(mechanism):
     estimate = release(mechanism, draw(mechanism))
     assert estimate.coefficients.shape[:3] == (2, 2, 3)
     functions = (len(estimate.functions),) if estimate.functions else ()
-    assert estimate.values(drawing_grid()).shape == (2, 2, 3, *functions, 101)
+    points = drawing_grid()
+    if task_of(mechanism) in OF_TWO_TIMES:
+        points = np.stack([points, points[::-1]], axis=-1)
+    assert estimate.values(points).shape == (2, 2, 3, *functions, 101)
     assert np.isfinite(estimate.coefficients).all()
     assert len(estimate.spends) == 2
 
@@ -125,9 +146,9 @@ def test_releases_have_the_declared_shape_and_are_finite(mechanism):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
 def test_a_bad_number_in_one_curve_leaves_the_release_finite(mechanism, bad):
     data = draw(mechanism, repeats=1)
-    values = data.values.copy()
+    values = getattr(data, readings(data)).copy()
     values[0, :6] = bad
-    broken = replace(data, values=values)
+    broken = replace(data, **{readings(data): values})
     assert np.isfinite(release(mechanism, broken).coefficients).all()
 
 
@@ -147,8 +168,12 @@ def test_usual_tuning_does_not_follow_the_readings(mechanism):
 
 @every_mechanism
 def test_without_protection_is_close_to_the_truth(mechanism):
-    """50 data sets: the mean error of least squares is near its variance."""
+    """50 data sets: near the variance of least squares; broken lines between readings add a bias."""
     data = draw(mechanism, repeats=50)
     estimate = mechanism.without_protection(data)
-    assert integrated_squared_errors(estimate, data.truth).total.mean() < 0.02
-    assert (estimate.lower <= estimate.upper).all()
+    assert np.isfinite(estimate.coefficients).all()
+    if data.truth is not None:
+        largest = 0.1 if mechanism.family == "iclp" else 0.02
+        assert integrated_squared_errors(estimate, data.truth).total.mean() < largest
+    if estimate.band is not None:
+        assert (estimate.lower <= estimate.upper).all()
