@@ -94,7 +94,14 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
     least = least_power(release, dimension)
     return GridSweep(sizes, np.array([_sensitivity(one, n, dimension) for one in each]),
                      np.array([_trace(one, n, dimension) for one in each]), least,
-                     release.power_in(dimension) > least)
+                     is_feasible(release, dimension))
+
+
+def is_feasible(release: Iclp, dimension: int = 1) -> bool:
+    """Whether the sensitivity is finite without a grid; also where no condition is known."""
+    if release.penalty == "absolute" or release.constants == "optimal":
+        return True
+    return release.power_in(dimension) > least_power(release, dimension)
 
 
 def least_power(release: Iclp, dimension: int = 1) -> float:

@@ -51,7 +51,17 @@ from engine.tasks import (
     RISK_MINIMISATION,
     VARYING_COEFFICIENTS,
 )
-from engine.types import Array, Budget, Data, Estimate, FunctionBasis, PublicFacts, Sizes, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Data,
+    Estimate,
+    FunctionBasis,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+    Spend,
+)
 
 CURVES = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, COVARIANCE.key)
 LOSSES = ("huber", "square", "logistic", "hinge")
@@ -290,7 +300,7 @@ class FunctionalRelease(Mechanism):
     Paper symbol → name here: τ `size`, K `grid_size`, h `bandwidth`.
     """
 
-    family = "iclp"
+    family = "functional"
     guarantee = "pure"
     tasks = frozenset(task.key for task in (*SERVED, FUNCTIONAL_SUMMARY))
 
@@ -384,6 +394,10 @@ class FunctionalRelease(Mechanism):
         return tuple((label, {"task": task, **chosen}) for label, chosen in cls.presets()
                      if cls.serves(task, chosen))
 
+    @property
+    def served(self) -> frozenset[str]:
+        return frozenset({self.task})
+
     def offered(self) -> tuple[tuple[str, dict[str, Any]], ...]:
         return self.presets_for(self.task)
 
@@ -430,7 +444,18 @@ class FunctionalRelease(Mechanism):
                 run.released(*way, noise) for way in zip(plans, chosen, strict=True)]),
             unprotected=summary.scale * np.stack([
                 run.quiet(*way) for way in zip(plans, chosen, strict=True)]),
-            kept=(summary.basis.size,) * len(plans))
+            kept=(summary.basis.size,) * len(plans), parts=self._parts(summary, plans, run))
+
+    def _parts(self, summary: Summary, plans: Sequence[Plan], run: _Run) -> ServerParts | None:
+        """What every site brings to a mean with one smoothing; None for other summaries."""
+        if self.task != MEAN_FUNCTION.key or any(len(plan.smoothings) > 1 for plan in plans):
+            return None
+        square = summary.scale**2
+        weights = np.stack([plan.weights[0] for plan in plans])
+        noise = np.array([[site[-1].energy for site in plan.noise[0]] for plan in plans])
+        chance = np.array([[records.chance(plan.smoothings[0]) for records in run.records]
+                           for plan in plans])
+        return ServerParts(weights, square * weights**2 * noise, square * weights**2 * chance)
 
     def without_protection(self, data: Data) -> Estimate:
         """The summary as it is, neither smoothed nor held: the same for all mechanisms."""
@@ -474,9 +499,16 @@ class FunctionalRelease(Mechanism):
         plan = self.plan(sizes, budgets, facts)
         return self.summary(sizes, facts).scale ** 2 * plan.energy(len(plan.smoothings) // 2)
 
+    def caution(self, facts: PublicFacts) -> str:
+        if facts.common_times or self.task not in CURVES:
+            return ""
+        return ("**This method is made for curves that are read densely, at common times.** Here "
+                "the readings of each curve are joined by straight lines: few readings flatten "
+                "peaks, and the errors of readings stay in. *Adaptive mean* has no such step.")
+
     def reach(self, facts: PublicFacts) -> float:
         """τ in response units: the stated one, else what the bounds of the values allow."""
-        return self.size or facts.norm_bound or facts.value_half_width
+        return self.size or facts.largest_norm
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
         """The public grid: common times where curves have them, else midpoints."""

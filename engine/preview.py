@@ -236,13 +236,25 @@ def typical_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Budge
 def _simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
                repeats: int) -> tuple[CurveData, Estimate]:
     """Fresh data sets and their releases; very large ones are drawn less and released more."""
+    data = _fresh(source, seed, repeats)
+    return data, _released(data, mechanism, budgets, seed)
+
+
+def _fresh(source: Source, seed: int, repeats: int) -> CurveData:
+    """Data sets of a study."""
     repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
     data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
     if data.truth is None:
         raise ValueError("a simulated source must know its truth")
-    draws = -(-_FEWEST_RELEASES // repeats)
-    return data, mechanism.release_many(data, [(b,) for b in budgets], draws,
-                                        generator(seed, NOISE_STREAM, _STUDY))
+    return data
+
+
+def _released(data: CurveData, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+              ) -> Estimate:
+    """Their releases, at least twenty over all data sets."""
+    draws = -(-_FEWEST_RELEASES // data.n_repeats)
+    return mechanism.release_many(data, [(b,) for b in budgets], draws,
+                                  generator(seed, NOISE_STREAM, _STUDY))
 
 
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
@@ -285,28 +297,32 @@ def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequ
     nothing. Methods that refuse these sizes or this δ are left out.
     """
     own, found = mechanism.nearest_preset()[0], {}
+    data = (_fresh(source, seed, _REPEATS_QUICK) if source.is_random else
+            source.draw(1, generator(seed, DATA_STREAM, _SHOWN)))
     for cls in mechanisms.for_task(task):
         for label, chosen in cls.presets_for(task):
             other = cls(**chosen).comparable(source.facts)
             if type(mechanism) is cls and own == label:
                 continue
             with contextlib.suppress(InputError):
-                found[label] = (other, _typical(source, other, mechanism, budgets, seed))
+                found[label] = (other, _typical(data, other, mechanism, budgets, seed))
     return found
 
 
-def _typical(source: Source, other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
+def _typical(data: CurveData, other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
              seed: int) -> Array:
     """Typical errors of another method, where it publishes anything."""
-    if source.is_random:
-        typical = simulated_study(source, other, budgets, seed, _REPEATS_QUICK).typical
+    if data.truth is not None:
+        estimate = _released(data, other, budgets, seed)
+        total = integrated_squared_errors(estimate, data.truth).total
+        assert total is not None
+        typical = np.median(typical_distance(total.reshape(len(budgets), -1)), axis=1)
     else:
-        data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
         target = asked.without_protection(data).values(drawing_grid())[0, 0, 0]
         estimate = other.release_many(data, [(b,) for b in budgets], _FEWEST_RELEASES,
                                       generator(seed, NOISE_STREAM, _SHOWN))
         typical = np.median(_distances(estimate, target), axis=1)
-    verdicts = [other.feasibility(source.sizes, (budget,)) for budget in budgets]
+    verdicts = [other.feasibility(data.sizes, (budget,)) for budget in budgets]
     return np.where([v is None or v.is_feasible for v in verdicts], typical, np.nan)
 
 

@@ -2,13 +2,16 @@
 
 A network is a few kinds of sites: how many of a kind, how many readings each, and its ε. Levels,
 clips, weights and the risk of simulated readings follow from such numbers alone, so changes are
-answered without drawing anything. For looking, never a release.
+answered without drawing anything. Readings of one's own come with their sites, and without a truth:
+of them only noise and distances between estimates are known. For looking, never a release.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import overload
 
 import numpy as np
 
@@ -21,25 +24,32 @@ from engine.metrics import integrated_squared_errors
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.preview import SHOWN_DRAWS
 from engine.rates.wavelet_regression import WaveletRate, WaveletSites
+from engine.sites import fit_names
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Array, Budget, Spend
+from engine.sources.upload import Upload
+from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
 from engine.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
 DELTA = 1e-5
-_MOST_KINDS, _MOST_SITES, _MOST_READINGS = 12, 400, 2_000_000
+MOST_KINDS = 12  # that are asked for one by one
+_MOST_SITES, _MOST_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
+_PLANNED_STEPS = 21
 _SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
 _REPEATS = 5  # data sets, and releases of each, behind a simulated error
+
+Readings = RegressionPoints | Upload
 
 
 @dataclass(frozen=True)
 class Group:
-    """Sites of one kind: how many, readings at each, and the ε of each."""
+    """Sites of one kind: how many, readings at each, and the ε of each; a site may have a name."""
 
     sites: int
     readings: int
     epsilon: float
+    name: str = ""
 
 
 NETWORKS: dict[str, tuple[Group, ...]] = {
@@ -57,9 +67,8 @@ class Network:
     delta: float = DELTA
 
     def __post_init__(self) -> None:
-        if not 1 <= len(self.groups) <= _MOST_KINDS:
-            raise InputError(f"There must be 1 to {_MOST_KINDS} kinds of sites; got "
-                             f"{len(self.groups)}.", field="groups")
+        if not self.groups:
+            raise InputError("There must be at least one kind of sites.", field="groups")
         for group in self.groups:
             if group.sites < 1 or group.readings < 1:
                 raise InputError("Every kind needs at least one site with one reading.",
@@ -71,6 +80,20 @@ class Network:
             raise InputError(f"There may be at most {_MOST_SITES} sites and {_MOST_READINGS:,} "
                              f"readings; got {self.n_sites} and {self.n_readings:,}.",
                              field="groups", hint="Take fewer of them here.")
+
+    @classmethod
+    def of_upload(cls, upload: Upload, epsilons: Sequence[float], delta: float) -> Network:
+        """The sites of one's own readings, each a kind of its own with its ε.
+
+        Raises
+        ------
+        InputError
+            If a limit is passed.
+        """
+        sizes = upload.sizes.n_curves_per_server
+        names = fit_names(upload.curves.server_names, len(sizes))
+        return cls(tuple(Group(1, size, epsilon, name) for size, epsilon, name in
+                         zip(sizes, epsilons, names, strict=True)), delta)
 
     @property
     def n_sites(self) -> int:
@@ -94,8 +117,15 @@ class Network:
         """The number of the first site of every kind."""
         return np.cumsum([0, *(group.sites for group in self.groups[:-1])]).tolist()
 
-    def source(self, like: RegressionPoints) -> RegressionPoints:
-        """The same kind of readings, at these sites."""
+    @overload
+    def source(self, like: RegressionPoints) -> RegressionPoints: ...
+    @overload
+    def source(self, like: Upload) -> Upload: ...
+
+    def source(self, like: Readings) -> Readings:
+        """The same kind of readings, at these sites; readings of one's own are where they are."""
+        if isinstance(like, Upload):
+            return like
         return replace(like, configuration="listed",
                        sizes_listed=", ".join(map(str, self.sizes)))
 
@@ -125,21 +155,26 @@ class RegressionView:
     `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
     standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
     of every kind sent for the first release, drawn as a curve. The last two are None where the
-    centre does more to the messages than average them. `squared_error` is the mean integrated
-    squared error: the sum of the exact `risk`, or simulated where the chosen options have no
-    formula.
+    centre does more to the messages than average them.
+
+    With a truth, `squared_error` is the mean integrated squared error: the sum of the exact `risk`,
+    or simulated where the chosen options have no formula; `zero_risk` is that of a flat line.
+    Readings of one's own have none of these. Of all readings `known` says what public formulas and
+    distances give.
     """
 
+    facts: PublicFacts
     times: Array
-    truth: Array
+    truth: Array | None
     without: Array
     releases: Array
     noise_sd: Array | None
     messages: Array | None
     plan: Plan
-    squared_error: float
+    squared_error: float | None
     risk: RiskParts | None
-    zero_risk: float
+    zero_risk: float | None
+    known: Known
     rows: tuple[SiteRow, ...]
     spends: tuple[Spend, ...]
 
@@ -149,11 +184,25 @@ class RegressionView:
 
     @property
     def typical(self) -> float:
-        """Root of the mean integrated squared error."""
-        return math.sqrt(self.squared_error)
+        """Root of the mean integrated squared error; NaN without a truth."""
+        return math.nan if self.squared_error is None else math.sqrt(self.squared_error)
 
 
-def regression_view(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
+@dataclass(frozen=True)
+class Known:
+    """What can be said without a truth: roots of mean squares over the range, in response units.
+
+    `noise` is the privacy noise, by the formula of the method, and NaN where nothing is released;
+    `chance` the most that who takes part can add, if times are as stated; `apart` how far the shown
+    releases are from the estimate without protection.
+    """
+
+    noise: float
+    chance: float
+    apart: float
+
+
+def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network,
                     seed: int) -> RegressionView:
     """Draw readings, release, and put the closed forms beside it."""
     own = network.source(source)
@@ -164,17 +213,31 @@ def regression_view(source: RegressionPoints, mechanism: WaveletGlobal, network:
                                           generator(seed, NOISE_STREAM, _SHOWN))
     plan = mechanism.plan(own.sizes, network.budgets, own.facts)
     grid = estimate.basis(times)
-    is_average = mechanism.design == "even" and not mechanism.invert_clip
+    is_average = mechanism.design != "released" and not mechanism.invert_clip
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
-    risk = mechanism.risk_parts(own, network.budgets)
-    squared = risk.total if risk is not None else _simulated(own, mechanism, network, seed)
+    releases = estimate.coefficients[0, 0] @ grid.T
+    without = mechanism.without_protection(data).values(times)[0, 0, 0]
+    truth = squared = risk = zero = None
+    if isinstance(own, RegressionPoints):
+        truth, zero = own.curve(times), float(own.truth.energy)
+        risk = mechanism.risk_parts(own, network.budgets)
+        squared = risk.total if risk is not None else _simulated(own, mechanism, network, seed)
     return RegressionView(
-        times=times, truth=own.curve(times), releases=estimate.coefficients[0, 0] @ grid.T,
-        without=mechanism.without_protection(data).values(times)[0, 0, 0],
-        noise_sd=_noise_sd(plan, times) if is_average else None,
-        messages=sent @ grid.T if is_average else None, plan=plan, squared_error=squared,
-        risk=risk, zero_risk=float(own.truth.energy), spends=estimate.spends[0],
-        rows=_rows(network, plan, mechanism.smoothness))
+        facts=own.facts, times=times, truth=truth, releases=releases, without=without,
+        noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
+        messages=sent @ grid.T + own.facts.value_middle if is_average else None, plan=plan,
+        squared_error=squared, risk=risk, zero_risk=zero,
+        known=_known(mechanism, data, network, estimate, releases - without),
+        spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness))
+
+
+def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate: Estimate,
+           difference: Array) -> Known:
+    """`difference` (SHOWN_DRAWS, POINTS): releases less the estimate without protection."""
+    assert estimate.parts is not None
+    noise = mechanism.expected_error(data.sizes, network.budgets, data.facts)
+    return Known(math.sqrt(noise), math.sqrt(estimate.parts.sampling.sum()),
+                 math.sqrt((difference**2).mean()))
 
 
 def _simulated(own: RegressionPoints, mechanism: WaveletGlobal, network: Network, seed: int
@@ -194,6 +257,12 @@ def _noise_sd(plan: Plan, times: Array) -> Array:
     return np.asarray(np.sqrt(plan.basis.scaling(times) ** 2 @ variance))
 
 
+def _places(mechanism: WaveletGlobal, times: Array) -> Array:
+    """Where the waves stand at each time: at its rank, where times are replaced by their ranks."""
+    design = mechanism.known_design
+    return times if design is None or mechanism.design != "ranked" else design.rank(times)
+
+
 def _rows(network: Network, plan: Plan, smoothness: float) -> tuple[SiteRow, ...]:
     limited = network.theory().privacy_limited(smoothness)
     return tuple(SiteRow(group, float(plan.weights[at]), float(plan.scales[at]), bool(limited[at]))
@@ -210,6 +279,16 @@ class ByLevel:
     levels: tuple[int, ...]
     parts: tuple[RiskParts, ...]
     chosen: int
+
+
+def suited(mechanism: WaveletGlobal, facts: PublicFacts) -> WaveletGlobal:
+    """The same method for curves that are not stated to end where they began, where it has one."""
+    if not mechanism.caution(facts):
+        return mechanism
+    try:
+        return replace(mechanism, edges="corrected")
+    except InputError:  # the caution is shown instead
+        return mechanism
 
 
 def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: Network,
@@ -236,11 +315,13 @@ class PointView:
     """The curve at one point, released on its own, beside the same point of the whole curve.
 
     `low` and `high` hold the true value in about 95 of 100 cases if the basis can follow the
-    curve there. `whole_sd` is the noise that the whole curve has at this point.
+    curve there. `whole_sd` is the noise that the whole curve has at this point. Readings of one's
+    own have no `truth` and no `risk`.
     """
 
+    facts: PublicFacts
     point: float
-    truth: float
+    truth: float | None
     released: float
     low: float
     high: float
@@ -249,13 +330,18 @@ class PointView:
     level: int
     noise_sd: float
     whole_sd: float
-    risk: RiskParts
+    risk: RiskParts | None
     printed: float
     exact: float
     is_refused: bool
 
 
-def point_view(source: RegressionPoints, mechanism: WaveletPointwise, whole: Plan,
+def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
+    """The usual method for one point, with the wavelets of that for the whole curve."""
+    return WaveletPointwise(moments=mechanism.moments, edges=mechanism.edges)
+
+
+def point_view(source: Readings, mechanism: WaveletPointwise, whole: Plan,
                network: Network, point: float, seed: int) -> PointView:
     """One release of the value at `point`, on [0, 1], and its interval."""
     own, one = network.source(source), replace(mechanism, points=f"{point:.6g}")
@@ -263,12 +349,15 @@ def point_view(source: RegressionPoints, mechanism: WaveletPointwise, whole: Pla
     estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, _SHOWN))
     plan = one.plan(own.sizes, network.budgets, own.facts)
     risk, value = one.risk_parts(own, network.budgets), float(estimate.coefficients[0, 0, 0, 0])
-    assert risk is not None and estimate.band is not None
+    assert estimate.band is not None
+    truth = None
+    if isinstance(own, RegressionPoints):
+        truth = float(own.curve(np.array([point]))[0])
     half = 1.96 * math.sqrt(float(estimate.band.covariance[0, 0, 0, 0, 0]))
     printed, exact = one.sensitivity_constants(plan.basis.level)
     noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))
     return PointView(
-        point, float(own.curve(np.array([point]))[0]), value, value - half, value + half,
+        own.facts, point, truth, value, value - half, value + half,
         plan.kind, str(estimate.tuning[0]["why"]), plan.basis.level, noise,
         float(_noise_sd(whole, np.array([point]))[0]), risk, printed, exact, not plan.released)
 
@@ -297,6 +386,23 @@ def cost_of_privacy(network: Network, smoothness: float, smoothness_at_a_point: 
         curves.append(rate.cost_of_privacy(n=n, S=sites, epsilon=epsilons))
         elbows.append(n**-0.5 * (sites * n) ** (1 / (4 * gamma + 2)))
     return CostOfPrivacy(epsilons, curves[0], curves[1], (elbows[0], elbows[1]))
+
+
+def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
+                 ) -> tuple[Array, Array]:
+    """ε, and by how much privacy raises the bound on the squared error that the plan minimises.
+
+    The bound has all its constants, holds for the whole class of curves, and is B² where nothing
+    is released.
+    """
+    n, sites = network.n_readings // network.n_sites, network.n_sites
+    sizes = Sizes((n,) * sites, n * sites, 1)
+    tuned = replace(mechanism, plan_rule="tuned", level=None, clip=None)
+    epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, _PLANNED_STEPS)
+    plans = [tuned.plan(sizes, (Budget(epsilon, network.delta),) * sites, facts)
+             for epsilon in (*epsilons.tolist(), math.inf)]
+    bounds = np.minimum([plan.criterion for plan in plans], tuned.stated(facts)[0] ** 2)
+    return epsilons, bounds[:-1] / bounds[-1]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+
+import numpy as np
 
 from engine import wording
+from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.regression_view import (
     ByLevel,
     CostOfPrivacy,
@@ -14,6 +18,7 @@ from engine.regression_view import (
     RegressionView,
     WorstPair,
 )
+from engine.types import Array, PublicFacts
 from engine.wavelet_risk import RiskParts
 
 TITLE = "What can sites learn together from single readings?"
@@ -35,13 +40,47 @@ def budgets(network: Network) -> str:
 
 
 def accuracy(view: RegressionView) -> str:
-    """The exact error, beside that of publishing nothing."""
+    """The exact error, beside that of publishing nothing; what is known where no truth is."""
+    if view.squared_error is None or view.zero_risk is None:
+        return _known(view)
     typical, zero = wording.number(view.typical), wording.number(math.sqrt(view.zero_risk))
     how = "simulated" if view.risk is None else "exact"
     text = f"The published curve is off by **{typical}** (root of the mean squared error, {how})."
     if view.squared_error > view.zero_risk:
         return f"{text} A flat line at zero would be closer: {zero}."
     return f"{text} A flat line at zero would be off by {zero}."
+
+
+def _known(view: RegressionView) -> str:
+    """What formulas and distances say of readings without a truth."""
+    noise, chance, apart = (_valued(text, view.facts) for text in wording.together(
+        [view.known.noise, view.known.chance, view.known.apart]))
+    what = ("Privacy noise is typically" if view.noise_sd is not None else
+            "Before the centre reshapes the curve, privacy noise is typically")
+    return (f"{what} **{noise}** (root of its mean square over the range, by a public formula). "
+            f"Chance in who takes part adds at most {chance}.\n\n"
+            f"The releases are typically **{apart}** from the curve without protection.\n\n"
+            "**How far the curve is off cannot be known.** What so few waves leave out and what "
+            "clipping shifts is a bias that only the true curve would show, and nobody has it.")
+
+
+def _valued(text: str, facts: PublicFacts) -> str:
+    """A number with the unit of the readings, without markup."""
+    return wording.with_unit(text, wording.escape(facts.value_unit))
+
+
+def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
+    """Values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5."""
+    decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
+    return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u2009"), facts)
+            for v in values]
+
+
+def place(facts: PublicFacts, point: float) -> str:
+    """A position on [0, 1] in its own unit."""
+    digits = 3 - math.floor(math.log10(facts.time_high - facts.time_low))
+    at = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
+    return wording.with_unit(f"{at:.12g}", wording.escape(facts.time_unit))
 
 
 def refused(view: RegressionView) -> str:
@@ -69,34 +108,56 @@ def levels(found: ByLevel) -> str:
             f"{ratio:.1f} times less, which nobody can know without looking at it.")
 
 
+_REGIMES = {
+    "regime 8": "No single site dominates: regime 8 of the theorem.",
+    "regime 9": "One site alone would do about as well: regime 9 of the theorem.",
+    "neither": "That is neither regime 8 of the theorem (privacy limits every site) nor 9 (one "
+               "site alone would do about as well)."}
+
+
 def limited(network: Network, gamma: float) -> str:
     """Which sites privacy holds back, with D and the regime of the theorem."""
     theory = network.theory()
     count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
     sites = network.n_sites
-    who = ("At every site" if count == sites else "At no site" if count == 0 else
-           f"At {count} of {sites} sites")
-    regime = theory.regime(gamma)
-    which = {"regime 8": "No single site dominates (regime 8).",
-             "regime 9": "One site alone would do about as well (regime 9).",
-             "neither": "Neither regime of the theorem applies."}[regime]
-    return (f"{who} privacy, not the number of readings, is the limit (n ε² ≤ D = "
-            f"{wording.number(d)}). {which}")
+    who = ("readings, not privacy, limit every site" if count == 0 else
+           f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
+    return (f"By the rates, which leave out constants, {who} (privacy does where n ε² ≤ D = "
+            f"{wording.number(d)}). {_REGIMES[theory.regime(gamma)]}")
 
 
 def point(view: PointView) -> str:
     """The value at one point with its interval."""
     if view.is_refused:
         return "**These budgets allow no estimate at this point**, so nothing is released."
+    if view.truth is None:
+        return _point_of_own(view)
     value, low, high, true = wording.together([view.released, view.low, view.high, view.truth])
     held = "holds" if view.low <= view.truth <= view.high else "misses"
     return (f"At {view.point:g} the released value is **{value}**, with 95 in 100 limits "
             f"{low} to {high}. The true value {true}: this interval {held} it.")
 
 
+def _point_of_own(view: PointView) -> str:
+    value, low, high = at_scale([view.released, view.low, view.high], view.high - view.low,
+                               view.facts)
+    return (f"At {place(view.facts, view.point)} the released value is **{value}**, with 95 in 100 "
+            f"limits {low} to {high}. They cover noise and chance in who takes part, not what the "
+            "waves leave out there, which cannot be known.")
+
+
+ONLY_EVEN = ("The method for one point takes times to be spread evenly. With times stated "
+             "otherwise, read the point off the whole curve.")
+
+WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenly. What one "
+                   "reading can move a message by with times stated otherwise stands in the "
+                   "ledger below, under *moved at most by*.")
+
+
 def point_against_whole(view: PointView) -> str:
     """Its noise beside that of the whole curve at the same point, and the kind of noise."""
-    own, whole = wording.together([view.noise_sd, view.whole_sd])
+    own, whole = (_valued(text, view.facts) for text in
+                  wording.together([view.noise_sd, view.whole_sd]))
     kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
             "curve": "noise on a whole curve"}[view.kind]
     return (f"It is released on its own, with {kind} of standard deviation **{own}**; read off the "
@@ -115,15 +176,25 @@ def printed_constant(view: PointView) -> str:
 
 def elbows(found: CostOfPrivacy) -> str:
     whole, one = (wording.number(value, 2) for value in found.elbows)
-    return (f"Below **ε = {whole}** privacy costs the whole curve, below **ε = {one}** a single "
-            "point. Smoother targets lose more to privacy.")
+    return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
+            f"single point below **ε = {one}**. Smoother targets lose more to privacy.")
 
 
-def worst(found: WorstPair, clip: float) -> str:
+def planned_cost(planned: tuple[Array, Array]) -> str:
+    """What the constants add to the rates."""
+    epsilons, times = planned
+    at_one = float(np.exp(np.interp(0.0, np.log(epsilons), np.log(times))))
+    return (f"Rates leave out constants. With them the bound that the plan keeps is **"
+            f"{wording.number(at_one, 2)} times** as large at ε = 1 as without privacy. The solid "
+            "line is flat on the left where nothing would be released.")
+
+
+def worst(found: WorstPair, clip: float, facts: PublicFacts) -> str:
     """The pair of readings that changes a message most."""
     ratio = found.printed / found.exact
-    text = (f"The worst pair: both at {found.time:.4g}, one at +{wording.number(clip)}, one at "
-            f"−{wording.number(clip)}. It moves a site’s message by **{wording.number(found.exact)}"
+    high, low = at_scale([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
+    text = (f"The worst pair: both at {place(facts, found.time)}, one at {high}, one at {low}. "
+            f"It moves a site’s message by **{wording.number(found.exact)}"
             f" τ/n**.")
     return (f"{text} The paper’s bound is {wording.number(found.printed)} τ/n, "
             f"{ratio:.1f} times as much: {ratio**2:.0f} times the noise variance.")
@@ -137,6 +208,33 @@ def design(found: DesignDemo) -> str:
             f"under *More options*) makes it {known}; an unknown one can be released with the "
             "same message.")
 
+
+SLOPES = (
+    "How fast errors fall, on log scales, along nine paths. The theory leaves out logarithms, so "
+    "exact errors of the tuned plans fall a little slower: the clip grows with the number of "
+    "readings, and at both ends of a path more than one part of the error counts. All sites are "
+    "alike, δ = 10⁻⁸; the whole curve is exactly as rough as smoothness 1 allows, the point is a "
+    "kink of smoothness ¾.")
+
+
+def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
+    """What is taken for granted of the times of one's own readings, and what else can be."""
+    span = f"{place(facts, 0.0)} to {place(facts, 1.0)}"
+    if mechanism.design == "even":
+        return (f"**Times are taken to be spread evenly over {span}.** Where they are not, the "
+                "estimate converges to another curve, the true one times the density of the times, "
+                "and more readings do not help. The file is not searched for this, because a "
+                "choice that follows the data would leak. What do you know of how the times came "
+                "about?")
+    if mechanism.design == "released":
+        return ("**Nothing is taken for granted of the times**: every site sends its noisy density "
+                "with the same message, and the centre divides by it. This costs more noise.")
+    return (f"**Times are taken to follow the density you state over {span}**, from outside the "
+            "file. Where it is wrong the estimate converges to another curve.")
+
+
+DESIGNS = {"even": "Spread evenly", "weighted": "Known density, by weights",
+           "ranked": "Known density, by ranks", "released": "Not known: release it, too"}
 
 ASSUMPTIONS = (
     "**One reading, one person.** A person with several readings has a weaker protection.",

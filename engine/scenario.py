@@ -103,7 +103,7 @@ def to_plain(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], 
 def _checked_core(plain: Mapping[str, Any]) -> tuple[Source, Mechanism, tuple[Budget, ...]]:
     source = _member(plain, "source", sources)
     mechanism = _member(plain, "mechanism", mechanisms)
-    if not mechanism.tasks & source.tasks:
+    if not mechanism.served & source.tasks:
         raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
                          field="mechanism")
     return source, mechanism, _budgets(plain.get("budgets"), source.n_servers)

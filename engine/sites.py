@@ -112,10 +112,10 @@ def rows_of(source: Source, names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
     people = data.sizes.n_curves_per_server
     readings = np.bincount(data.server, weights=data.counts) / np.maximum(people, 1)
     return tuple(SiteRow(name, n, max(round(m), 1)) for name, n, m in
-                 zip(_fit_names(names, len(people)), people, readings.tolist(), strict=True))
+                 zip(fit_names(names, len(people)), people, readings.tolist(), strict=True))
 
 
-def _fit_names(names: Sequence[str], count: int) -> list[str]:
+def fit_names(names: Sequence[str], count: int) -> list[str]:
     """Names with letters, digits, spaces and hyphens alone; numbered unless all differ."""
     short = [re.sub(r"[^\w -]|_", " ", name).strip(" -")[:LONGEST_NAME].strip() for name in names]
     if len(short) == count == len(set(short)) and all(short):

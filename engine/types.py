@@ -22,7 +22,7 @@ from engine.errors import InputError
 Array = NDArray[np.float64]
 GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
-_MIDPOINTS = 2**17  # for curves with jumps: cells of dyadic length hold whole numbers of them
+_MIDPOINTS = 2**15  # for curves with jumps: cells of dyadic length hold whole numbers of them
 _SIDE = 96  # midpoints along each side of the square
 
 
@@ -83,7 +83,9 @@ class PublicFacts:
     `periodic` that a curve ends where it began. `common_times`, on [0, 1], is the public grid at
     which every curve is read, where there is one. `visit_gap`, on [0, 1], is the public gap between
     consecutive readings of a curve, as `numerics.visits` places them; 0 means that times are
-    independent. `covariates` are the numbers known of every person, where there are any.
+    independent. `norm_bound` is the largest root mean square over time (L² norm on [0, 1]) that a
+    curve less `value_middle` is stated to have; 0 means that only the bounds of values are known,
+    so half their width. `covariates` are the numbers known of every person, where there are any.
     """
 
     name: str = "Curves"
@@ -100,17 +102,21 @@ class PublicFacts:
     value_low: float = -1.0
     value_high: float = 1.0
     reading_sd: float = 0.0
-    norm_bound: float = 0.0
     unit_scale: bool = False
     periodic: bool = False
     common_times: tuple[float, ...] = ()
     visit_gap: float = 0.0
+    norm_bound: float = 0.0
     covariates: tuple[Covariate, ...] = ()
     origin: str = ""
 
     def __post_init__(self) -> None:
         _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
         _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
+        if not 0 <= self.norm_bound < math.inf:
+            raise InputError("The largest possible size of a curve must be 0 or a positive number; "
+                             f"got {self.norm_bound:g}.", field="norm_bound",
+                             hint="0 takes half the width of the stated range of values.")
 
     @property
     def value_middle(self) -> float:
@@ -119,6 +125,11 @@ class PublicFacts:
     @property
     def value_half_width(self) -> float:
         return (self.value_high - self.value_low) / 2
+
+    @property
+    def largest_norm(self) -> float:
+        """τ: `norm_bound`, or what the bounds of values imply."""
+        return self.norm_bound or self.value_half_width
 
     def to_unit_time(self, times: Array) -> Array:
         """Times in their own unit, moved into the stated range, on [0, 1]."""
@@ -238,7 +249,7 @@ def _to_legendre() -> Array:
 def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
     """Nodes and weights of a rule.
 
-    "gauss": 200 of Gauss and Legendre on [0, 1]; "midpoints": 2^17 equal ones; "square": those of
+    "gauss": 200 of Gauss and Legendre on [0, 1]; "midpoints": 2^15 equal ones; "square": those of
     96 × 96 equal cells of [0, 1]², (9216, 2), the second coordinate fastest.
     """
     if rule == "square":
@@ -361,6 +372,26 @@ class CurveData:
         used = self.counts[self.counts > 0]
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), int(self.counts.sum()),
                      int(used.min()) if len(used) else 0, len(self.facts.covariates))
+
+    def on_grid(self, times: tuple[float, ...]) -> Array:
+        """Every curve at these public times: (n_repeats, n_curves, K), in response units.
+
+        Readings are held to the stated bounds and the middle of these is taken off; see
+        `numerics.resampling` for what happens in between. Kept, because methods that are compared
+        on the same data all begin with it.
+        """
+        from engine.numerics.resampling import on_grid
+
+        if times not in self._on_grids:
+            facts = self.facts
+            inside = np.clip(self.values, facts.value_low, facts.value_high) - facts.value_middle
+            self._on_grids[times] = _read_only(on_grid(self.times, inside, self.counts,
+                                                       np.array(times)))
+        return self._on_grids[times]
+
+    @cached_property
+    def _on_grids(self) -> dict[tuple[float, ...], Array]:
+        return {}
 
     def pooled(self) -> CurveData:
         """The same curves on one server: central instead of federated privacy."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -36,19 +37,24 @@ _MOST_CORRECTED = 4  # vanishing moments with corrected edges
 
 @dataclass(frozen=True)
 class Sites:
-    """Public numbers of all sites, (sites,) each; B and σ in response units."""
+    """Public numbers of all sites, (sites,) each; B and σ in response units.
+
+    `unit` is what the radius of a class of curves counts in.
+    """
 
     n: Array
     epsilon: Array
     delta: Array
     bound: float
     sigma: float
+    unit: float = 1.0
 
     @classmethod
-    def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float) -> Sites:
+    def of(cls, sizes: Sizes, budgets: tuple[Budget, ...], bound: float, sigma: float,
+           unit: float = 1.0) -> Sites:
         return cls(np.array(sizes.n_curves_per_server, dtype=float),
                    np.array([budget.epsilon for budget in budgets]),
-                   np.array([budget.delta for budget in budgets]), bound, sigma)
+                   np.array([budget.delta for budget in budgets]), bound, sigma, unit)
 
     @property
     def square(self) -> float:
@@ -59,14 +65,16 @@ class Sites:
     def clips(self) -> Array:
         return self.bound + self.sigma * CLIPS
 
+    @cached_property
     def exact_multiplier(self) -> Array:
         """Standard deviation of Gaussian noise over its sensitivity, the least there is."""
         return np.array([1 / accounting.exact_mu(float(e), float(d))
                          for e, d in zip(self.epsilon, self.delta, strict=True)])
 
+    @cached_property
     def printed_multiplier(self) -> Array:
         """2 √log(2/δ)/ε, as printed."""
-        self.exact_multiplier()  # refuses δ = 0
+        self.exact_multiplier  # noqa: B018  (refuses δ = 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             printed = 2 * np.sqrt(np.log(2 / self.delta)) / self.epsilon
         return np.where(np.isfinite(self.epsilon), printed, 0.0)
@@ -217,7 +225,7 @@ class WaveletRegression(Mechanism):
         if min(sizes.n_curves_per_server) == 0:
             raise InputError("Every site needs at least one reading.", field="counts",
                              hint="Number sites without gaps.")
-        return Sites.of(sizes, budgets, bound, sigma)
+        return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
 
     def caution(self, facts: PublicFacts) -> str:
         if facts.periodic or self.edges == "corrected" or self.moments == 1:

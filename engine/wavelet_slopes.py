@@ -71,6 +71,16 @@ PATHS = (
          3/7))
 
 
+def compared() -> dict[str, list[str]]:
+    """A table of all paths: the slope of the theory beside that of the exact errors."""
+    return {"error of": ["one point" if path.is_pointwise else "whole curve" for path in PATHS],
+            "against": [path.what for path in PATHS],
+            "over": [f"2^{math.log2(min(path.x)):g} to 2^{math.log2(max(path.x)):g}"
+                     for path in PATHS],
+            "slope in theory": [f"{path.theory:+.3f}" for path in PATHS],
+            "slope of exact errors": [f"{path.slope():+.3f}" for path in PATHS]}
+
+
 def _risk(pointwise: bool, n: float, epsilon: float, sites: int) -> float:
     sizes = Sizes((int(n),) * sites, int(n) * sites, 1)
     budgets = (Budget(epsilon, DELTA),) * sites

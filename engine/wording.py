@@ -113,9 +113,10 @@ def title(facts: PublicFacts) -> str:
 def source_tag(facts: PublicFacts) -> tuple[str, str]:
     """The chip that says what kind of data is on screen, and its tooltip."""
     if facts.kind == "upload":
-        return ("Your curves · not private",
-                f"Only you, the holder of these curves, may look at this picture. It cannot be "
-                f"linked or shared: it shows the {of(facts.people)} own curves.")
+        held = "readings" if facts.reading_sd > 0 else "curves"
+        return (f"Your {held} · not private",
+                f"Only you, the holder of these {held}, may look at this picture. It cannot be "
+                f"linked or shared: it shows the {of(facts.people)} own {held}.")
     if facts.kind == "public":
         return (f"Public data: {facts.name}",
                 f"Real curves that are already public. {facts.origin}".strip())

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from engine import regression_words
-from pages.shared import controls, layout
+from pages.shared import controls, layout, settings, upload_panel
 from pages.shared import regression_cards as cards
 
 st.title(regression_words.TITLE, anchor=False)
@@ -14,6 +14,8 @@ if view is not None:
     cards.promise(view)
 cards.choices()
 cards.network()
+upload_panel.panel("Show the protected curve", cards.TASK, cards.start_own)
+upload_panel.clamped(cards.TASK)
 if view is not None:
     left, right = st.columns([7, 3], gap="medium")
     with left, layout.user_errors():
@@ -34,12 +36,15 @@ if view is not None:
     with layout.fold("What one reading can change", "regression_worst") as is_open:
         if is_open:
             cards.worst(view)
+with layout.fold("Slopes: theory and exact", "regression_slopes") as is_open:
+    if is_open:
+        cards.slopes()
 layout.chips(controls.all_changed(cards.TASK), layout.reset)
 with layout.fold("More options: readings, method, seed", "regression_more") as is_open:
     if is_open:
-        controls.more_options(cards.TASK)
+        controls.more_options(cards.TASK, epsilon=False, delta=settings.uploaded(cards.TASK))
 if view is not None:
-    layout.numbers(view.charts)
+    layout.numbers(view.charts, view.own)
     with layout.fold("What was spent: the ledger", "regression_ledger") as is_open:
         if is_open:
             cards.ledger(view)

@@ -67,7 +67,7 @@ def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
     """One bar of squared error, cut into privacy noise, sampling and bias."""
     data = [{"type": "bar", "orientation": "h", "x": [float(share)], "y": [""], "name": name,
              "hovertemplate": f"{name} {100 * share:.0f} %<extra></extra>",
-             "marker": _pattern(colour(role, theme), shape)}
+             "marker": pattern(colour(role, theme), shape)}
             for share, name, (role, shape) in zip(shares, names, looks, strict=True)]
     hidden = {"visible": False, "fixedrange": True}
     spec = {"data": data, "layout": layout(
@@ -78,7 +78,7 @@ def split_bar(shares: Sequence[float], names: Sequence[str], theme: Theme,
     return Chart(spec, alt, {"part": list(names), "share": [round(float(s), 4) for s in shares]})
 
 
-def _pattern(main: str, shape: str) -> Spec:
+def pattern(main: str, shape: str) -> Spec:
     if not shape:
         return {"color": main}
     return {"color": translucent(main, 0.12), "line": {"color": main, "width": 1},

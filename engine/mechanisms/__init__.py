@@ -60,6 +60,11 @@ class Mechanism(Parameterised):
         """What would be published without any privacy: never leaves the curator's screen."""
         raise NotImplementedError
 
+    @property
+    def served(self) -> frozenset[str]:
+        """The tasks that it serves as it is set."""
+        return self.tasks
+
     # -- from public facts alone, before any reading is looked at ---------------------------
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:

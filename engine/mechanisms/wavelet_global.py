@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ class Plan:
         """Variance of the noise of each site, summed over the coordinates: (sites,)."""
         return np.asarray(self.scales**2 * self.basis.noise_shape(self.edge_share).sum())
 
-    @property
+    @cached_property
     def noise_deviation(self) -> Array:
         """Standard deviations in scaling coordinates: (sites, size)."""
         return np.asarray(self.scales[:, None] * np.sqrt(self.basis.noise_shape(self.edge_share)))
@@ -123,8 +124,9 @@ class WaveletGlobal(WaveletRegression):
         1.0, "Smoothness", "How smooth you state the curve to be. Larger: fewer functions.",
         low=0.51, high=10.0, symbol="α")
     radius: float = param(
-        2.0, "Radius", "Size of the class of curves, in response units.", low=1e-3, high=1e6,
-        symbol="R")
+        2.0, "Radius", "Size of the class of curves: in response units where values are of size "
+        "one, otherwise in halves of the bound B.",
+        low=1e-3, high=1e6, symbol="R")
     edge_noise: str = param(
         "weighted", "Noise at the ends",
         "Weighted: edge coordinates get more noise, so that all others need less. Equal: the same "
@@ -263,7 +265,8 @@ class WaveletGlobal(WaveletRegression):
         levels, clips = self.levels(), self.clips(sites)
         bases = [self.wavelets(level) for level in levels]
         size = np.array([float(basis.size) for basis in bases])
-        tail = self.radius**2 * size ** (-2 * self.smoothness) / (1 - 4**-self.smoothness)
+        radius = self.radius * sites.unit
+        tail = radius**2 * size ** (-2 * self.smoothness) / (1 - 4**-self.smoothness)
         unit = np.stack([self._unit_scales(basis, sites)**2
                          * basis.noise_shape(self._shape(basis)[0]).sum() for basis in bases])
         # what is divided by a released density has its noise, too, times |f|/τ ≤ 1
@@ -310,8 +313,8 @@ class WaveletGlobal(WaveletRegression):
         """Standard deviations of the noise of every site at τ = 1: (sites,)."""
         if self.constants == "published":  # c_ψ 2^{L/2} at the level L = J − 1
             reach = printed_sensitivity_constant(self.moments) * math.sqrt(basis.size / 2)
-            return reach * sites.printed_multiplier() / sites.n
-        return 2 * self._shape(basis)[1] * sites.exact_multiplier() / sites.n
+            return reach * sites.printed_multiplier / sites.n
+        return 2 * self._shape(basis)[1] * sites.exact_multiplier / sites.n
 
     # -- on the sites, and at the centre ----------------------------------------------------
 
@@ -342,11 +345,12 @@ class WaveletGlobal(WaveletRegression):
         """The centre's sum of what the sites send: (plans, repeats, draws, parts, size)."""
         repeats, n_sites, parts = averages[0].shape[:3]
         out = np.zeros((len(plans), repeats, draws, parts, basis.size))
+        weights = np.array([plan.weights for plan in plans])[:, :, None, None, None, None]
         for site, stream in enumerate(rng.spawn(n_sites)):
             normals = stream.standard_normal((repeats, draws, parts, basis.size))
             sent = self.site_update(site, plans, [own[:, site] for own in averages], normals, basis)
             sent = sent.reshape(repeats, len(plans), *out.shape[2:]).swapaxes(0, 1)
-            out += np.array([plan.weights[site] for plan in plans]).reshape(-1, 1, 1, 1, 1) * sent
+            out += weights[:, site] * sent
         return out
 
     def site_update(self, site: int, plans: list[Plan], averages: list[Array], normals: Array,
@@ -435,6 +439,8 @@ class WaveletGlobal(WaveletRegression):
 
 def _as_levels(scaling: Array, plan: Plan, basis: WaveletBasis) -> Array:
     """Scaling coordinates of a plan's level in the largest basis: (…, size)."""
+    if plan.basis == basis:
+        return basis.to_levels(scaling)
     out = np.zeros((*scaling.shape[:-1], basis.size))
     out[..., :plan.basis.size] = plan.basis.to_levels(scaling)
     return out

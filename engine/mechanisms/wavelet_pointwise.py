@@ -131,7 +131,8 @@ class WaveletPointwise(WaveletRegression):
         0.75, "Smoothness at a point", "ν = α − 1/p. Larger: fewer functions.", low=0.51,
         high=10.0, symbol="ν")
     radius: float = param(
-        1.0, "Radius", "Bound of one level of details, over 2^{−νl}, in response units.",
+        1.0, "Radius", "Bound of one level of details, over 2^{−νl}: in response units where "
+        "values are of size one, otherwise in halves of the bound B.",
         low=1e-3, high=1e6, symbol="R")
     noise: str | None = param(
         None, "Kind of noise", "Laplace or Gaussian noise on the values, or a noisy curve that the "
@@ -271,7 +272,8 @@ class WaveletPointwise(WaveletRegression):
         bases = [self.wavelets(level) for level in levels]
         kernel, spread = np.array([_averages_of(basis, points) for basis in bases]).T
         shrink = 2.0 ** (-self.smoothness * np.array(levels)) / (1 - 2**-self.smoothness)
-        bias = ((self.radius * shrink) ** 2)[:, None] + spread[:, None] * bias_of_clipping(
+        radius = self.radius * sites.unit
+        bias = ((radius * shrink) ** 2)[:, None] + spread[:, None] * bias_of_clipping(
             clips, sites)**2
         unit = np.stack([self._unit_scales(kind, basis, sites) for basis in bases]) ** 2
         if kind == "curve":
@@ -298,7 +300,7 @@ class WaveletPointwise(WaveletRegression):
         if self.constants == "published":  # each of k points with ε/k
             constant = printed_point_constant(self.moments) * basis.size / 2
             return np.asarray(constant * self.values_at.size / (sites.n * sites.epsilon))
-        multiplier = 1 / sites.epsilon if kind == "laplace" else sites.exact_multiplier()
+        multiplier = 1 / sites.epsilon if kind == "laplace" else sites.exact_multiplier
         return np.asarray(2 * self._reach(kind, basis) * multiplier / sites.n)
 
     def _reach(self, kind: str, basis: WaveletBasis) -> float:

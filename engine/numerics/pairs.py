@@ -55,6 +55,11 @@ class Pairs:
         """Values at all pairs of grid points: (…, K, K)."""
         return np.asarray(self._values @ self.matrices(coordinates) @ self._values.T)
 
+    def surface(self, coordinates: Array, axis: Array) -> Array:
+        """Values at all pairs of some times (m,): (…, m, m)."""
+        values = self.one(axis)
+        return np.asarray(values @ self.matrices(coordinates) @ values.T)
+
     def __call__(self, points: Array) -> Array:
         first, second = self.one(points[..., 0]), self.one(points[..., 1])
         j, k = self.index

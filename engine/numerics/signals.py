@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from engine.numerics.wavelet_bases import WaveletBasis
-from engine.types import Array, quadrature
+from engine.types import Array
 
 Function = Callable[[Array], Array]
 SUP_NORM = 2.0  # of every curve but the self-similar one
@@ -71,7 +71,7 @@ def signal(name: str) -> Function:
 
 @lru_cache
 def _factor(name: str) -> float:
-    return float(SUP_NORM / np.abs(_SHAPES[name](quadrature("midpoints")[0])).max())
+    return float(SUP_NORM / np.abs(_SHAPES[name](_midpoints(2**17))).max())
 
 
 def _self_similar(x: Array) -> Array:
@@ -88,5 +88,8 @@ def _details() -> tuple[WaveletBasis, Array]:
     for level, place in basis.levels[1:]:
         coefficients[place] = 2 ** (-1.5 * level) * rng.choice([-1.0, 1.0], 2**level)
     scaling = basis.from_levels(coefficients)
-    midpoints = (np.arange(2**15) + .5) / 2**15
-    return basis, scaling * 1.9 / np.abs(basis.curve(scaling, midpoints)).max()
+    return basis, scaling * 1.9 / np.abs(basis.curve(scaling, _midpoints(2**15))).max()
+
+
+def _midpoints(count: int) -> Array:
+    return (np.arange(count) + .5) / count

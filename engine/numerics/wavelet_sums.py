@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from engine.numerics.wavelets import STEPS, scaling_table
 from engine.types import Array
 
 Index = NDArray[np.int64]
-_BLOCK = 20_000  # readings worked on at once, to stay in cache
-_CROWDED = 0.1  # readings for each node of the table from which their sums are made first
+_BLOCK = 40_000  # readings worked on at once, to stay in cache
+_CELLS = 2**16  # of all sites in a block, likewise
+_CROWDED = 0.2  # readings for each node of the table from which their sums are made first
 
 
 def located(times: Array, level: int) -> tuple[Index, Index, Array]:
@@ -20,70 +23,86 @@ def located(times: Array, level: int) -> tuple[Index, Index, Array]:
 
     Times are held within [0, 1]; the last cell keeps its right end.
     """
-    place = np.clip(times, 0.0, 1.0) * 2.0**level
-    cell = np.minimum(place.astype(np.int64), 2**level - 1)
-    place = (place - cell) * STEPS
-    step = np.minimum(place.astype(np.int64), STEPS - 1)
-    return cell, step, place - step
+    node, share = _nodes(times, level)
+    cell = node // STEPS
+    return cell, node - cell * STEPS, share
+
+
+def _nodes(times: Array, level: int) -> tuple[Index, Array]:
+    """Node of the table before each time, counted over all cells, and the share of the step."""
+    share = np.clip(times, 0.0, 1.0)
+    share *= STEPS * 2**level
+    node = share.astype(np.int64)
+    np.minimum(node, STEPS * 2**level - 1, out=node)
+    share -= node
+    return node, share
 
 
 def shift_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
                ) -> Array:
     """Σ_i w_i φ(2^J x_i − k) for the readings of every site: (repeats, sites, extended).
 
-    `times` and `weights` (repeats, N) come site after site. Many readings are first summed at the
-    nodes of the table, which is one pass for all shifts; few go to every shift on their own.
+    `times` and `weights` (repeats, N) come site after site. φ is a broken line, so a reading is a
+    row of the table and a share of the step to the next one. Many readings are first summed at each
+    row; few are spread over cells by a sparse matrix.
     """
     crowded = np.mean(per_site) >= _CROWDED * STEPS * 2**level
-    method = _over_nodes if crowded else _over_readings
+    method = _crowded_sums if crowded else _sparse_sums
     return method(times, weights, per_site, level, moments)
 
 
-def _over_readings(times: Array, weights: Array, per_site: tuple[int, ...], level: int,
-                   moments: int) -> Array:
-    """One `bincount` for each of the 2A − 1 shifts that meet a reading, sites as offsets."""
-    width, sites = 2**level + 2 * moments - 2, len(per_site)
-    table, rise = _table_and_rise(moments)
-    start = np.repeat(np.arange(sites) * width + 2 * moments - 2, per_site)
-    start = (np.arange(len(times))[:, None] * (sites * width) + start).ravel()
-    out = np.zeros(len(times) * sites * width)
-    flat_times, flat_weights = times.ravel(), weights.ravel()
-    for first in range(0, len(start), _BLOCK):
-        block = slice(first, first + _BLOCK)
+def _sparse_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int,
+                 moments: int) -> Array:
+    """Rows of the sparse matrix are cells of sites, its columns rows of the table."""
+    cells, sites = 2**level, len(times) * len(per_site)
+    site = np.repeat(np.arange(sites), np.tile(per_site, len(times)))
+    flat_times, flat_weights, table = times.ravel(), weights.ravel(), _rows_of_table(moments)
+    out = np.zeros((sites, cells + 2 * moments - 2))
+    for block in _blocks(site, max(_CELLS // cells, 1)):
         cell, step, share = located(flat_times[block], level)
-        place, low = start[block] + cell, start[block][0] - 2 * moments + 2
-        for i in range(2 * moments - 1):
-            values = (table[i].take(step) + rise[i].take(step) * share) * flat_weights[block]
-            sums = np.bincount(place - i - low, values)
-            out[low:low + len(sums)] += sums
-    return out.reshape(len(times), sites, width)
+        first, last = site[block][0], site[block][-1] + 1
+        row, high = (site[block] - first) * cells + cell, share * flat_weights[block]
+        spread = coo_array((np.concatenate([flat_weights[block] - high, high]),
+                            (np.concatenate([row, row]), np.concatenate([step, step + 1]))),
+                           shape=((last - first) * cells, STEPS + 1))
+        _add_shifted(out[first:last], (spread @ table).reshape(last - first, cells, -1))
+    return out.reshape(len(times), len(per_site), -1)
 
 
-def _over_nodes(times: Array, weights: Array, per_site: tuple[int, ...], level: int,
-                moments: int) -> Array:
-    """φ is a broken line, so a reading is two weighted ones at the nodes beside it."""
+def _blocks(site: Index, most_sites: int) -> Iterator[slice]:
+    """Readings in turn, so many of so many sites at most; `site` is that of each, in order."""
+    first = 0
+    while first < len(site):
+        stop = min(first + _BLOCK, int(np.searchsorted(site, site[first] + most_sites)))
+        yield slice(first, stop)
+        first = stop
+
+
+def _crowded_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int,
+                  moments: int) -> Array:
     ends = np.cumsum(per_site)
-    return np.array([[_of_nodes(t[end - n:end], w[end - n:end], level, moments)
-                      for n, end in zip(per_site, ends, strict=True)]
-                     for t, w in zip(times, weights, strict=True)])
-
-
-def _of_nodes(times: Array, weights: Array, level: int, moments: int) -> Array:
-    share = np.clip(times, 0.0, 1.0)
-    share *= STEPS * 2**level
-    node = share.astype(np.int64)
-    node[node == STEPS * 2**level] -= 1
-    share -= node
-    share *= weights
-    node += node // STEPS  # a cell keeps both its ends: φ jumps there for A = 1
-    at_nodes = np.bincount(np.concatenate([node, node + 1]),
-                           np.concatenate([weights - share, share]),
-                           minlength=(STEPS + 1) * 2**level)
-    low = at_nodes.reshape(-1, STEPS + 1) @ scaling_table(moments).T
-    out = np.zeros(2**level + 2 * moments - 2)
-    for i in range(2 * moments - 1):
-        out[2 * moments - 2 - i:][:2**level] += low[:, i]
+    by_cell = [[_by_cell(t[end - n:end], w[end - n:end], level, moments)
+                for n, end in zip(per_site, ends, strict=True)]
+               for t, w in zip(times, weights, strict=True)]
+    out = np.zeros((len(times), len(per_site), 2**level + 2 * moments - 2))
+    _add_shifted(out, np.array(by_cell))
     return out
+
+
+def _by_cell(times: Array, weights: Array, level: int, moments: int) -> Array:
+    """Σ_i w_i φ(u_i + k) over the readings of every cell: (cells, 2A − 1)."""
+    node, share = _nodes(times, level)
+    table, rise = _table_and_rise(moments)
+    own, moved = (np.bincount(node, each, minlength=STEPS * 2**level).reshape(-1, STEPS)
+                  for each in (weights, share * weights))
+    return np.asarray(own @ table[:, :-1].T + moved @ rise.T)
+
+
+def _add_shifted(out: Array, by_cell: Array) -> None:
+    """Add the sums of cells (…, cells, 2A − 1) to the shifts they belong to (…, extended)."""
+    cells, width = by_cell.shape[-2:]
+    for i in range(width):  # cell c meets the shift k = c − i
+        out[..., width - 1 - i:][..., :cells] += by_cell[..., i]
 
 
 def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
@@ -112,3 +131,9 @@ def shifts_at(times: Array, level: int, moments: int) -> Array:
 def _table_and_rise(moments: int) -> tuple[Array, Array]:
     table = scaling_table(moments)
     return table, np.ascontiguousarray(np.diff(table, axis=1))
+
+
+@lru_cache
+def _rows_of_table(moments: int) -> Array:
+    """φ(u), φ(u + 1), …, side by side for every node u of a cell: (4097, 2A − 1)."""
+    return np.ascontiguousarray(scaling_table(moments).T)

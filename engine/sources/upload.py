@@ -20,7 +20,13 @@ from engine.errors import InputError
 from engine.regressors import MOST_COVARIATES, check_regressors
 from engine.sources import Source
 from engine.tables import MISSING, NUMBER, Numbers, Table, counted, listed, nearest, shortened
-from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
+from engine.tasks import (
+    COVARIANCE,
+    FUNCTIONAL_SUMMARY,
+    MEAN_FUNCTION,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
 from engine.types import Array, Covariate, CurveData, PublicFacts, Sizes
 
 Integers = NDArray[np.int64]
@@ -54,13 +60,20 @@ EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
     for age, height in zip((2, 6, 10, 14), heights, strict=True)))
 
 
+EXAMPLE_READINGS_CSV = "person_id,hour,temperature,site\n" + "".join(
+    f"{site[0]}-{k:02d},{hour},{36.2 + 0.1 * (5 * k % 8):.1f},{site}\n"
+    for site, hours in (("North", (0.5, 4.25, 9, 13.75, 18.5)), ("South", (2, 7.5, 12.25, 21)))
+    for k, hour in enumerate(hours, start=1))
+
+
 @dataclass(frozen=True)
 class Layout:
     """Which column plays which role.
 
     One row per reading: `id`, `time` and `value` name columns. One row per curve: `times` pairs
     each column of readings with its time, in the file's own unit, and `id` is optional. `server`
-    and `covariates` are optional in both.
+    and `covariates` are optional in both. `single` says that every person has one reading, one row
+    per reading: then `id` is optional, and without it every row is another person.
     """
 
     id: str | None
@@ -69,6 +82,7 @@ class Layout:
     server: str | None = None
     covariates: tuple[str, ...] = ()
     times: tuple[tuple[str, float], ...] = ()
+    single: bool = False
 
     @property
     def is_wide(self) -> bool:
@@ -134,15 +148,22 @@ class Upload(Source):
 
     Of the covariates of `curves`, those that are declared are used, in the order declared.
 
+    Where the standard deviation of a reading is declared these are single readings: one of each
+    person, for one common curve. The bounds are then those of the curve, and a reading that is
+    missing stays in the public number of people as no number, which counts as the middle of the
+    bounds.
+
     Raises
     ------
     InputError
-        If a declared covariate was not read from the file.
+        If a declared covariate was not read from the file, or somebody has several readings where
+        they are declared to be single.
     """
 
     key = "upload"
     label = "Your curves"
-    tasks = frozenset({MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key})
+    tasks = frozenset(task.key for task in (
+        MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY, COVARIANCE))
     is_random: ClassVar[bool] = False
 
     curves: CurveTable
@@ -156,6 +177,13 @@ class Upload(Source):
             raise InputError(f"Not among the covariates that were read: {listed(unread)}.",
                              field="covariates", hint=f"Read: {listed(read)}." if read else
                              "Choose them when the file is read.")
+        if self.is_single:
+            _check_single(self.curves.counts)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether these are readings around one common curve, one of each person."""
+        return self.declared.reading_sd > 0
 
     @property
     def facts(self) -> PublicFacts:
@@ -165,16 +193,16 @@ class Upload(Source):
 
     @property
     def sizes(self) -> Sizes:
-        counts = self.curves.counts
+        counts = np.ones_like(self.curves.counts) if self.is_single else self.curves.counts
         return Sizes(tuple(np.bincount(self.curves.server).tolist()), int(counts.sum()),
                      int(counts[counts > 0].min()), len(self.declared.covariates))
 
     @property
     def clamped(self) -> Clamped:
-        """How many times and values lie outside what was stated."""
+        """How many numbers are moved to a stated bound; single readings may lie beyond theirs."""
         facts, curves = self.declared, self.curves
-        return Clamped(_outside(curves.times, facts.time_low, facts.time_high),
-                       _outside(curves.values, facts.value_low, facts.value_high),
+        values = 0 if self.is_single else _outside(curves.values, facts.value_low, facts.value_high)
+        return Clamped(_outside(curves.times, facts.time_low, facts.time_high), values,
                        sum(_outside(column, covariate.low, covariate.high) for column, covariate
                            in zip(self.covariates.T, facts.covariates, strict=True)))
 
@@ -213,11 +241,31 @@ class Upload(Source):
         """
         self._only_once(n_repeats)
         facts, curves = self.declared, self.curves
+        if self.is_single:
+            return self._single_readings()
         return CurveData(
             times=facts.to_unit_time(curves.times)[np.newaxis],
             values=np.clip(curves.values, facts.value_low, facts.value_high)[np.newaxis],
             counts=curves.counts, server=curves.server, facts=self.facts,
             covariates=self.covariates[np.newaxis] if facts.covariates else None)
+
+    def _single_readings(self) -> CurveData:
+        """One reading of everybody, as it stands in the file; NaN where it is missing."""
+        held = self.curves.counts > 0
+        times, values = np.full((2, 1, len(held)), np.nan)
+        times[0, held] = self.declared.to_unit_time(self.curves.times)
+        values[0, held] = self.curves.values
+        return CurveData(times, values, np.ones_like(self.curves.counts), self.curves.server,
+                         self.facts)
+
+
+def _check_single(counts: Integers) -> None:
+    several = int((counts > 1).sum())
+    if several:
+        raise InputError(
+            f"{several:,} of {len(counts):,} people have several readings.", field="id",
+            hint="Here every person gives one. Keep one reading of each, by a rule that does not "
+            "look at the values, such as the first visit; or show whole curves on Explore.")
 
 
 def _outside(numbers: Array, low: float, high: float) -> int:
@@ -226,19 +274,22 @@ def _outside(numbers: Array, low: float, high: float) -> int:
 
 def declare(value_low: float | None, value_high: float | None, time_low: float | None,
             time_high: float | None, origin: str,
-            covariates: Sequence[StatedCovariate | Covariate] = (), **words: Any) -> PublicFacts:
+            covariates: Sequence[StatedCovariate | Covariate] = (),
+            single: bool = False, reading_sd: float | None = None, **words: Any) -> PublicFacts:
     """Return the facts a person states about their curves, from outside the data.
 
     Bounds are in the units of the file; `origin` says which public source they come from;
     `covariates` are the columns that may explain the curves, with their ranges, in the order in
     which coefficients are wanted; `words` are other fields of `PublicFacts`, of which empty ones
-    are left as usual.
+    are left as usual. Of `single` readings the bounds are those of the curve, and `reading_sd` is
+    their standard deviation around it, in the same unit; otherwise it is not looked at.
 
     Raises
     ------
     InputError
-        If a bound or the origin is not stated, a lowest bound is not below its highest, or there
-        are more than `MOST_COVARIATES` covariates or one of them twice.
+        If a bound, the spread or the origin is not stated, the spread is no finite number above 0,
+        a lowest bound is not below its highest, or there are more than `MOST_COVARIATES` covariates
+        or one of them twice.
     """
     chosen: dict[str, Any] = {name: word for name, word in words.items() if word}
     value = chosen.get("value_name", "value").lower()
@@ -249,13 +300,27 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         "do.")
     first, last = _stated("time", (time_low, time_high), f"the first and last possible {time}",
                           "They come from how the study was planned, not from the file.")
+    spread = _spread(reading_sd) if single else 0.0
     ranges = _covariate_ranges(covariates, person)
     if not origin.strip():
         raise InputError("Say where these bounds come from.", field="origin",
                          hint="For example a growth chart, a manual or a law.")
     return PublicFacts(kind="upload", name="Your curves", origin=origin.strip()[:200],
                        value_low=lowest, value_high=highest, time_low=first, time_high=last,
-                       covariates=ranges, **chosen)
+                       covariates=ranges, reading_sd=spread, **chosen)
+
+
+def _spread(reading_sd: float | None) -> float:
+    """σ as stated."""
+    if reading_sd is None:
+        raise InputError("State how far a reading typically lies from the curve (σ) first.",
+                         field="reading_sd", hint="From a manual or an earlier study, never from "
+                         "this file.")
+    if not 0 < reading_sd <= _LARGEST:
+        raise InputError(f"σ must be above 0 and at most {_LARGEST:g}; got {reading_sd:g}.",
+                         field="reading_sd", hint="It is the standard deviation of a reading "
+                         "around the curve, in the unit of the readings.")
+    return reading_sd
 
 
 def _covariate_ranges(covariates: Sequence[StatedCovariate | Covariate], person: str
@@ -297,8 +362,8 @@ def _stated(what: str, ends: tuple[float | None, float | None], bounds: str, why
 # -- which column is what -----------------------------------------------------------------------
 
 
-def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: str | None = None
-                   ) -> Layout:
+def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: str | None = None,
+                   single: bool = False) -> Layout:
     """Find the roles of the columns from their names; a person's choices override.
 
     Parameters
@@ -307,6 +372,7 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
     roles : "id", "time", "value", "server" → a column name, or None for no column; "covariates" →
         column names.
     kind : "long" or "wide"; from the names if None.
+    single : whether every person has one reading, which is one row; the id is then optional.
 
     Raises
     ------
@@ -317,9 +383,12 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
     chosen = {role: _find(table, named) for role, named in (roles or {}).items()}
     found = _by_name(table, chosen)
     series = _series(table, _taken(chosen))
-    if kind is None:
-        kind = _kind(chosen, found, series)
-    layout = _wide(table, chosen, found, series) if kind == "wide" else _long(table, chosen, found)
+    if single:
+        layout = _long(table, chosen, found, single)
+    else:
+        kind = kind or _kind(chosen, found, series)
+        layout = (_wide(table, chosen, found, series) if kind == "wide" else
+                  _long(table, chosen, found))
     _check_one_role_each(layout)
     return layout
 
@@ -400,16 +469,23 @@ def _kind(chosen: Mapping[str, Any], found: Mapping[str, str], series: Mapping[s
         hint="Keep one row per reading, or one row per curve, and leave the other columns out.")
 
 
-def _long(table: Table, chosen: Mapping[str, Any], found: Mapping[str, str]) -> Layout:
+def _long(table: Table, chosen: Mapping[str, Any], found: Mapping[str, str], single: bool = False
+          ) -> Layout:
     roles: dict[str, str | None] = {role: chosen.get(role, found.get(role)) for role in ROLES}
     covariates = tuple(chosen.get("covariates") or ())
     left = [name for name in table.columns if name not in (*roles.values(), *covariates)]
-    lacking = [role for role in ("id", "time", "value") if roles[role] is None]
+    lacking = [role for role in _needed(single) if roles[role] is None]
     if len(lacking) == len(left) == 1 and lacking[0] not in chosen:
         roles[lacking[0]], lacking = left[0], []  # the only column left for the only role left
     if lacking:
         raise _lacking(lacking, left, table)
-    return Layout(roles["id"], roles["time"], roles["value"], roles["server"], covariates)
+    return Layout(roles["id"], roles["time"], roles["value"], roles["server"], covariates,
+                  single=single)
+
+
+def _needed(single: bool) -> tuple[str, ...]:
+    """The columns without which one row per reading cannot be read."""
+    return ("time", "value") if single else ("id", "time", "value")
 
 
 def _lacking(roles: list[str], left: list[str], table: Table) -> InputError:
@@ -483,7 +559,8 @@ def read_curves(table: Table, layout: Layout, several: str = "keep", missing: st
     Raises
     ------
     InputError
-        If a cell holds no number, a row has no id, or a limit is passed.
+        If a cell holds no number, a row has no id, somebody has several readings in a layout of
+        single ones, or a limit is passed.
     """
     _check_option("several", several, ("keep", "average"))
     _check_option("missing", missing, ("drop", "stop"))
@@ -501,7 +578,7 @@ def _check_option(name: str, value: str, options: tuple[str, ...]) -> None:
 
 
 def _read_long(table: Table, layout: Layout) -> _Readings:
-    lacking = [role for role in ("id", "time", "value") if getattr(layout, role) is None]
+    lacking = [role for role in _needed(layout.single) if getattr(layout, role) is None]
     if lacking:
         raise _lacking(lacking, [c for c in table.columns if c not in layout.columns], table)
     columns = _numbers(table, [str(layout.time), str(layout.value)])
@@ -636,11 +713,14 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
     curve, times, values = _sorted(place[found.curve[known]], found.times[known],
                                    found.values[known])
     counts = np.bincount(curve, minlength=len(order)).astype(np.int64)
+    if layout.single:
+        _check_single(counts)
     covariates = _covariates(table, layout, found)[order]
     repeated = int(((np.diff(curve) == 0) & (np.diff(times) == 0)).sum())
     notes = (*table.notes, *_read_as(table, layout), *found.notes,
-             *_left_out(found.columns, int((~known).sum())),
-             *_seen(times, values, counts, covariates, repeated))
+             *_left_out(found.columns, int((~known).sum()), layout.single),
+             *(_seen_single(times, values) if layout.single else
+               _seen(times, values, counts, covariates, repeated)))
     server = found.server[order]
     for array in (times, values, counts, server, covariates):
         array.flags.writeable = False
@@ -720,15 +800,17 @@ def _read_as(table: Table, layout: Layout) -> list[str]:
     return notes + ([f"not used: {listed(unused)}"] if unused else [])
 
 
-def _left_out(columns: Mapping[str, Numbers], n_left_out: int) -> list[str]:
-    """What was missing; that a curve has fewer readings is public."""
+def _left_out(columns: Mapping[str, Numbers], n_left_out: int, single: bool) -> list[str]:
+    """What was missing; that a curve has fewer readings is public, single ones stay counted."""
     if not n_left_out:
         return []
     where = [name for name, column in columns.items() if column.missing + column.infinite]
     infinite = sum(column.infinite for column in columns.values())
-    return [f"{counted(n_left_out, 'reading')} left out, because cells of {listed(where)} hold no "
-            "number" + (f" ({infinite:,} infinite)" if infinite else "")
-            + "; how many readings a curve has is treated as public"]
+    what, then = "left out", "how many readings a curve has is treated as public"
+    if single:
+        what, then = "missing", "their people count, with the middle of the stated bounds"
+    return [f"{counted(n_left_out, 'reading')} {what}, because cells of {listed(where)} hold no "
+            "number" + (f" ({infinite:,} infinite)" if infinite else "") + f"; {then}"]
 
 
 def _seen(times: Array, values: Array, counts: Integers, covariates: Array, repeated: int
@@ -751,4 +833,14 @@ def _seen(times: Array, values: Array, counts: Integers, covariates: Array, repe
         "some curves have over ten times as many readings as the median curve; each curve counts "
         "the same": used.max() > _RAGGED * np.median(used),
     }
+    return [note for note, holds in applies.items() if holds]
+
+
+def _seen_single(times: Array, values: Array) -> list[str]:
+    """The same of single readings."""
+    applies = {
+        "only one reading": len(values) == 1,
+        "all readings at the same time: only that point can be estimated": times.min() ==
+            times.max(),
+        "all readings are equal": values.min() == values.max()}
     return [note for note, holds in applies.items() if holds]

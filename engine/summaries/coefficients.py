@@ -12,7 +12,7 @@ from engine.errors import InputError
 from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing
 from engine.numerics.difference_sets import Ellipsoid
 from engine.numerics.tabulated import Tabulated
-from engine.summaries.mean import Held, held, on_public_grid
+from engine.summaries.mean import Held, held
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes
 
@@ -104,7 +104,7 @@ class CoefficientSummary:
 
     def reference(self, data: CurveData) -> Estimate:
         """Least squares at every point of the grid, with its sampling range."""
-        curves, x = on_public_grid(data, self.grid), data.regressors
+        curves, x = data.on_grid(self.grid.times), data.regressors
         inverse = np.linalg.inv(x @ x.swapaxes(1, 2))
         fit = inverse @ (x @ curves)  # (repeats, p, K)
         errors = curves - x.swapaxes(1, 2) @ fit

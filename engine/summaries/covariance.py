@@ -13,7 +13,7 @@ from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
-from engine.summaries.mean import Held, held, on_public_grid
+from engine.summaries.mean import Held, held
 from engine.tasks import COVARIANCE
 from engine.types import Array, CurveData, Estimate, PublicFacts, Sizes
 
@@ -117,7 +117,7 @@ class CovarianceSummary:
 
     def reference(self, data: CurveData) -> Estimate:
         """The sample covariance at all pairs of grid points."""
-        curves = on_public_grid(data, self.grid)
+        curves = data.on_grid(self.grid.times)
         curves = curves - curves.mean(axis=1, keepdims=True)
         values = (curves.swapaxes(1, 2) @ curves / data.n_curves).reshape(data.n_repeats, -1)
         return Estimate(task=COVARIANCE.key, basis=Tabulated(of_times(self.grid.times, 2)),

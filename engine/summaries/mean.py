@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from engine.functional_release import Block, FunctionalRelease, Smoothing, Space
+from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing, Space
 from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.resampling import on_grid
 from engine.numerics.tabulated import Tabulated
 from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes
 
@@ -67,10 +67,24 @@ class Held:
     shortening: Array
     space: Space
 
-    @property
+    @cached_property
     def mean(self) -> Array:
         """Average coefficients: (repeats, r)."""
         return self.averaged(np.ones((len(self.curves), 1, self.n)))[:, 0]
+
+    def chance(self, smoothing: Smoothing) -> float:
+        """What chance in who takes part adds to the squared error of the smoothed mean.
+
+        Smoothing never enlarges a deviation, and a linear one shrinks it as it shrinks the mean.
+        """
+        spread = (self._squares - (self.mean**2)).mean(axis=0)
+        shrink = smoothing.shrink**2 if isinstance(smoothing, Linear) else 1.0
+        return float((shrink * spread * self.space.norms).sum() / self.n)
+
+    @cached_property
+    def _squares(self) -> Array:
+        """Mean squared coefficients: (repeats, r)."""
+        return np.asarray((self.coefficients**2).mean(axis=1))
 
     @property
     def n(self) -> int:
@@ -89,20 +103,13 @@ class Held:
 
 def held(data: CurveData, space: Space, grid: Grid, reach: float) -> Held:
     """Bring every curve onto the grid, within its stated bounds, and shorten it to size one."""
-    curves = on_public_grid(data, grid) / reach
+    curves = data.on_grid(grid.times) / reach
     return Held(curves, space.shortening(curves), space)
-
-
-def on_public_grid(data: CurveData, grid: Grid) -> Array:
-    """Curves less the middle of their bounds, in response units: (repeats, n, K)."""
-    facts = data.facts
-    inside = np.clip(data.values, facts.value_low, facts.value_high) - facts.value_middle
-    return on_grid(data.times, inside, data.counts, grid.points[:, 0])
 
 
 def mean_on_grid(data: CurveData, grid: Grid) -> Estimate:
     """Mean of curves as they are, at the points of the grid; a band for its sampling range."""
-    curves = on_public_grid(data, grid)
+    curves = data.on_grid(grid.times)
     mean = curves.mean(axis=1)
     spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
     coefficients = mean[None, :, None]

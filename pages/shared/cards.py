@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -283,7 +283,9 @@ def budgets(scene: Scene) -> None:
 def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
     """The chosen method and the others of the same task, as lines of the chart."""
     now = settings.current()
-    found = run.other_methods(scene.source, now.mechanism, scene.shown.budgets, now.seed)
+    delta = settings.chosen_delta(scene.source)
+    budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
+    found = run.other_methods(scene.source, now.mechanism, budgets, now.seed)
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
     return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.typical), others
 
@@ -433,5 +435,6 @@ def formula(mechanism: Mechanism, tuning: Mapping[str, object], plain: dict[str,
                 + "\nEND", language="bash")
 
 
-def draw(chart: Chart, key: str, height: int, phone: int | None = None) -> None:
-    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone)
+def draw(chart: Chart, key: str, height: int, phone: int | None = None,
+         picked: Callable[[float], None] | None = None) -> None:
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -57,7 +58,7 @@ def look() -> View | None:
     try:
         if settings.uploaded(TASK):
             st.session_state.upload.check_regressors()
-        chosen = Budget(now.epsilon, settings.delta(source))
+        chosen = Budget(now.epsilon, settings.delta(source, TASK))
         return View(run.coefficients(source, now.mechanism_of(TASK), chosen, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
@@ -160,7 +161,8 @@ def over_budgets(view: View) -> None:
             layout.theme()), "over_budgets", 340, 320)
         st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
     with right:
-        others = run.other_methods(source, view.mechanism, (view.budget,), now.seed, TASK)
+        budget = replace(view.budget, delta=settings.chosen_delta(source))
+        others = run.other_methods(source, view.mechanism, (budget,), now.seed, TASK)
         if not view.shown.is_refused:
             st.markdown(words.compared(
                 words.total(view.shown.typical),

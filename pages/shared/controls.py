@@ -63,18 +63,19 @@ _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 def source_choice(task: str = settings.TASK) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
     presets = _presets(sources, task)
-    labels = [label for label, _, _ in presets] + ([_OWN] if "upload" in st.session_state else [])
+    labels = [label for label, _, _ in presets] + ([_OWN] if settings.own(task) is not None else [])
     current = (_OWN if settings.uploaded(task)
                else settings.current().source_of(task).nearest_preset()[0])
 
     def write(label: str) -> None:
-        st.session_state.show_upload = label == _OWN
+        settings.show_own(task, label == _OWN)
         if label != _OWN:
             cls, chosen = next((c, v) for name, c, v in presets if name == label)
             settings.change_source(task, cls(**chosen))
 
-    bound(st.selectbox, "Curves", current, write, _key("source", task), options=labels,
-          help="Where the curves come from: simulated, public data, or your file.")
+    what = "Records" if task in settings.OF_ROWS else "Curves"
+    bound(st.selectbox, what, current, write, _key("source", task), options=labels,
+          help=f"Where the {what.lower()} come from: simulated, public data, or your file.")
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:
@@ -174,8 +175,11 @@ def all_changed(task: str = settings.TASK) -> list[str]:
     return out
 
 
-def more_options(task: str = settings.TASK) -> None:
-    """Every parameter of the curves and the method, δ and the seed."""
+def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = True) -> None:
+    """Every parameter of the curves and the method, δ and the seed.
+
+    `epsilon` and `delta` say whether the page has one budget, which is asked for here.
+    """
     now, source = settings.current(), settings.source(task)
     mechanism = now.mechanism_of(task)
     if not settings.uploaded(task):
@@ -187,15 +191,17 @@ def more_options(task: str = settings.TASK) -> None:
                    lambda member: settings.change_mechanism(task, member))
     st.subheader("Protection and chance", anchor=False)
     columns = st.columns(3)
-    with columns[0]:
-        bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon, "epsilon",
-              format="%g", step=None, help="Any value between the slider’s ends.")
-    with columns[1]:
-        bound(st.number_input, "Chance the limit fails (δ)", settings.delta(source),
-              lambda delta: settings.set_delta(delta, task), "delta", format="%.2g", step=None,
-              help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could publish one "
-                   "whole curve and still pass. 0: never, for methods that can.")
-    with columns[2]:
+    if epsilon:
+        with columns[0]:
+            bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon, "epsilon",
+                  format="%g", step=None, help="Any value between the slider’s ends.")
+    if delta:
+        with columns[epsilon]:
+            bound(st.number_input, "Chance the limit fails (δ)", settings.chosen_delta(source),
+                  lambda chosen: settings.set_delta(chosen, task), "delta", format="%.2g",
+                  step=None, help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could "
+                  "publish one whole curve and still pass. 0: never, for methods that can.")
+    with columns[epsilon + delta]:
         bound(st.number_input, "Seed", now.seed, settings.set_seed, "seed", step=1, format="%d",
               help="Same seed, same noise: a class sees the same picture. Never used for a "
                    "release.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from engine import accounting, regression_view, wording
@@ -12,26 +14,33 @@ from engine.errors import InputError
 from engine.figures import regression as figures
 from engine.figures.theme import Chart
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import SIGNALS
-from engine.regression_view import NETWORKS, Group, Network, RegressionView
+from engine.regression_view import MOST_KINDS, NETWORKS, Group, Network, RegressionView
+from engine.sources.regression_points import RegressionPoints
+from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, controls, layout, run, settings, upload_panel
 
 TASK = WAVELET_REGRESSION.key
 _OWN = "Your own network"
+_SIMULATED, _MINE = "Simulated", "Your readings"
+_EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
 _RELEASES, _ONE = "Possible releases", "One release and its noise"
 
 
 class View:
     """The regression on screen and its charts."""
 
-    def __init__(self, shown: RegressionView) -> None:
+    def __init__(self, shown: RegressionView, network: Network) -> None:
         self.shown, self.now = shown, settings.current()
         self.source, self.mechanism = _source(), _mechanism()
-        self.network, self.facts = self.now.network, self.source.facts
+        self.network, self.facts = network, self.source.facts
         self.charts: dict[str, Chart] = {}
+
+    @property
+    def own(self) -> bool:
+        return self.facts.kind == "upload"
 
     @property
     def weakest(self) -> tuple[float, Budget]:
@@ -41,27 +50,46 @@ class View:
         first = max(mus, key=mus.__getitem__)
         return mus[first], lines[first][0].asked
 
-    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
-             ) -> None:
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
+             picked: Callable[[float], None] | None = None) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"regression_{key}", height, phone)
+        cards.draw(chart, f"regression_{key}", height, phone, picked)
 
 
 def _source():
-    return settings.current().source_of(TASK)
+    return settings.source(TASK)
 
 
 def _mechanism() -> WaveletGlobal:
-    """The method for the whole curve; a link to another one is answered with the usual one."""
-    chosen = settings.current().mechanism_of(TASK)
-    return chosen if isinstance(chosen, WaveletGlobal) else WaveletGlobal()
+    return settings.current().mechanism_of(TASK)
+
+
+def _network() -> Network:
+    """The sites on screen: those of the visitor's own readings, or the chosen ones."""
+    source = _source()
+    if not isinstance(source, Upload):
+        return settings.current().network
+    return Network.of_upload(source, _own_epsilons(source), settings.delta(source, TASK))
+
+
+def _own_epsilons(source: Upload) -> tuple[float, ...]:
+    """ε of every site of one's own readings; 1 until it is changed."""
+    kept, n_sites = st.session_state.get(_EPSILONS, ()), source.sizes.n_servers
+    return kept if len(kept) == n_sites else (1.0,) * n_sites
+
+
+def start_own() -> None:
+    """With new readings of one's own: the usual ε, and ends of the range as they were stated."""
+    st.session_state.pop(_EPSILONS, None)
+    settings.change_mechanism(TASK, regression_view.suited(_mechanism(), _source().facts))
 
 
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
-    now = settings.current()
     try:
-        return View(run.regression(_source(), _mechanism(), now.network, now.seed))
+        network = _network()
+        return View(run.regression(_source(), _mechanism(), network, settings.current().seed),
+                    network)
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -69,7 +97,7 @@ def look() -> View | None:
 
 def strip(view: View) -> None:
     mu, asked = view.weakest
-    error = "" if view.shown.is_refused else wording.number(view.shown.typical)
+    error = "" if view.shown.is_refused or view.own else wording.number(view.shown.typical)
     cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
                       wording.odds_short(cards.odds_of(mu, asked)), error, words.UNIT)
 
@@ -85,7 +113,25 @@ def promise(view: View) -> None:
 
 
 def choices() -> None:
-    """Which network to start from, which curve, which method."""
+    """Whose readings, which network to start from, which curve, which method."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if settings.own(TASK) is not None:
+            controls.bound(st.selectbox, "Readings", _MINE if settings.uploaded(TASK) else
+                           _SIMULATED, lambda name: settings.show_own(TASK, name == _MINE),
+                           "readings", options=[_SIMULATED, _MINE],
+                           help="Simulated, or those of your file.")
+        if not settings.uploaded(TASK):
+            _simulated()
+        presets = {label: WaveletGlobal(**chosen) for label, chosen in WaveletGlobal.presets()}
+        controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
+                       lambda label: settings.change_mechanism(TASK, presets[label]),
+                       "wavelet_method", options=[*presets],
+                       help="How level, clip and noise are chosen.")
+        upload_panel.button(TASK)
+
+
+def _simulated() -> None:
+    """Sites to start from, and the curve behind simulated readings."""
     now = settings.current()
     current = next((name for name, groups in NETWORKS.items()
                     if Network(groups) == now.network), _OWN)
@@ -94,23 +140,21 @@ def choices() -> None:
         if name in NETWORKS:
             settings.change(network=Network(NETWORKS[name]))
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(st.selectbox, "Sites", current, start, "network",
-                       options=[*NETWORKS] if current in NETWORKS else [_OWN, *NETWORKS],
-                       help="Networks to start from; every number below can be changed.")
-        controls.bound(st.selectbox, "Curve", _source().signal, lambda name: settings.change_source(
-            TASK, replace(_source(), signal=name)), "signal", options=SIGNALS,
-            format_func=lambda name: wording.capital(name.replace("_", " ")),
-            help="The known curve behind the readings.")
-        presets = {label: WaveletGlobal(**chosen) for label, chosen in WaveletGlobal.presets()}
-        controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
-                       lambda label: settings.change_mechanism(TASK, presets[label]),
-                       "wavelet_method", options=[*presets],
-                       help="How level, clip and noise are chosen.")
+    controls.bound(st.selectbox, "Sites", current, start, "network",
+                   options=[*NETWORKS] if current in NETWORKS else [_OWN, *NETWORKS],
+                   help="Networks to start from; every number below can be changed.")
+    controls.bound(st.selectbox, "Curve", _source().signal, lambda name: settings.change_source(
+        TASK, replace(_source(), signal=name)), "signal", options=SIGNALS,
+        format_func=lambda name: wording.capital(name.replace("_", " ")),
+        help="The known curve behind the readings.")
 
 
 def network() -> None:
-    """A row of three numbers for each kind of site."""
+    """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
+    source = _source()
+    if isinstance(source, Upload):
+        _own_sites(source)
+        return
     now = settings.current().network
     for k, group in enumerate(now.groups):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -119,7 +163,7 @@ def network() -> None:
             _number(k, "epsilon", "Protection ε of each", group.epsilon, "%g")
     with st.container(horizontal=True):
         st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
-                  on_click=_add, disabled=len(now.groups) >= 12)
+                  on_click=_add, disabled=len(now.groups) >= MOST_KINDS)
         st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
                   on_click=_remove, disabled=len(now.groups) == 1)
 
@@ -134,6 +178,31 @@ def _number(k: int, field: str, label: str, value: float, shape: str) -> None:
 
     controls.bound(st.number_input, label, value, write, f"group_{k}_{field}", format=shape,
                    step=1 if shape == "%d" else None)
+
+
+def _own_sites(source: Upload) -> None:
+    """ε of every site, or one for all where there are many."""
+    epsilons = _own_epsilons(source)
+
+    def write(entered: float | None, places: range) -> None:
+        if entered is None:
+            raise InputError("A number is needed here.", field="epsilon")
+        changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
+        Network.of_upload(source, changed, settings.delta(source, TASK))  # refuses what cannot be
+        st.session_state[_EPSILONS] = changed
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if len(epsilons) > MOST_KINDS:
+            everywhere = range(len(epsilons))
+            controls.bound(st.number_input, f"Protection ε of each of {len(epsilons)} sites",
+                           epsilons[0], lambda entered: write(entered, everywhere),
+                           "own_epsilon_all", format="%g", step=None)
+            return
+        for k, group in enumerate(_network().groups):
+            controls.bound(st.number_input, f"Protection ε at {wording.escape(group.name)} "
+                           f"({group.readings:,})", group.epsilon,
+                           lambda entered, k=k: write(entered, range(k, k + 1)),
+                           f"own_epsilon_{k}", format="%g", step=None)
 
 
 def _add() -> None:
@@ -156,8 +225,10 @@ def curve(view: View) -> None:
                                key="regression_show", label_visibility="collapsed")
     view.draw("The curve", figures.curve(view.shown, layout.theme(), way == _ONE), "curve", 400,
               320)
-    said = ("Band: ± 2 standard deviations of the privacy noise." if way == _ONE else
-            f"Each line: one of {len(view.shown.releases)} equally likely releases.")
+    said = f"Each line: one of {len(view.shown.releases)} equally likely releases."
+    if way == _ONE:
+        said = ("Band: ± 2 standard deviations of the privacy noise." if view.shown.noise_sd
+                is not None else "The centre reshapes what was sent, so its noise has no formula.")
     st.markdown(f":small[{said}]")
     st.markdown(words.limited(view.network, view.mechanism.smoothness))
 
@@ -208,17 +279,33 @@ def point(view: View) -> None:
     if view.shown.is_refused:
         st.markdown("These budgets allow no estimate.")
         return
-    controls.bound(st.slider, "Where", view.now.point, lambda at: settings.change(
-        point=settings.checked_point(at)), "point", min_value=0.0, max_value=1.0, step=0.01)
-    found = regression_view.point_view(view.source, WaveletPointwise(), view.shown.plan,
-                                       view.network, view.now.point, view.now.seed)
+    if view.mechanism.design != "even":
+        st.markdown(words.ONLY_EVEN)
+        return
+    where = {step / 100: words.place(view.facts, step / 100) for step in range(101)}
+    where.setdefault(view.now.point, words.place(view.facts, view.now.point))
+    found = regression_view.point_view(
+        view.source, regression_view.at_a_point(view.mechanism), view.shown.plan, view.network,
+        view.now.point, view.now.seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320)
+        controls.bound(st.select_slider, "Where: move this, or touch the picture", view.now.point,
+                       _move, "point", options=sorted(where), format_func=where.__getitem__)
+        view.draw("One point", figures.point(view.shown, found, layout.theme()), "point", 320,
+                  picked=lambda x: _move(_on_unit_scale(view, x)))
     with right:
         st.markdown(words.point(found))
         st.markdown(words.point_against_whole(found))
         st.markdown(f":small[{words.printed_constant(found)}]")
+
+
+def _move(point: float) -> None:
+    settings.change(point=settings.checked_point(point))
+
+
+def _on_unit_scale(view: View, x: float) -> float:
+    """A place in the picture, to the steps of the slider."""
+    return round(float(view.facts.to_unit_time(np.array(x))), 2)
 
 
 def cost(view: View) -> None:
@@ -226,42 +313,76 @@ def cost(view: View) -> None:
     st.header("When privacy begins to cost", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     found = regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
-                                            WaveletPointwise().smoothness)
+                                            regression_view.at_a_point(view.mechanism).smoothness)
+    planned = regression_view.planned_cost(view.mechanism, view.facts, view.network)
     with left:
-        view.draw("Cost of privacy", figures.cost(found, layout.theme()), "cost", 320)
-        st.markdown(":small[By the rates, for as many equal sites; constants and logarithms are "
-                    "left out. Dotted: where the cost begins.]")
+        view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)
+        st.markdown(":small[Squared errors, for as many readings on as many equal sites. Vertical: "
+                    "where the cost begins by the rates.]")
     with right:
         st.markdown(words.elbows(found))
+        st.markdown(words.planned_cost(planned))
 
 
 def assumptions(view: View) -> None:
     """What is taken for granted, and what happens where it fails."""
     st.header("What is taken for granted", anchor=False)
-    st.markdown(words.design(regression_view.design_demo(view.source, view.mechanism,
-                                                         view.network)))
+    if isinstance(view.source, RegressionPoints):
+        st.markdown(words.design(regression_view.design_demo(view.source, view.mechanism,
+                                                             view.network)))
+    else:
+        st.markdown(words.design_of_own(view.mechanism, view.facts))
+        _design(view.mechanism)
     st.markdown("  \n".join(words.ASSUMPTIONS))
 
 
+def _design(mechanism: WaveletGlobal) -> None:
+    """What the visitor knows of the times; a known density starts as an even one."""
+    def take(design: str) -> None:
+        known = design in ("weighted", "ranked")
+        settings.change_mechanism(TASK, replace(
+            mechanism, design=design, density=(mechanism.density or "1, 1") if known else None))
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.selectbox, "Times of readings", mechanism.design, take, "design",
+                       options=[*words.DESIGNS], format_func=words.DESIGNS.__getitem__)
+        if mechanism.density is not None:
+            controls.bound(st.text_input, "Heights of the density, from the first time to the last",
+                           mechanism.density, lambda text: settings.change_mechanism(
+                               TASK, replace(mechanism, density=text.strip())), "density",
+                           max_chars=settings.LONGEST_TEXT, help="At equally spaced times, such as "
+                           "1, 2, 1 where twice as many readings were planned in the middle.")
+
+
 def messages(view: View) -> None:
-    names = [f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
-             for group in view.network.groups]
+    names = [group.name or f"{group.sites} × {group.readings:,} at ε = {group.epsilon:g}"
+             for group in view.network.groups][:MOST_KINDS]
     if view.shown.messages is not None:
         view.draw("What each site sent", figures.messages(view.shown, names, layout.theme()),
                   "messages", 340)
     st.markdown(f"Each site sends {view.shown.plan.basis.size} noisy numbers, once. The centre "
                 "sees nothing else.")
-    st.dataframe([{"sites": row.group.sites, "readings": row.group.readings,
-                   "ε": row.group.epsilon, "weight of each": f"{100 * row.weight:.2g} %",
+    layout.table([{"site" if view.own else "sites": row.group.name or row.group.sites,
+                   "readings": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
+                   "weight of each": f"{wording.number(100 * row.weight, 2)} %",
                    "noise in each number": wording.number(row.noise),
                    "limited by": "privacy" if row.limited else "readings"}
-                  for row in view.shown.rows], hide_index=True)
+                  for row in view.shown.rows], view.own)
 
 
 def worst(view: View) -> None:
+    if view.mechanism.design != "even":
+        st.markdown(words.WORST_ONLY_EVEN)
+        return
     found = regression_view.worst_pair(view.shown.plan, view.mechanism)
-    view.draw("Weight of a reading", figures.worst(found, layout.theme()), "worst", 280)
-    st.markdown(words.worst(found, view.shown.plan.clip))
+    view.draw("Weight of a reading", figures.worst(found, view.facts, layout.theme()), "worst", 280)
+    st.markdown(words.worst(found, view.shown.plan.clip, view.facts))
+
+
+def slopes() -> None:
+    """Nine numbers of the theory beside the same numbers worked out from exact errors."""
+    st.markdown(words.SLOPES)
+    st.dataframe(run.wavelet_slopes_compared(), hide_index=True)
 
 
 def ledger(view: View) -> None:

@@ -12,10 +12,20 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from engine import coefficient_view, planner, preview, regression_view, sites
+from engine import (
+    coefficient_view,
+    feasible_smoothness,
+    planner,
+    preview,
+    regression_view,
+    sites,
+    summary_view,
+    wavelet_slopes,
+)
 from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
+from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
@@ -103,6 +113,21 @@ def coefficient_errors(source: Source, mechanism: Mechanism, delta: float, seed:
         key, lambda: coefficient_view.errors_over_budgets(source, mechanism, delta, seed))
 
 
+def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, seed: int
+            ) -> summary_view.SummaryView:
+    """A whole function in every way that serves the task."""
+    key = digest(("summary", task, source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: summary_view.summary_view(source, mechanism, task, budget, seed))
+
+
+def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smoothness.GridSweep:
+    """The sensitivity of n records on finer and finer grids."""
+    key = digest(("by grid", mechanism, n, dimension))
+    return _SHARED.get(
+        key, lambda: feasible_smoothness.sensitivity_by_grid(mechanism, n, dimension))
+
+
 def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int
                        ) -> coefficient_view.CostOfCovariates:
     """What each further covariate costs."""
@@ -128,11 +153,11 @@ def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: in
         key, lambda: protocol.release_range(source, mechanism, (budget,), seed))
 
 
-def regression(source: RegressionPoints, mechanism: WaveletGlobal,
+def regression(source: regression_view.Readings, mechanism: WaveletGlobal,
                network: regression_view.Network, seed: int) -> regression_view.RegressionView:
     """The curve that sites would publish from single readings."""
     key = digest(("regression", source, mechanism, network, seed))
-    return _SHARED.get(
+    return _store(source).get(
         key, lambda: regression_view.regression_view(source, mechanism, network, seed))
 
 
@@ -141,6 +166,11 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal,
     """Its exact error at every level."""
     key = digest(("levels", source, mechanism, network))
     return _SHARED.get(key, lambda: regression_view.risk_by_level(source, mechanism, network))
+
+
+def wavelet_slopes_compared() -> dict[str, list[str]]:
+    """Slopes of exact errors beside those of the theory."""
+    return _SHARED.get("wavelet slopes", wavelet_slopes.compared)
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,

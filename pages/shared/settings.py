@@ -8,22 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.planner import DIALS
 from engine.preview import EPSILON_STEPS
 from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
-from engine.regression_view import NETWORKS, Group, Network
+from engine.regression_view import MOST_KINDS, NETWORKS, Group, Network
 from engine.sites import PRESETS as SITE_PRESETS
 from engine.sites import SiteRow
 from engine.sources import Source, sources
-from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.sources.upload import Upload
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    FUNCTIONAL_SUMMARY,
+    MEAN_FUNCTION,
+    RISK_MINIMISATION,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
 from engine.types import Budget
 from pages.shared import site_table
 
@@ -31,7 +42,16 @@ TASK = MEAN_FUNCTION.key
 # Every task has its own curves and method: their fields, and their letters in the address.
 MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k")),
-           WAVELET_REGRESSION.key: (("readings_source", "w"), ("readings_mechanism", "v"))}
+           WAVELET_REGRESSION.key: (("readings_source", "w"), ("readings_mechanism", "v")),
+           FUNCTIONAL_SUMMARY.key: (("dense_source", "f"), ("dense_mechanism", "p")),
+           DENSITY.key: (("density_source", "d"), ("density_mechanism", "n")),
+           COVARIANCE.key: (("covariance_source", "h"), ("covariance_mechanism", "q")),
+           RISK_MINIMISATION.key: (("labels_source", "l"), ("labels_mechanism", "u"))}
+OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key)  # tasks whose records are rows of numbers
+SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
+             VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
+# Tasks of the pages that are not about average curves; these share the visitor's own curves.
+_PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_REGRESSION.key}
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
@@ -42,7 +62,7 @@ _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
-            "against": ("map", "smoothness"), "unknown": DIALS}
+            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -50,6 +70,8 @@ def _first(shelf: Registry, task: str) -> Any:
     return first(**first.presets_for(task)[0][1])
 
 
+_USUAL = {name: partial(_first, shelf, task) for task, pair in MEMBERS.items()
+          for (name, _), shelf in zip(pair, (sources, mechanisms), strict=True)}
 # Field, letter and registry of everything that can be plugged in.
 SHELVES = (*((name, letter, shelf) for pair in MEMBERS.values()
              for (name, letter), shelf in zip(pair, (sources, mechanisms), strict=True)),
@@ -66,8 +88,8 @@ class Settings:
     belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
     """
 
-    source: Source = field(default_factory=lambda: _first(sources, TASK))
-    mechanism: Mechanism = field(default_factory=lambda: _first(mechanisms, TASK))
+    source: Source = field(default_factory=_USUAL["source"])
+    mechanism: Mechanism = field(default_factory=_USUAL["mechanism"])
     epsilon: float = 1.0
     delta: float | None = None
     seed: int = 1
@@ -82,16 +104,21 @@ class Settings:
     unknown: str = "epsilon"
     target: float | None = None
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
-    effects_source: Source = field(
-        default_factory=lambda: _first(sources, VARYING_COEFFICIENTS.key))
-    effects_mechanism: Mechanism = field(
-        default_factory=lambda: _first(mechanisms, VARYING_COEFFICIENTS.key))
-    readings_source: Source = field(
-        default_factory=lambda: _first(sources, WAVELET_REGRESSION.key))
-    readings_mechanism: Mechanism = field(
-        default_factory=lambda: _first(mechanisms, WAVELET_REGRESSION.key))
+    effects_source: Source = field(default_factory=_USUAL["effects_source"])
+    effects_mechanism: Mechanism = field(default_factory=_USUAL["effects_mechanism"])
+    readings_source: Source = field(default_factory=_USUAL["readings_source"])
+    readings_mechanism: Mechanism = field(default_factory=_USUAL["readings_mechanism"])
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
+    summary: str = SUMMARIES[0]
+    dense_source: Source = field(default_factory=_USUAL["dense_source"])
+    dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
+    density_source: Source = field(default_factory=_USUAL["density_source"])
+    density_mechanism: Mechanism = field(default_factory=_USUAL["density_mechanism"])
+    covariance_source: Source = field(default_factory=_USUAL["covariance_source"])
+    covariance_mechanism: Mechanism = field(default_factory=_USUAL["covariance_mechanism"])
+    labels_source: Source = field(default_factory=_USUAL["labels_source"])
+    labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -112,7 +139,8 @@ def encode(settings: Settings) -> str:
         mine, theirs = getattr(settings, name), getattr(usual, name)
         if mine != theirs:
             words.append(f"{letter}-{mine.key}")
-            words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()]
+            words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
+                      if name != "task"]  # the letter says it
     for name in ("epsilon", "delta", "seed", *_CHOICES, "target", "point"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
@@ -147,10 +175,12 @@ def _member(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any, 
     try:
         cls = shelf.get(words[letter])
     except InputError:
+        cls = None
+    if cls is None or not _has_a_page(letter, cls):
         problems.append(words[letter])
         return usual
     known = {p.name: p for p in cls.parameters()}
-    chosen: dict[str, Any] = {}
+    chosen = _fixed(letter, cls)
     for name, text in words.items():
         if name.startswith(f"{letter}."):
             try:
@@ -160,6 +190,27 @@ def _member(letter: str, words: Mapping[str, str], shelf: Registry, usual: Any, 
             except (KeyError, ValueError):
                 problems.append(name[2:])
     return cls(**chosen)
+
+
+def _task_of(letter: str) -> str | None:
+    """The task whose curves or method a letter stands for."""
+    return next((task for task, pair in MEMBERS.items() if letter in dict(pair).values()), None)
+
+
+def _fixed(letter: str, cls: Any) -> dict[str, Any]:
+    """What the letter alone says of a member that serves several tasks: which one."""
+    offered = cls.presets_for(_task_of(letter) or "")
+    return {name: value for _, chosen in offered[:1] for name, value in chosen.items()
+            if name == "task"}
+
+
+def _has_a_page(letter: str, cls: Any) -> bool:
+    """Whether a letter of the address can stand for this member: it serves the letter's task.
+
+    A single point is released beside the whole curve, never in its place.
+    """
+    task = _task_of(letter)
+    return (task is None or task in cls.tasks) and cls is not WaveletPointwise
 
 
 def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:
@@ -176,7 +227,7 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         elif name == "target":
             value = checked_target(float(text))
         elif name == "network":
-            value = Network(tuple(_group(part) for part in text.split("_")))
+            value = _network(text)
         elif name == "point":
             value = checked_point(float(text))
         elif name == "sites":
@@ -189,6 +240,14 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         problems.append(name)
         return settings
     return replace(settings, **{name: value})
+
+
+def _network(text: str) -> Network:
+    groups = tuple(_group(part) for part in text.split("_"))
+    if len(groups) > MOST_KINDS:
+        raise InputError(f"There may be at most {MOST_KINDS} kinds of sites; got {len(groups)}.",
+                         field="groups")
+    return Network(groups)
 
 
 def _group(text: str) -> Group:
@@ -300,8 +359,10 @@ def _picture_moved() -> bool:
 
 
 def save() -> None:
-    """Write the settings into the address; uploaded curves cannot be linked."""
-    token = "" if uploaded() else encode(st.session_state.settings)
+    """Write the settings into the address; a page on one's own data cannot be linked."""
+    page = st.session_state.page
+    task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
+    token = "" if uploaded(task) else encode(st.session_state.settings)
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
         return
@@ -322,17 +383,34 @@ def change(**values: Any) -> None:
     st.session_state.pop("problem", None)
 
 
+def own_key(task: str) -> str:
+    """Where the session keeps the visitor's own data: curves, or single readings."""
+    if task in OF_ROWS:
+        return "upload_rows"
+    return "upload_readings" if task == WAVELET_REGRESSION.key else "upload"
+
+
+def own(task: str = TASK) -> Upload | None:
+    """The visitor's own data that a task looks at, whether they are shown or not."""
+    return st.session_state.get(own_key(task))
+
+
+def show_own(task: str, shown: bool) -> None:
+    st.session_state[f"show_{own_key(task)}"] = shown
+
+
 def uploaded(task: str = TASK) -> bool:
-    """Whether the visitor's own curves are shown; effects need covariates with stated ranges."""
-    state = st.session_state
-    if not state.get("show_upload") or "upload" not in state:
+    """Whether the visitor's own data are shown; effects need covariates with stated ranges."""
+    found = own(task)
+    if found is None or not st.session_state.get(f"show_{own_key(task)}"):
         return False
-    return task != VARYING_COEFFICIENTS.key or bool(state.upload.facts.covariates)
+    return task != VARYING_COEFFICIENTS.key or bool(found.facts.covariates)
 
 
 def source(task: str = TASK) -> Source:
-    """The source on screen: the visitor's own curves, or the chosen recipe."""
-    return st.session_state.upload if uploaded(task) else current().source_of(task)
+    """The source on screen: the visitor's own data, or the chosen recipe."""
+    found = own(task)
+    return found if found is not None and uploaded(task) else current().source_of(task)
 
 
 def change_source(task: str, chosen: Source) -> None:
@@ -343,7 +421,12 @@ def change_mechanism(task: str, chosen: Mechanism) -> None:
     change(**{MEMBERS[task][1][0]: chosen})
 
 
-def delta(of: Source) -> float:
+def delta(of: Source, task: str = TASK) -> float:
+    """The δ of the chosen method: 0 where it never needs one, else the chosen one."""
+    return 0.0 if current().mechanism_of(task).guarantee == "pure" else chosen_delta(of)
+
+
+def chosen_delta(of: Source) -> float:
     """The chosen δ, usually 1/n²."""
     chosen = current().delta
     return usual_delta(of) if chosen is None else chosen

@@ -14,6 +14,7 @@ PAGES = (
     ("Compare", "sites.py", "Sites"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
+    ("Models", "summaries.py", "Summaries"),
 )
 
 if __name__ == "__main__":

@@ -1,8 +1,12 @@
-"""Use my curves: a file, who is one person, and facts that come from outside the file."""
+"""Use my curves: a file, who is one person, and facts that come from outside the file.
+
+On the page about single readings every person has one reading, and how far it typically lies from
+the curve is stated as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +17,7 @@ from engine.errors import InputError
 from engine.regressors import MOST_COVARIATES
 from engine.sources import upload
 from engine.sources.upload import CurveTable, Layout, StatedCovariate
+from engine.tasks import WAVELET_REGRESSION
 from pages.shared import settings
 from pages.shared.controls import message
 
@@ -20,28 +25,42 @@ _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit
           ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
           ("person", "One of them is called", "child"), ("people", "Many are called", "children"))
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
+_EVERY_ROW = "every row is another person"
+_OPEN = "Use my curves", "Use my readings"  # of whole curves, of single readings
+_FILE = ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
+         "Readings as CSV, TSV or XLSX: one row per person")
+_EXAMPLES = upload.EXAMPLE_CSV, upload.EXAMPLE_READINGS_CSV
 
 
-def button() -> None:
+def _single(task: str) -> bool:
+    """Whether every person has one reading only."""
+    return task == WAVELET_REGRESSION.key
+
+
+def button(task: str = settings.TASK) -> None:
     """Opens and closes the panel; nothing that is on screen is lost."""
     def switch() -> None:
         st.session_state.upload_open = not st.session_state.get("upload_open", False)
 
-    st.button("Use my curves", icon=":material/upload_file:", type="tertiary", on_click=switch,
+    st.button(_OPEN[_single(task)], icon=":material/upload_file:", type="tertiary", on_click=switch,
               key="use_my_curves", help="Stays in memory while you visit; nothing is published.")
 
 
-def panel(show: str = "Show the protected average") -> None:
-    """Both steps; the curves on screen stay until the last button, `show`, is pressed."""
+def panel(show: str = "Show the protected average", task: str = settings.TASK,
+          shown: Callable[[], None] = lambda: None) -> None:
+    """Both steps; what is on screen stays until the last button, `show`, is pressed.
+
+    `shown` is called when it is, after the curves or readings are in place.
+    """
     if not st.session_state.get("upload_open"):
         return
     with st.container(border=True):
-        st.header("Use my curves", anchor=False)
+        st.header(_OPEN[_single(task)], anchor=False)
         left, right = st.columns(2, gap="medium")
         with left:
-            curves = _guarded(_file)
+            curves = _guarded(lambda: _file(_single(task)))
         with right:
-            _guarded(lambda: _facts(curves, show))
+            _guarded(lambda: _facts(curves, show, task, shown))
 
 
 def _guarded(step: Callable[[], Any]) -> Any:
@@ -56,20 +75,19 @@ def _guarded(step: Callable[[], Any]) -> Any:
 # -- the file -------------------------------------------------------------------------------
 
 
-def _file() -> CurveTable | None:
+def _file(single: bool) -> CurveTable | None:
     """The uploader, how the file was read, and which column plays which role."""
     st.subheader("1. The file", anchor=False)
-    file = st.file_uploader("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
-                            type=["csv", "tsv", "txt", "xlsx"], key="upload_file",
-                            max_upload_size=tables.MOST_BYTES // 1_000_000)
+    file = st.file_uploader(_FILE[single], type=["csv", "tsv", "txt", "xlsx"],
+                            key="upload_file", max_upload_size=tables.MOST_BYTES // 1_000_000)
     if file is None:
-        st.download_button("An example file", upload.EXAMPLE_CSV, "example.csv", "text/csv",
+        st.download_button("An example file", _EXAMPLES[single], "example.csv", "text/csv",
                            on_click="ignore", type="tertiary", icon=":material/description:")
         return None
-    return _read(file)
+    return _read(file, single)
 
 
-def _read(file: Any) -> CurveTable:
+def _read(file: Any, single: bool) -> CurveTable:
     """Parse once per file and choice of encoding; the raw bytes are not kept."""
     encoding = st.session_state.get("upload_encoding", tables.ENCODINGS[0])
     way = (file.file_id, encoding, st.session_state.get("upload_sheet"))
@@ -84,13 +102,13 @@ def _read(file: Any) -> CurveTable:
     table = st.session_state.upload_read[1]
     if len(table.sheets) > 1:
         st.selectbox("Sheet", table.sheets, key="upload_sheet")
-    layout = _layout(table)
+    layout = _single_layout(table) if single else _layout(table)
     several = st.selectbox("If one person has several rows", ["keep", "average"],
                            format_func={"keep": "protect one row", "average":
                                         "average them: protect the person"}.get,
                            key="upload_several") if layout.is_wide else "keep"
     curves = upload.read_curves(table, layout, several)
-    st.markdown(_summary(curves))
+    st.markdown(_summary(curves, single))
     return curves
 
 
@@ -101,17 +119,35 @@ def _layout(table: tables.Table) -> Layout:
     return replace(layout, covariates=tuple(_explaining(table, layout)))
 
 
-def _roles(table: tables.Table, suggested: Layout) -> Layout:
+def _roles(table: tables.Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _ROLES
+           ) -> Layout:
     names: list[str | None] = list(table.columns)
     chosen = {}
     with st.container(horizontal=True):
-        for role, label in _ROLES:
+        for role, label in roles:
             options = [None, *names] if role == "server" else names
             chosen[role] = st.selectbox(
                 label, options, index=options.index(getattr(suggested, role)),
                 format_func=lambda name: "none" if name is None else tables.shortened(name),
                 key=f"upload_role_{role}")
-    return Layout(**chosen)
+    return replace(suggested, **chosen)
+
+
+def _single_layout(table: tables.Table) -> Layout:
+    """Roles of the columns of single readings; who is one person is never guessed."""
+    suggested = upload.suggest_layout(table, single=True)
+    names = list(table.columns)
+    person = st.selectbox(
+        _ROLES[0][1], [_EVERY_ROW, *names], placeholder="Choose",
+        index=1 + names.index(suggested.id) if suggested.id else None,
+        format_func=lambda name: name if name == _EVERY_ROW else f"column {tables.shortened(name)}",
+        key="upload_who", help="The protection is that of one person. Where people may have "
+        "several rows a column must tell them apart.")
+    layout = _roles(table, suggested, _ROLES[1:])
+    if person is None:
+        raise InputError("Say who a row belongs to.", field="id", hint="A column that names the "
+                         "people, or every row is another person: only you know.")
+    return replace(layout, id=None if person == _EVERY_ROW else person)
 
 
 def _explaining(table: tables.Table, layout: Layout) -> list[str]:
@@ -126,10 +162,13 @@ def _explaining(table: tables.Table, layout: Layout) -> list[str]:
         "them.")
 
 
-def _summary(curves: CurveTable) -> str:
+def _summary(curves: CurveTable, single: bool) -> str:
+    notes = " · ".join(curves.notes)
+    if single:
+        return _plain(f"{curves.n_curves:,} people with one reading each · "
+                      f"{tables.counted(len(curves.server_names) or 1, 'site')} · {notes}")
     used = curves.counts[curves.counts > 0]
     each = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
-    notes = " · ".join(curves.notes)
     return _plain(f"{curves.n_curves} curves · {each} readings each · {notes}")
 
 
@@ -141,18 +180,22 @@ def _plain(text: str) -> str:
 # -- the facts ------------------------------------------------------------------------------
 
 
-def _facts(curves: CurveTable | None, show: str) -> None:
+def _facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], None]) -> None:
     """What the person states; empty at first, never filled from the file."""
+    single = _single(task)
     st.subheader("2. Facts you state, not the data", anchor=False)
     st.markdown("These come from outside the file: a growth chart, a manual, a law. Reading them "
-                "off the curves would leak.")
+                "off the file would leak." + (" The bounds are those of the curve; single readings "
+                                              "may lie beyond." if single else ""))
     words = _words()
     value, time = words["value_name"] or "value", words["time_name"] or "time"
+    curve = " of the curve" if single else ""
     low, high = st.columns(2)
     with low:
-        value_low = _number(f"Lowest possible {value.lower()}", "e.g. 60", "value_low")
+        value_low = _number(f"Lowest possible {value.lower()}{curve}", "e.g. 60", "value_low")
     with high:
-        value_high = _number(f"Highest possible {value.lower()}", "e.g. 210", "value_high")
+        value_high = _number(f"Highest possible {value.lower()}{curve}", "e.g. 210", "value_high")
+    reading_sd = _spread(value.lower()) if single else None
     first, last = st.columns(2)
     with first:
         time_low = _number(f"First {time.lower()}", "e.g. 2", "time_low")
@@ -162,10 +205,21 @@ def _facts(curves: CurveTable | None, show: str) -> None:
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. national growth chart, 2019", max_chars=200)
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
-    facts = upload.declare(value_low, value_high, time_low, time_high, origin, covariates,
-                           periodic=periodic, **words) if curves is not None else None
-    st.button(show, disabled=facts is None, key="upload_show",
-              icon=":material/visibility:", on_click=_show, args=(curves, facts))
+    facts = upload.declare(value_low, value_high, time_low, time_high, origin, covariates, single,
+                           reading_sd, periodic=periodic, **words) if curves is not None else None
+    st.button(show, disabled=facts is None, key="upload_show", icon=":material/visibility:",
+              on_click=_show, args=(curves, facts, task, shown))
+
+
+def _spread(value: str) -> float | None:
+    """σ, with what it changes: the bias and the noise, never the protection."""
+    return st.number_input(
+        f"How far one {value} typically lies from the curve (σ)", value=None, step=None,
+        format="%g", placeholder="e.g. 6", key="upload_reading_sd",
+        help="Standard deviation of single readings around the curve at the same time: about two "
+        "in three lie within σ. From a manual of the device or an earlier study. Too small: large "
+        "readings are cut and the curve is pulled to the middle. Too large: more noise. The "
+        "protection holds in any case.")
 
 
 def _words() -> dict[str, str]:
@@ -199,21 +253,26 @@ def _number(label: str, example: str, key: str) -> float | None:
                            format="%g")
 
 
-def _show(curves: CurveTable, facts: Any) -> None:
+def _show(curves: CurveTable, facts: Any, task: str, shown: Callable[[], None]) -> None:
     """Put the curves on screen; δ goes back to the usual one for their number."""
-    st.session_state.upload = upload.Upload(curves=curves, declared=facts)
-    st.session_state.show_upload, st.session_state.upload_open = True, False
+    st.session_state[settings.own_key(task)] = upload.Upload(curves=curves, declared=facts)
+    settings.show_own(task, True)
+    st.session_state.upload_open = False
     settings.change(delta=None)
+    shown()
 
 
 def clamped(task: str = settings.TASK) -> None:
     """How much was moved into the stated ranges; only ever shown beside one's own curves."""
-    if not settings.uploaded(task):
+    own = settings.own(task)
+    if own is None or not settings.uploaded(task):
         return
-    facts = st.session_state.upload.declared
-    times, values, covariates = st.session_state.upload.clamped
+    facts = own.declared
+    times, values, covariates = own.clamped
     moved = []
-    if times or values:
+    if times and own.is_single:
+        moved.append(f"{times} readings lay outside {wording.span(facts)}.")
+    elif times or values:
         moved.append(f"{values} readings lay outside {facts.value_low:g} to {facts.value_high:g} "
                      f"{facts.value_unit} and {times} outside {wording.span(facts)}.")
     if covariates:

@@ -120,7 +120,7 @@ def whitened(rows, plan, noise):
 
 
 CURVES = [{"moments": a, "edges": edges} for edges in ("periodic", "corrected")
-          for a in ((1, 2, 3, 4, 5, 8) if edges == "periodic" else (2, 3, 4))]
+          for a in (range(1, 9) if edges == "periodic" else (2, 3, 4))]
 CURVES += [{"edges": "corrected", "edge_noise": "equal"}, {"design": "ranked", "density": "0.5, 1.5"},
            {"design": "weighted", "density": "0.5, 1.5"}, {"design": "released"},
            {"design": "released", "moments": 2}]
@@ -161,6 +161,8 @@ POINTS = [{"points": points, "moments": a, "edges": edges}
           for a, edges in ((1, "periodic"), (2, "periodic"), (4, "periodic"), (8, "periodic"),
                            (2, "corrected"), (4, "corrected"))
           for points in ("0.37", "0.001", "0.2, 0.3, 0.9")]
+POINTS += [{"points": "0.37", "moments": a, "edges": edges} for a, edges in (
+    (3, "periodic"), (5, "periodic"), (6, "periodic"), (7, "periodic"), (3, "corrected"))]
 POINTS += [{"points": "0.3, 0.35", "noise": kind} for kind in ("gaussian", "curve")]
 
 

@@ -17,16 +17,20 @@ import numpy as np
 
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
+from engine.noise.laplace import laplace
 from engine.numerics.deviations import Design, weighted_within_curves
+from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
 from engine.sources import Source
 from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.dense_curves import DenseCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.types import Budget, CurveData
@@ -50,6 +54,8 @@ def main() -> None:
         "adaptive, twenty budgets / one budget": _adaptive_twenty_over_one(),
         "wavelets, a million readings / their random numbers": _wavelets_over_floor(READINGS),
         "wavelets, 200 small sites / their random numbers": _wavelets_over_floor(SMALL_SITES),
+        "100 ICLP paths / their random numbers": _paths_over_floor(),
+        "released means / their random numbers": _whole_means_over_floor(),
         "wavelets at a point / their random numbers": _wavelets_over_floor(
             READINGS, WaveletPointwise(points="0.37")),
     }
@@ -135,6 +141,33 @@ def _coefficients_over_floor() -> float:
         rng.standard_normal((rounds, REPEATS, 1, 9))
 
     times = interleaved({"study": lambda: _run(one, MODEL, COEFFICIENTS), "floor": floor})
+    return times["study"] / times["floor"]
+
+
+def _paths_over_floor() -> float:
+    """Warm draws of 100 paths on 200 points, over the Laplace variables they are made of."""
+    paths = eigensystem(Kernel(), midpoints(200)).paths
+    times = interleaved({
+        "paths": lambda: laplace((100, len(paths)), _generator()) @ paths,
+        "floor": lambda: _generator().laplace(size=(100, len(paths)))}, rounds=200)
+    return times["paths"] / times["floor"]
+
+
+def _whole_means_over_floor() -> float:
+    """Data sets of 1000 dense curves released by ICLP, over the normals and Laplace variables."""
+    source, one = DenseCurves(n_curves=1000), [(Budget(1.0),)]
+    terms = len(eigensystem(Kernel("gaussian", length=0.2), source.grid).paths)
+
+    def study() -> None:
+        rng = _generator()
+        Iclp().release_many(source.draw(REPEATS, rng), one, 20, rng)
+
+    def floor() -> None:
+        rng = _generator()
+        rng.standard_normal((REPEATS * 1000, terms))
+        rng.laplace(size=(REPEATS, 20, 100))
+
+    times = interleaved({"study": study, "floor": floor})
     return times["study"] / times["floor"]
 
 

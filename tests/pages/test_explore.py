@@ -135,10 +135,10 @@ def test_waves_that_do_not_suit_the_curves_are_warned_of():
     assert not open_page("c-sparse_curves~m-adaptive_mean~m.basis-fourier").warning
 
 
-def test_without_delta_the_adaptive_mean_draws_and_other_methods_are_left_out():
+def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_beside_it():
     at = open_page("delta-0~epsilon-4", fold_ledger=True)
     assert not at.error
-    assert "Beside this method" not in words(at)
+    assert "Beside this method" in words(at) and "Noisy gradient" not in words(at)
     assert "Together: **ε = 4.00** with δ = 0" in words(at)
     at = open_page("delta-0~epsilon-4", fold_why=True)
     assert "This is what ε alone allows" in words(at)

@@ -13,6 +13,7 @@ from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.regression_view import NETWORKS, Group, Network
 from engine.sources.regression_points import RegressionPoints
+from engine.types import Budget
 from pages.shared import settings
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
@@ -86,6 +87,50 @@ def test_a_link_restores_network_point_level_and_curve():
     assert settings.decode("network-3x5~point-7")[1] == ["network", "point"]
 
 
+def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
+    at = visit("regression", "v-wavelet_pointwise~v.points-0.2~point-0.2")
+    warned = " ".join(warning.value for warning in at.warning)
+    assert "The link asked for something" in warned and "wavelet_pointwise" in warned
+    usual = settings.Settings().readings_mechanism
+    assert at.session_state.settings.readings_mechanism == usual == WaveletGlobal()
+    assert at.selectbox(key="w_wavelet_method").value == WaveletGlobal.label and not at.error
+
+
+@pytest.mark.parametrize(("token", "problem"), [
+    ("m-wavelet_global", "wavelet_global"), ("v-noisy_gradient_mean", "noisy_gradient_mean"),
+    ("w-sparse_curves", "sparse_curves"), ("c-regression_points", "regression_points"),
+    ("v-upload", "upload")])
+def test_a_link_cannot_put_a_method_or_curves_on_a_page_they_are_not_for(token, problem):
+    assert settings.decode(token) == (settings.Settings(), [problem])
+
+
+def test_a_link_with_more_kinds_of_sites_than_the_page_asks_for_is_in_vain():
+    kinds = "_".join(["1x1000x1"] * 13)
+    assert settings.decode(f"network-{kinds}") == (settings.Settings(), ["network"])
+
+
+def test_one_point_is_not_shown_where_times_are_stated_not_to_be_even():
+    at = visit("regression", "v-wavelet_global~v.density-0.5, 1.5~v.design-weighted")
+    assert not at.error and regression_words.ONLY_EVEN in words(at)
+    assert "w_point" not in {slider.key for slider in at.select_slider}
+
+
+def test_the_point_uses_the_ends_of_the_range_that_the_whole_curve_uses():
+    at = visit("regression", "v-wavelet_global~v.edges-corrected~point-0.02")
+    method = WaveletGlobal(edges="corrected")
+    plan = method.plan(ALIKE.source(RegressionPoints()).sizes, ALIKE.budgets,
+                       RegressionPoints().facts)
+    found = regression_view.point_view(RegressionPoints(), WaveletPointwise(edges="corrected"),
+                                       plan, ALIKE, 0.02, 1)
+    assert regression_words.point(found) in words(at)
+
+
+def test_budget_controls_that_this_page_does_not_use_are_not_there():
+    at = visit("regression", fold_regression_more=True)
+    keys = {field.key for field in at.number_input}
+    assert "w_seed" in keys and not keys & {"w_epsilon", "w_delta"}
+
+
 def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
     at = visit("regression", **{f"fold_{name}": True for name in (
         "regression_messages", "regression_worst", "regression_more", "numbers",
@@ -95,6 +140,23 @@ def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
     code = at.code[0].value
     plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
     assert plain["mechanism"]["key"] == "wavelet_global"
+
+
+def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
+    at = visit("regression", "network-1x40000x2_24x1000x0.1", fold_regression_messages=True)
+    rows = next(frame.value for frame in at.dataframe if "weight of each" in frame.value)
+    assert list(rows["weight of each"]) == ["100 %", "0.0045 %"]
+    assert list(rows["limited by"]) == ["readings", "privacy"]
+    assert "privacy limits 24 of 25 sites" in words(at) and "regime 9" in words(at)
+
+
+def test_slopes_of_the_theory_stand_beside_exact_ones():
+    at = visit("regression", fold_regression_slopes=True)
+    assert not at.exception and not at.error
+    table = next(frame.value for frame in at.dataframe if "slope in theory" in frame.value)
+    assert list(table["over"][:3]) == ["2^10 to 2^24", "2^16 to 2^32", "2^-11 to 2^-2"]
+    assert list(table["slope in theory"][:2]) == ["-0.667", "-0.500"]
+    assert list(table["slope of exact errors"][[0, 2, 8]]) == ["-0.657", "-0.887", "+0.426"]
 
 
 def test_times_that_are_not_even_are_measured_where_no_formula_is_known():
@@ -149,6 +211,18 @@ def test_privacy_begins_to_cost_a_point_earlier_and_the_cost_is_one_above():
     assert found.elbows[0] < found.elbows[1]
     assert (found.whole[found.epsilons > found.elbows[0] * 1.01] == 1).all()
     assert found.elbows[0] == pytest.approx(4000**-0.5 * 64_000 ** (1 / 6))
+
+
+def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
+    method, facts = WaveletGlobal(), RegressionPoints().facts
+    epsilons, times = regression_view.planned_cost(method, facts, ALIKE)
+    assert (np.diff(times) <= 0).all() and times[-1] >= 1
+    sizes = ALIKE.source(RegressionPoints()).sizes
+    at_one, free = (method.plan(sizes, (Budget(epsilon, ALIKE.delta),) * 16, facts).criterion
+                    for epsilon in (epsilons[15], math.inf))
+    assert epsilons[15] == pytest.approx(1) and times[15] == pytest.approx(at_one / free)
+    assert times[0] == pytest.approx(facts.value_half_width**2 / free)  # nothing is released
+    assert f"**{times[15]:.2g} times**" in regression_words.planned_cost((epsilons, times))
 
 
 def test_taking_rising_times_for_even_costs_and_stating_them_mends_it():

@@ -134,16 +134,19 @@ def test_sums_over_readings_equal_a_naive_loop_on_both_ways(moments, edges):
             naive[r, np.searchsorted(ends, i, side="right")] += (
                 weights[r, i] * basis.scaling(times[r, i:i + 1])[0])
     assert np.allclose(basis.sums(times, weights, per_site), naive, atol=1e-11)
-    nodes = wavelet_sums._over_nodes(times, weights, per_site, basis.level, moments)
-    assert np.allclose(2 ** (basis.level / 2) * basis.rule.fold(nodes), naive, atol=1e-11)
+    crowded = wavelet_sums._crowded_sums(times, weights, per_site, basis.level, moments)
+    assert np.allclose(2 ** (basis.level / 2) * basis.rule.fold(crowded), naive, atol=1e-11)
 
 
-def test_blocks_of_readings_do_not_show_at_their_borders(monkeypatch):
+@pytest.mark.parametrize(("readings", "cells"), [(37, 2**16), (10**6, 16), (37, 32), (1, 1)])
+def test_blocks_of_readings_do_not_show_at_their_borders(readings, cells, monkeypatch):
     rng, basis = np.random.default_rng(4), WaveletBasis(16)
     times, weights = rng.random((3, 500)), rng.standard_normal((3, 500))
-    whole = basis.sums(times, weights, (100, 400))
-    monkeypatch.setattr(wavelet_sums, "_BLOCK", 37)
-    assert np.allclose(basis.sums(times, weights, (100, 400)), whole, atol=1e-12)
+    per_site = (100, 0, 1, 2, 397)
+    whole = basis.sums(times, weights, per_site)
+    monkeypatch.setattr(wavelet_sums, "_BLOCK", readings)
+    monkeypatch.setattr(wavelet_sums, "_CELLS", cells)
+    assert np.allclose(basis.sums(times, weights, per_site), whole, atol=1e-12)
 
 
 @every_basis

@@ -1,5 +1,6 @@
 // A Plotly figure that keeps its node, so that zoom survives and nothing flickers. The script is
 // loaded once, from this server, when the first chart is shown. Called again when the theme changes.
+// A click or a tap in the plot is reported as a place on its x axis, where the server asks for it.
 
 const QUIET = {displayModeBar: false, displaylogo: false, showTips: false, responsive: false};
 
@@ -11,7 +12,7 @@ const load = () => window.__plotly ??= new Promise((done, failed) => {
   document.head.append(script);
 });
 
-export default function ({data, parentElement: root}) {
+export default function ({data, parentElement: root, setTriggerValue}) {
   const box = root.querySelector('[data-chart]');
   box.setAttribute('role', 'figure');
   box.setAttribute('aria-label', data.alt);
@@ -19,6 +20,7 @@ export default function ({data, parentElement: root}) {
   load().then(plotly => box.isConnected && plotly.react(box, figure.data, layout, QUIET))
     .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
   root.__size ||= watch(box);
+  box.onpointerdown = data.picks ? down => onRelease(box, down, setTriggerValue) : null;
   return () => {
     if (box.isConnected) return;
     root.__size?.disconnect();
@@ -41,6 +43,17 @@ function themed(layout, root) {           // the figure's own choices win
     made[axis] = {gridcolor, linecolor, ...layout[axis]};
   }
   return made;
+}
+
+// A drag zooms instead: while the pointer is down, Plotly covers the window, so that is what listens.
+function onRelease(box, down, setTriggerValue) {
+  window.addEventListener('pointerup', up => {
+    const moved = Math.hypot(up.clientX - down.clientX, up.clientY - down.clientY);
+    if (up.pointerId !== down.pointerId || moved > 5 || !box._fullLayout) return;
+    const {left, top} = box.getBoundingClientRect(), {l, t, w, h} = box._fullLayout._size;
+    const x = down.clientX - left - l, y = down.clientY - top - t;
+    if (x >= 0 && x <= w && y >= 0 && y <= h) setTriggerValue('picked', box._fullLayout.xaxis.p2d(x));
+  }, {once: true});
 }
 
 function watch(box) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,14 +15,21 @@ _JS = (Path(__file__).parent / "chart.js").read_text("utf-8")
 
 
 def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
-          phone_height: int | None = None) -> None:
+          phone_height: int | None = None, picked: Callable[[float], None] | None = None) -> None:
     """Draw a Plotly specification in a space of fixed height.
 
     `alt` is one sentence with the main number. Colours written in the figure win; what it leaves
     open follows the theme. `height` is in pixels, `phone_height` replaces it on narrow screens.
+    `picked` is called with the place on the x axis of a click or a tap in the plot.
     """
+    def report() -> None:
+        x = st.session_state[key].get("picked")
+        if picked is not None and isinstance(x, int | float) and math.isfinite(x):
+            picked(float(x))
+
     _component(height, phone_height or height)(
-        key=key, data={"figure": json.dumps(spec), "alt": alt})
+        key=key, data={"figure": json.dumps(spec), "alt": alt, "picks": picked is not None},
+        on_picked_change=report)
 
 
 @cache

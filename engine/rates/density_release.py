@@ -1,0 +1,69 @@
+"""Rates of densities released with Laplace-like noise (Lin and Reimherr, arXiv 2309.00125)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.rates import Boundary, Point, Rate, Symbol, Term, rates
+from engine.registry import param
+from engine.tasks import DENSITY
+from engine.types import Array
+
+PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
+N = Symbol("n", "Records", 10, 1e7, 1000)
+EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
+
+
+@rates.register
+@dataclass(frozen=True, kw_only=True)
+class DensityReleaseRate(Rate):
+    """Privacy, records and smoothing: h^{−k}/(nε)² + 1/(n h^d) + h⁴ at h = c n^{−1/(4+d)}.
+
+    Theorem 16 prints k = 2d. The trace of the noise kernel, scaled by h, grows like h^{−d}, which
+    it leaves out: k = 3d is what noise of this kind adds. The sign of the exponent of h is that of
+    the proof, not the printed one.
+    """
+
+    key = "density_release"
+    label = "Density released whole"
+    order = 45
+    tasks = frozenset({DENSITY.key})
+    reference = "Lin and Reimherr (2023), arXiv 2309.00125, Theorem 16 and Remark 17, put right"
+    symbols = (N, EPSILON)
+
+    dimension: int = param(1, "Dimension", "Numbers in a record.", low=1, high=2, symbol="d")
+    constants: str = param("tight", "Exponent of privacy", "Tight: as the noise has it. Published: "
+                           "as printed.", choices=("tight", "published"))
+    width: float = param(1.0, "Width at n = 1", "Constant of the bandwidth.", low=0.01, high=10.0,
+                         symbol="c")
+
+    @property
+    def cost_power(self) -> int:
+        """The exponent k of 1/h in the privacy term."""
+        return self.dimension * (3 if self.constants == "tight" else 2)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        d, k = self.dimension, self.cost_power
+        return (Term(PRIVACY, rf"h^{{-{k}}}(n\varepsilon)^{{-2}}",
+                     lambda p: self.bandwidth(p) ** -k / (p["n"] * p["epsilon"]) ** 2.0),
+                Term(PEOPLE, rf"n^{{-1}}h^{{-{d}}}",
+                     lambda p: self.bandwidth(p) ** -d / p["n"]),
+                Term(SMOOTHING, "h^4", lambda p: self.bandwidth(p) ** 4.0))
+
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """The ε at which privacy starts to cost as much as the number of records."""
+        power = self.dimension - self.cost_power
+        return (Boundary("privacy", "epsilon", (PRIVACY, PEOPLE),
+                         r"\varepsilon = n^{-1/2} h^{(d-k)/2}",
+                         lambda p: np.sqrt(self.bandwidth(p) ** power / p["n"])),)
+
+    def bandwidth(self, p: Point) -> Array:
+        """The width h at a full point."""
+        return np.asarray(self.width * p["n"] ** (-1 / (4 + self.dimension)))
+
+    def tuning(self, **point: float | Array) -> dict[str, Array]:
+        return {"h": self.bandwidth(self.at(**point))}

@@ -1,0 +1,287 @@
+"""The parts of the page on whole functions."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import feasible_smoothness, summary_view, wording
+from engine import summary_words as words
+from engine.errors import InputError
+from engine.figures import summaries as figures
+from engine.figures.theme import Chart
+from engine.functional_release import FunctionalRelease
+from engine.mechanisms.iclp import Iclp
+from engine.summary_view import SummaryView, Way
+from engine.tasks import COVARIANCE, DENSITY, FUNCTIONAL_SUMMARY
+from engine.types import Array, Budget
+from pages.shared import cards, controls, layout, run, settings
+
+_IN_A_ROW = 3
+_TRUTH, _WITHOUT = "The truth", "Without protection"
+
+
+class View:
+    """The function on screen in all ways, and the charts that are drawn."""
+
+    def __init__(self, shown: SummaryView) -> None:
+        self.shown, self.now, self.task = shown, settings.current(), task()
+        self.source, self.facts = settings.source(self.task), shown.facts
+        self.mechanism, self.chosen = self.now.mechanism_of(self.task), shown.ways[0]
+        self.own = self.facts.kind == "upload"
+        self.charts: dict[str, Chart] = {}
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        cards.draw(chart, f"summaries_{key}", height, phone)
+
+
+def task() -> str:
+    """The summary that is shown."""
+    return settings.current().summary
+
+
+def takes_own() -> bool:
+    """Whether the visitor's own curves can be summarised in this way."""
+    return task() not in settings.OF_ROWS
+
+
+def look() -> View | None:
+    """What is on screen; None with the reason where it cannot be had."""
+    now, source = settings.current(), settings.source(task())
+    try:
+        budget = Budget(now.epsilon, settings.chosen_delta(source))
+        return View(run.summary(source, now.mechanism_of(task()), task(), budget, now.seed))
+    except InputError as problem:  # the controls below stay usable
+        st.error(controls.message(problem), icon=":material/block:")
+        return None
+
+
+def strip(view: View) -> None:
+    odds = _odds(view) if view.chosen.spends else None
+    error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
+    cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
+                      "" if odds is None else wording.odds_short(odds), error, _unit(view))
+
+
+def _unit(view: View) -> tuple[str, str] | None:
+    """Records that are no curves are protected as records."""
+    if view.task in settings.OF_ROWS:
+        return (f"One {view.facts.person}’s record",
+                "Exchanging one record, all of its numbers together, changes what is published "
+                "only a little.")
+    return None
+
+
+def _odds(view: View):
+    return cards.odds_of(view.chosen.mu, view.chosen.guarantee)
+
+
+# -- controls -------------------------------------------------------------------------------
+
+
+def choices() -> None:
+    """What is summarised, of which records, and the way that is looked at closely."""
+    now = settings.current()
+    controls.bound(st.segmented_control, "What to publish", now.summary,
+                   lambda key: settings.change(summary=key or now.summary), "summary",
+                   options=settings.SUMMARIES, format_func=words.LABELS.__getitem__)
+    st.markdown(words.MEANING[now.summary])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.source_choice(task())
+        controls.mechanism_choice(task())
+
+
+def budget() -> None:
+    now = settings.current()
+    controls.bound(st.select_slider, "Protection (ε)", now.epsilon, settings.set_epsilon,
+                   "summaries_epsilon", options=settings.steps(now.epsilon),
+                   format_func=lambda epsilon: f"{epsilon:g}",
+                   help="Lower ε: everybody is better protected and the function is noisier. "
+                        "Higher ε: the opposite.")
+
+
+# -- what is shown --------------------------------------------------------------------------
+
+
+def promises(view: View) -> None:
+    """What is wrong with a promise, or with putting them side by side."""
+    if view.chosen.spends:
+        cards.promise(view.chosen.spends, view.chosen.budget)
+    if view.chosen.refusal:
+        st.error(view.chosen.refusal, icon=":material/block:")
+    mixed = words.not_comparable(view.shown.ways)
+    if mixed:
+        st.info(mixed, icon=":material/info:")
+    if isinstance(view.mechanism, Iclp) and not feasible_smoothness.is_feasible(
+            view.mechanism, _dimension(view)):
+        st.warning("**Only the grid makes this release possible.** The summary is less smooth than "
+                   "the noise needs; see *What finer grids would change*.",
+                   icon=":material/warning:")
+    caution = view.mechanism.caution(view.facts)
+    if caution:
+        st.warning(caution, icon=":material/warning:")
+
+
+def ways(view: View) -> None:
+    """Small multiples: every way on the same records, budget and axes."""
+    k = _function(view)
+    if view.shown.is_surface:
+        _surfaces(view)
+        return
+    for row in _rows(list(view.shown.ways)):
+        for column, way in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
+            with column:
+                _title(way)
+                if way.releases is not None:
+                    view.draw(way.label, figures.panel(view.shown, way, k, layout.theme()),
+                              f"way_{way.label}", 250, 220)
+    solid = " Solid: the truth." if view.shown.truth is not None else ""
+    st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
+                f"protection.{solid}]")
+
+
+def _function(view: View) -> int:
+    """Which of several functions is shown."""
+    names = view.shown.names
+    if len(names) == 1:
+        return 0
+    name = st.segmented_control("Function", names, default=names[0], required=True,
+                                key="summaries_function")
+    return names.index(name)
+
+
+def _surfaces(view: View) -> None:
+    """The truth or the estimate without protection, then one release of each way."""
+    shown = view.shown
+    first: list[tuple[str, Array]] = [(_WITHOUT, shown.without[0])]
+    if shown.truth is not None:
+        first.insert(0, (_TRUTH, shown.truth[0]))
+    pictures = [(title, None, values) for title, values in first]
+    pictures += [(way.label, way, None if way.releases is None else way.releases[0, 0])
+                 for way in shown.ways]
+    for row in _rows(pictures):
+        for column, (title, way, values) in zip(st.columns(_IN_A_ROW, gap="medium"), row,
+                                                strict=False):
+            with column:
+                if way is None:
+                    st.subheader(title, anchor=False)
+                    st.markdown(":small[Not private]" if title == _WITHOUT else ":small[Known "
+                                "because the records are simulated]")
+                else:
+                    _title(way)
+                if values is not None:
+                    view.draw(title, figures.surface(shown, values, title, layout.theme()),
+                              f"surface_{title}", 280, 260)
+    st.markdown(":small[One release of each way; all pictures share their colours.]")
+
+
+def _title(way: Way) -> None:
+    """The way, its promise, and how far off it is."""
+    st.subheader(way.label, anchor=False)
+    if way.refusal:
+        st.markdown(way.refusal)
+    else:
+        st.markdown(f":small[{words.guarantee(way)} · typically {wording.number(way.typical)} off]")
+
+
+def _rows(items: list) -> list[list]:
+    return [items[k:k + _IN_A_ROW] for k in range(0, len(items), _IN_A_ROW)]
+
+
+def accuracy(view: View) -> None:
+    """How far off every way is, and why."""
+    st.header("How far off each way is", anchor=False)
+    known = [way for way in view.shown.ways if way.errors is not None]
+    if not known:
+        return
+    height = 80 + 42 * len(known)
+    view.draw("Typical errors", figures.errors(view.shown, layout.theme()), "errors", height)
+    st.markdown(":small[Line: 8 in 10 releases. Dashed: without protection.]")
+    st.markdown(words.compared(view.shown))
+    view.draw("Parts of the error", figures.split(view.shown, layout.theme()), "split", height + 30)
+    st.markdown(words.largest(view.chosen))
+
+
+def odds(view: View) -> None:
+    if view.chosen.spends:
+        held = "record" if _unit(view) else "curve"
+        cards.odds(view.facts, view.chosen.mu, view.chosen.guarantee, held)
+
+
+def components(view: View) -> None:
+    """The directions in which curves vary most, from the released covariance alone."""
+    if view.task != COVARIANCE.key or view.chosen.releases is None:
+        return
+    found = summary_view.components(view.shown, view.source, view.now.seed)
+    if found is None:
+        return
+    st.header("Principal components from what is released", anchor=False)
+    for k, column in enumerate(st.columns(2, gap="medium")):
+        with column:
+            view.draw(f"Component {k + 1}", figures.component(found, k, layout.theme()),
+                      f"component_{k}", 240, 220)
+            st.markdown(f":small[{words.components(found, k)}]")
+    st.markdown(words.removed(found))
+
+
+def noise(view: View) -> None:
+    """Why one shape of noise is better than another, for the chosen way."""
+    mechanism = view.mechanism
+    if not isinstance(mechanism, FunctionalRelease) or view.chosen.refusal:
+        return
+    found = summary_view.spectrum(mechanism, view.source, view.chosen.budget)
+    if found is None:
+        return
+    st.header("Where the noise goes", anchor=False)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        view.draw("Noise by coefficient", figures.spectrum(found, layout.theme()), "spectrum", 340,
+                  340)
+        st.markdown(":small[Published: the bound as printed. Optimal: the least noise in total. "
+                    "Switch under *More options*.]")
+    with right:
+        st.markdown(words.spectrum(found))
+        if isinstance(mechanism, Iclp):
+            st.markdown(f":small[{words.printed(mechanism, view.chosen.budget)}]")
+            if view.task == DENSITY.key:
+                st.markdown(words.printed_density(feasible_smoothness.printed_density(
+                    mechanism, view.shown.n, _dimension(view)), view.chosen.budget))
+    if isinstance(mechanism, Iclp) and mechanism.penalty == "quadratic":
+        with layout.fold("What finer grids would change", "summaries_grid") as is_open:
+            if is_open:
+                _by_grid(view, mechanism)
+    with layout.fold("The exchange of curves that shows most", "summaries_worst") as is_open:
+        if is_open:
+            _worst(view, mechanism)
+
+
+def _dimension(view: View) -> int:
+    return 2 if view.task == DENSITY.key and view.shown.is_surface else 1
+
+
+def _by_grid(view: View, mechanism: Iclp) -> None:
+    """The sensitivity for finer grids, and a warning where it has no end."""
+    found = run.sensitivity_by_grid(mechanism, view.shown.n, _dimension(view))
+    view.draw("Sensitivity by grid", figures.by_grid(found, layout.theme()), "by_grid", 300)
+    (st.markdown if found.is_finite else st.warning)(words.by_grid(found))
+
+
+def _worst(view: View, mechanism: FunctionalRelease) -> None:
+    found = (summary_view.worst_pair(mechanism, view.source, view.chosen.budget)
+             if view.task == FUNCTIONAL_SUMMARY.key else None)
+    if found is None:
+        st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
+        return
+    view.draw("The worst pair", figures.worst(found, view.facts, layout.theme()), "worst", 280)
+    st.markdown(words.worst(found, view.chosen.budget))
+
+
+def ledger(view: View) -> None:
+    if view.chosen.spends:
+        cards.ledger(view.chosen.spends, view.chosen.budget)
+
+
+def formula(view: View) -> None:
+    cards.formula(view.mechanism, {}, cards.plain_scenario(
+        view.source, view.mechanism, view.chosen.budget, view.now.seed))

@@ -1,0 +1,46 @@
+"""Summaries: whole functions published in several ways, side by side."""
+
+import streamlit as st
+
+from engine import summary_words
+from pages.shared import controls, layout, upload_panel
+from pages.shared import summary_cards as cards
+
+st.title(summary_words.TITLE, anchor=False)
+layout.link_problems()
+view = cards.look()
+if view is not None:
+    cards.strip(view)
+cards.choices()
+cards.budget()
+if view is not None:
+    cards.promises(view)
+    with layout.user_errors():
+        cards.ways(view)
+    left, right = st.columns([7, 3], gap="medium")
+    with left, layout.user_errors():
+        cards.accuracy(view)
+    with right, layout.user_errors():
+        cards.odds(view)
+    with layout.user_errors():
+        cards.components(view)
+if cards.takes_own():
+    with st.container(horizontal=True):
+        upload_panel.button()
+    upload_panel.panel("Show the protected functions")
+    upload_panel.clamped(cards.task())
+if view is not None:
+    with layout.user_errors():
+        cards.noise(view)
+layout.chips(controls.all_changed(cards.task()), layout.reset)
+with layout.fold("More options: records, method, δ, seed", "summaries_more") as is_open:
+    if is_open:
+        controls.more_options(cards.task())
+if view is not None:
+    layout.numbers(view.charts, view.own)
+    with layout.fold("What was spent: the ledger", "summaries_ledger") as is_open:
+        if is_open:
+            cards.ledger(view)
+    with layout.fold("Formula and source", "summaries_formula") as is_open:
+        if is_open:
+            cards.formula(view)

@@ -1,0 +1,162 @@
+"""The page on whole functions: every summary draws in every way, says what it costs, and links."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine import summary_view, summary_words
+from engine.figures import summaries as figures
+from engine.functional_release import FunctionalRelease
+from engine.mechanisms import mechanisms
+from engine.mechanisms.iclp import Iclp
+from engine.sources import sources
+from engine.sources.covarying_curves import CovaryingCurves
+from engine.sources.dense_curves import DenseCurves
+from engine.types import Budget
+from pages.shared import settings
+from tests.pages.test_explore import own_curves, words
+from tests.pages.test_plan_and_rates import visit
+
+BUDGET = Budget(1.0, 1e-5)
+
+
+def first(shelf, task):
+    cls = shelf.for_task(task)[0]
+    return cls(**cls.presets_for(task)[0][1])
+
+
+def small(task):
+    """The first source of a task with few records."""
+    source = first(sources, task)
+    sizes = {"n_curves": 300, "n_observations_per_curve": 20}
+    return replace(source, **{name: value for name, value in sizes.items()
+                              if name in source.values()})
+
+
+@pytest.mark.parametrize("task", settings.SUMMARIES)
+def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
+    at = visit("summaries", f"summary-{task}")
+    assert not at.exception and not at.error
+    shown = [subheader.value for subheader in at.subheader]
+    for cls in mechanisms.for_task(task):
+        for label, _ in cls.presets_for(task):
+            assert label in shown
+    assert "comes closest" in words(at) and "nan" not in words(at).split()
+
+
+def test_the_numbers_on_screen_are_those_of_the_engine():
+    at = visit("summaries")
+    view = summary_view.summary_view(first(sources, "functional_summary"), Iclp(),
+                                     "functional_summary", Budget(1.0, 1 / 500**2), 1)
+    assert summary_words.compared(view) in words(at)
+    assert summary_words.largest(view.ways[0]) in words(at)
+
+
+def test_a_link_brings_back_the_summary_the_method_and_its_settings():
+    token = "summary-covariance~q-frl~q.n_functions-4~h-covarying_curves~h.n_curves-500"
+    at = visit("summaries", token)
+    assert not at.exception and not at.warning
+    now = at.session_state.settings
+    assert now.summary == "covariance" and now.covariance_mechanism.task == "covariance"
+    assert now.covariance_mechanism.n_functions == 4
+    found, problems = settings.decode(settings.encode(now))
+    assert not problems and found == now
+
+
+def test_a_method_of_another_task_is_a_problem_of_the_link():
+    at = visit("summaries", "summary-covariance~q-adaptive_mean")
+    assert any("adaptive_mean" in warning.value for warning in at.warning)
+    assert at.session_state.settings.covariance_mechanism.task == "covariance"
+
+
+def test_choosing_on_the_data_is_never_shown_as_private():
+    at = visit("summaries", "p-iclp~p.selection_rule-cross_validated")
+    assert not at.exception
+    assert "no protection: chosen on the data" in words(at)
+    assert any("do not" in error.value or "not" in error.value for error in at.error)
+
+
+def test_promises_of_different_kinds_are_told_apart():
+    view = summary_view.summary_view(small("functional_summary"), Iclp(), "functional_summary",
+                                     BUDGET, 1)
+    assert "Gaussian process" in summary_words.not_comparable(view.ways)
+    pure = [way for way in view.ways if way.guarantee.is_pure]
+    assert summary_words.not_comparable(pure) == ""
+    assert {way.guarantee.epsilon for way in pure} == {1.0}
+
+
+@pytest.mark.parametrize("task", ["functional_summary", "covariance", "varying_coefficients"])
+def test_shares_add_up_and_curves_without_noise_are_those_without_protection(task):
+    source, chosen = small(task), first(mechanisms, task)
+    view = summary_view.summary_view(source, chosen, task, BUDGET, 2)
+    for way in view.ways:
+        assert way.parts is None or way.parts.sum() == pytest.approx(1)
+        assert way.releases is None or way.releases.shape[1:] == view.without.shape
+    assert view.truth is None or view.truth.shape == view.without.shape
+
+
+def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
+    source = CovaryingCurves(n_curves=2000, n_observations_per_curve=40)
+    view = summary_view.summary_view(source, Iclp(task="covariance"), "covariance",
+                                     Budget(8.0), 1)
+    found = summary_view.components(view, source, 1)
+    gram = found.without @ found.without.T / summary_view.SURFACE
+    np.testing.assert_allclose(gram, np.eye(2), atol=1e-10)
+    assert (found.releases * found.without).sum(axis=-1).min() > 0
+    assert 0 < found.removed < 0.2 and (found.shares[:, 0] >= found.shares[:, 1]).all()
+    assert found.share[0] == pytest.approx(0.45, abs=0.05)  # of a Gaussian kernel of length 0.2
+
+
+def test_the_worst_pair_costs_exactly_the_budget_with_tight_constants():
+    source = DenseCurves()
+    for constants in ("tight", "optimal"):
+        found = summary_view.worst_pair(Iclp(constants=constants), source, Budget(0.7))
+        assert found.epsilon == pytest.approx(0.7, rel=1e-6)
+    assert summary_view.worst_pair(Iclp(constants="published"), source, Budget(0.7)).epsilon < 0.3
+    assert summary_view.worst_pair(mechanisms.get("bernstein")(), source, Budget(0.7)) is None
+
+
+@pytest.mark.parametrize("task", ["functional_summary", "covariance"])
+def test_the_best_shape_of_noise_never_has_more_energy_and_the_published_bound_never_less(task):
+    for cls in mechanisms.for_task(task):
+        if not issubclass(cls, FunctionalRelease) or cls.guarantee != "pure":
+            continue
+        found = summary_view.spectrum(cls(**cls.presets_for(task)[0][1]), small(task), BUDGET)
+        assert found.energy["optimal"] <= found.energy["tight"] * (1 + 1e-9)
+        assert found.energy["tight"] <= found.energy["published"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_chart_has_words_and_a_table(theme):
+    view = summary_view.summary_view(small("functional_summary"), Iclp(), "functional_summary",
+                                     BUDGET, 1)
+    charts = [figures.panel(view, way, 0, theme) for way in view.ways]
+    charts += [figures.errors(view, theme), figures.split(view, theme)]
+    surface = summary_view.summary_view(small("covariance"), Iclp(task="covariance"),
+                                        "covariance", BUDGET, 1)
+    charts.append(figures.surface(surface, surface.without[0], "Without protection", theme))
+    for chart in charts:
+        assert chart.alt and chart.table and chart.spec["data"]
+
+
+def test_own_curves_are_summarised_without_a_link_and_rows_of_numbers_stay_simulated():
+    at = visit("summaries", "summary-covariance", upload=own_curves(), show_upload=True)
+    assert not at.exception and not at.error
+    assert "s" not in at.query_params
+    assert "Your curves" in str(at.selectbox(key="w_source_covariance").value)
+    at.segmented_control(key="w_summary").set_value("density").run()
+    assert not at.exception and not at.error and "s" in at.query_params
+
+
+def test_a_summary_that_only_a_grid_makes_possible_is_warned_of():
+    at = visit("summaries", "p-iclp~p.eta-0.6", fold_summaries_grid=True)
+    assert any("Only the grid" in warning.value for warning in at.warning)
+    assert any("grows without end" in warning.value for warning in at.warning)
+    assert not any("Only the grid" in w.value for w in visit("summaries").warning)
+
+
+def test_printed_bounds_for_densities_are_refused_with_what_they_would_spend():
+    at = visit("summaries", "summary-density~n-iclp~n.eta-2~n.constants-published")
+    assert any("would spend 2.55" in error.value for error in at.error)
+    assert not any("nan" in text for text in words(at).split())

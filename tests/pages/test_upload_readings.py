@@ -1,0 +1,237 @@
+"""Use my readings: one of each person, from the file to the protected curve beside its limits."""
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from engine import regression_view, regression_words
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.regression_view import Network
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
+from pages.shared import run, settings
+from tests import files
+from tests.pages.test_explore import own_curves, words
+from tests.pages.test_plan_and_rates import visit
+from tests.unit.test_upload_readings import STATED, frame
+
+FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}
+FOLDS = {f"fold_{name}": True for name in (
+    "regression_messages", "regression_worst", "regression_more", "numbers", "regression_ledger",
+    "regression_formula")}
+
+
+def own(n=3000, **stated):
+    table = read_table(files.csv(frame(n)))
+    curves = read_curves(table, suggest_layout(table, single=True))
+    return Upload(curves=curves, declared=declare(**{**STATED, "periodic": True, **stated}))
+
+
+def shown(upload=None, token="", **state):
+    return visit("regression", token, upload_readings=upload or own(),
+                 show_upload_readings=True, **state)
+
+
+@pytest.fixture
+def panel(monkeypatch):
+    """Open the panel with a file in it: ``panel(frame)``."""
+    def panel(rows):
+        given = SimpleNamespace(file_id=str(id(rows)), getvalue=lambda: files.csv(rows))
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        return visit("regression", upload_open=True)
+    return panel
+
+
+def ran(at):
+    at.run()
+    assert not at.exception
+    return at
+
+
+def state(at, **facts):
+    for name, number in {**FACTS, **facts}.items():
+        at.number_input(key=f"upload_{name}").set_value(number)
+    at.text_input(key="upload_origin").set_value("manual")
+    return ran(at)
+
+
+def errors(at):
+    return " ".join(error.value for error in at.error)
+
+
+def the_same(upload, epsilons=(1.0, 1.0), method=None):
+    """What the engine gives for these readings."""
+    network = Network.of_upload(upload, epsilons, settings.usual_delta(upload))
+    return regression_view.regression_view(upload, method or WaveletGlobal(), network, 1)
+
+
+# -- the panel --------------------------------------------------------------------------------
+
+
+def test_who_a_row_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(panel):
+    at = panel(frame())
+    assert at.selectbox(key="upload_who").value is None
+    assert "Say who a row belongs to" in errors(at)
+    at.selectbox(key="upload_who").set_value("every row is another person")
+    state(at, reading_sd=0.5)
+    assert not at.error and not at.button(key="upload_show").disabled
+
+
+def test_a_column_of_ids_is_suggested_and_several_readings_are_refused(panel):
+    at = panel(frame().drop(columns="site").assign(person_id=[f"p{k % 590}" for k in range(600)]))
+    assert at.selectbox(key="upload_who").value == "person_id"
+    assert "10 of 590 people have several readings" in errors(at) and "Explore" in errors(at)
+
+
+def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
+    at = panel(frame())
+    at.selectbox(key="upload_who").set_value("every row is another person")
+    state(at)
+    assert at.number_input(key="upload_reading_sd").value is None
+    assert "State how far a reading typically lies" in errors(at)
+    assert "upload_show" not in {button.key for button in at.button}
+    state(at, reading_sd=0)
+    assert "must be above 0" in errors(at)
+
+
+def test_explore_asks_for_no_spread():
+    at = visit("explore", upload_open=True)
+    assert "upload_reading_sd" not in {field.key for field in at.number_input}
+    assert "State how far" not in errors(at)
+
+
+def test_readings_are_shown_with_the_ends_that_were_stated(panel):
+    at = panel(frame(3000))
+    at.selectbox(key="upload_who").set_value("every row is another person")
+    state(at, reading_sd=0.5)
+    at.button(key="upload_show").click()
+    ran(at)
+    kept = at.session_state["upload_readings"]
+    assert kept.facts.reading_sd == 0.5 and "upload" not in at.session_state
+    assert at.selectbox(key="w_readings").value == "Your readings"
+    assert at.selectbox(key="w_wavelet_method").value == "Wavelets with corrected edges"
+    assert not at.warning
+    same = the_same(kept, method=WaveletGlobal(edges="corrected"))
+    assert regression_words.accuracy(same) in words(at)
+
+
+# -- on screen ----------------------------------------------------------------------------------
+
+
+def test_the_numbers_on_screen_are_the_engines_and_no_error_is_claimed():
+    upload = own(value_unit="°C")
+    at = shown(upload)
+    same = the_same(upload)
+    assert not at.error and regression_words.accuracy(same) in words(at)
+    assert regression_words.limited(Network.of_upload(upload, (1.0, 1.0), 1e-6), 1.0) in words(at)
+    said = words(at) + " ".join(header.value for header in at.header)
+    assert "cannot be known" in said and "°C" in said
+    for hidden in ("is off by", "How many waves to keep", "true value", "If they rise with"):
+        assert hidden not in said
+
+
+def test_everything_in_the_folds_is_there_too_and_no_table_can_be_downloaded():
+    at = shown(**FOLDS)
+    assert not at.error and "noisy numbers, once" in words(at) and "The worst pair" in words(at)
+    assert not at.code  # a command line would need the file
+    tables = [list(table.value.columns) for table in at.table]
+    assert any("limited by" in columns for columns in tables)
+    public = {"what leaves it", "all of it gives ε"}  # the ledger holds sizes and budgets alone
+    assert all(public & {*frame.value.columns} for frame in at.dataframe)
+
+
+def test_one_site_can_protect_more_than_another():
+    upload = own()
+    at = shown(upload)
+    labels = [at.number_input(key=f"w_own_epsilon_{k}").label for k in (0, 1)]
+    assert "North (1,000)" in labels[0] and "South (2,000)" in labels[1]
+    at.number_input(key="w_own_epsilon_1").set_value(0.5)
+    ran(at)
+    assert regression_words.accuracy(the_same(upload, (1.0, 0.5))) in words(at)
+    at.number_input(key="w_own_epsilon_1").set_value(50)
+    ran(at)
+    assert "must lie between" in errors(at)
+    assert regression_words.accuracy(the_same(upload, (1.0, 0.5))) in words(at)
+
+
+def test_many_sites_share_one_budget():
+    table = read_table(files.csv(frame(3000, sites=[f"s{k:02d}" for k in range(20)])))
+    upload = Upload(curves=read_curves(table, suggest_layout(table, single=True)),
+                    declared=declare(**STATED, periodic=True))
+    at = shown(upload)
+    assert "w_own_epsilon_0" not in {field.key for field in at.number_input}
+    at.number_input(key="w_own_epsilon_all").set_value(3)
+    ran(at)
+    assert not at.error and regression_words.accuracy(the_same(upload, (3.0,) * 20)) in words(at)
+
+
+def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
+    run._SHARED._kept.clear()
+    at = shown()
+    at.number_input(key="w_own_epsilon_0").set_value(0.7)
+    ran(at)
+    assert not at.query_params.get("s")
+    token = settings.encode(at.session_state.settings)
+    assert "North" not in token and "1000" not in token and "network" not in token
+    assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
+                   for result in run._SHARED._kept.values())
+    assert at.session_state["own_results"]._kept
+
+
+def test_evenly_spread_times_are_said_and_what_is_known_of_them_can_be_stated():
+    at = shown(fold_regression_worst=True)
+    assert "Times are taken to be spread evenly over 0 to 24" in words(at)
+    at.selectbox(key="w_design").set_value("weighted")
+    ran(at)
+    assert at.text_input(key="w_density").value == "1, 1"
+    at.text_input(key="w_density").set_value("0.5, 1.5")
+    ran(at)
+    mechanism = at.session_state.settings.readings_mechanism
+    assert (mechanism.design, mechanism.density) == ("weighted", "0.5, 1.5")
+    assert "follow the density you state" in words(at) and regression_words.ONLY_EVEN in words(at)
+    assert "The worst pair: " not in words(at) and regression_words.WORST_ONLY_EVEN in words(at)
+    at.selectbox(key="w_design").set_value("released")
+    ran(at)
+    assert not at.error and "noisy density" in words(at)
+    at.selectbox(key="w_design").set_value("even")
+    ran(at)
+    assert at.session_state.settings.readings_mechanism == WaveletGlobal()
+
+
+def test_what_cannot_go_with_corrected_ends_is_refused_beside_the_choice():
+    at = shown(own(periodic=False), "v-wavelet_global~v.edges-corrected")
+    at.selectbox(key="w_design").set_value("released")
+    ran(at)
+    assert "Only periodic wavelets can release" in errors(at)
+    assert at.session_state.settings.readings_mechanism.design == "even"
+
+
+def test_times_outside_the_stated_range_are_counted_for_the_holder_alone():
+    at = shown(own(time_low=6))
+    assert any("readings lay outside times 6 to 24" in warning.value for warning in at.warning)
+
+
+def test_one_goes_back_and_forth_between_simulated_and_own_readings():
+    at = shown()
+    at.selectbox(key="w_readings").set_value("Simulated")
+    ran(at)
+    assert "off by" in words(at) and at.selectbox(key="w_network")
+    at.selectbox(key="w_readings").set_value("Your readings")
+    ran(at)
+    assert "off by" not in words(at)
+
+
+def test_own_curves_and_own_readings_stay_apart():
+    at = shown(upload=None)
+    at.switch_page("../explore.py").run()
+    assert at.title[0].value.startswith("The average growth curve")
+    assert "Your curves" not in at.selectbox(key="w_source").options
+    at = visit("regression", upload=own_curves(), show_upload=True)
+    assert "off by" in words(at)
+    assert "w_readings" not in {box.key for box in at.selectbox}
+
+
+def test_budgets_that_allow_no_estimate_are_said():
+    at = shown(own(40))
+    assert "allow no estimate" in errors(at) and at.number_input(key="w_own_epsilon_0")
