@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -134,7 +135,7 @@ class Features:
         """(…, J) → (…, r)."""
         return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
 
-    @property
+    @cached_property
     def norms(self) -> Array:
         """Squared norms of the functions: (r,)."""
         return self.basis.squared_distance(np.eye(len(self.variances)))

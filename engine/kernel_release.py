@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -58,6 +59,7 @@ def _space(basis: Eigenbasis, grid: Grid) -> Space:
     return Space(basis, grid, (grid.weights * basis.functions).T, basis.eigenvalues)
 
 
+@lru_cache(maxsize=16)
 def penalised(basis: Eigenbasis, eta: float) -> Features:
     """The features λ_j^{η/2} φ_j of a kernel on its grid."""
     roots = basis.eigenvalues ** (eta / 2)

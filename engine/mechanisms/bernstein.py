@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -72,7 +73,11 @@ class Bernstein(FunctionalRelease):
 
     def features(self, grid: Grid, sizes: Sizes) -> Features:
         """The usual features of a kernel, of which the values at the lattice are released."""
-        lattice = BernsteinBasis(self.degree, self.iterations, grid.dimension)
-        usual = penalised(Eigenbasis.whole(_KERNEL, grid), usual_power(_KERNEL, grid.dimension))
-        image = lattice.on_lattice(grid) @ usual.table
-        return Features(lattice, usual.table, image, np.ones(lattice.size))
+        return _on_lattice(BernsteinBasis(self.degree, self.iterations, grid.dimension), grid)
+
+
+@lru_cache(maxsize=16)
+def _on_lattice(lattice: BernsteinBasis, grid: Grid) -> Features:
+    usual = penalised(Eigenbasis.whole(_KERNEL, grid), usual_power(_KERNEL, grid.dimension))
+    image = lattice.on_lattice(grid) @ usual.table
+    return Features(lattice, usual.table, image, np.ones(lattice.size))

@@ -14,8 +14,9 @@ from engine.mechanisms import mechanisms
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Grid
 from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
-from engine.registry import param
+from engine.registry import Parameter, param
 from engine.summaries.selection import Selection
+from engine.tasks import DENSITY
 from engine.types import Array, Budget, Sizes
 
 _ROUND_UP = 1 + 1e-9
@@ -53,6 +54,11 @@ class Frl(Selection, KernelRelease):
         if self.noise == "norm" and self.selection_rule != "formula":
             raise InputError("Noise by norm needs a number of functions that is fixed by formula.",
                              field="noise", hint="Choose Laplace noise.")
+
+    def shown(self) -> tuple[Parameter, ...]:
+        """A density is released in cosines, where the kernel plays no part."""
+        hidden = ("kernel", "smoothness") if self.task == DENSITY.key else ()
+        return tuple(p for p in super().shown() if p.name not in hidden)
 
     def usual(self, n: float) -> int:
         """M: the chosen one, else the cube root of n."""

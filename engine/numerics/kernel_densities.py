@@ -7,7 +7,7 @@ the average of the atoms of its records. All lengths are shares of the range.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class DensityAtoms:
     def atoms(self) -> Array:
         return self.differences.atoms
 
-    @property
+    @cached_property
     def norms(self) -> Array:
         """Squared norms of the functions: (r,)."""
         return self.basis.squared_distance(np.eye(len(self.variances)))

@@ -319,6 +319,14 @@ def test_the_sweep_is_about_noise_from_the_kernel_only():
         sensitivity_by_grid(Iclp(task="density", constants="optimal"), 100)
 
 
+def test_only_what_matters_for_a_density_is_shown():
+    of_curves = {"size", "length", "penalty_weight", "rule", "share", "loss"}
+    for mechanism in EVERY:
+        names = {parameter.name for parameter in mechanism.shown()}
+        assert {"bandwidth", "clean", "grid_size"} <= names and not names & of_curves
+        assert ("kernel" in names) == isinstance(mechanism, Iclp | GaussianProcess)
+
+
 # -- references --------------------------------------------------------------------------------
 
 
