@@ -102,9 +102,10 @@ class FunctionalReleaseRate(Rate):
         from engine.sources.dense_curves import DenseCurves
 
         curves = DenseCurves(mean="mixture")
+        chosen: Any = {"constants": self.sensitivity}
         if self.mechanism == "frl":
-            return curves, Frl(constants=self.sensitivity)
-        chosen: Any = {"constants": self.sensitivity, "eta": self.eta, "rule": self.penalty}
+            return curves, Frl(**chosen)
+        chosen |= {"eta": self.eta, "rule": self.penalty}
         if self.mechanism == "gp":
             return curves, GaussianProcess(**chosen)
         return curves, Iclp(penalty="absolute" if self.mechanism == "ar" else "quadratic",
