@@ -347,10 +347,10 @@ class FunctionalRelease(Mechanism):
         True, "A density again", "Replace what is released by the nearest function that is never "
         "negative and has mass one. Needs no budget and never adds an error.",
         only_for=(DENSITY.key,))
-    loss: str = param(
-        "huber", "Loss", "Huber and square: for numbers; square needs far more noise. Logistic and "
-        "hinge: for two classes, above the middle of the stated bounds or not.", choices=LOSSES,
-        only_for=(RISK_MINIMISATION.key,))
+    loss: str | None = param(
+        None, "Loss", "Huber and square: for numbers; square needs far more noise. Logistic and "
+        "hinge: for two classes, above the middle of the stated bounds or not. Usual: Huber for "
+        "numbers, logistic for classes.", choices=LOSSES, only_for=(RISK_MINIMISATION.key,))
     huber_width: float = param(
         0.5, "Where Huber’s loss turns straight", "As a share of half the stated range of numbers.",
         low=0.01, high=10.0, symbol="k", only_for=(RISK_MINIMISATION.key,))

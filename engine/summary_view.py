@@ -20,8 +20,11 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import integrated_squared_errors, typical_distance
 from engine.numerics.pairs import Pairs
 from engine.preview import SHOWN_DRAWS, weakest_mu
+from engine.registry import parameters
 from engine.sources import Source
 from engine.summaries.covariance import Steps
+from engine.summaries.risk import NUMBERS, loss_of
+from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, Spend, Truth, drawing_grid
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
@@ -100,6 +103,8 @@ def summary_view(source: Source, chosen: Any, task: str, budget: Budget, seed: i
             f"most {_MOST_READINGS:,}.", field="n_curves", hint="Take fewer people or readings.")
     data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     study = _study_data(source, seed)
+    if not _estimates_the_truth(chosen, data.facts):
+        data, study = replace(data, truth=None), None
     reference = chosen.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
     floor = None
@@ -119,9 +124,25 @@ def _all_ways(chosen: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any
     own = chosen.nearest_preset()[0]
     ways: list[tuple[str, Any]] = [(own, chosen)]
     for cls in mechanisms.for_task(task):
-        ways += [(label, cls(**values).comparable(facts))
+        ways += [(label, _alike(cls(**values).comparable(facts), chosen))
                  for label, values in cls.presets_for(task) if label != own]
     return ways
+
+
+def _alike(other: Any, chosen: Any) -> Any:
+    """What belongs to the summary and not to the way is the same for all: loss, width, centre."""
+    if not isinstance(other, FunctionalRelease) or not isinstance(chosen, FunctionalRelease):
+        return other
+    return replace(other, **{p.name: getattr(chosen, p.name)
+                             for p in parameters(FunctionalRelease) if p.only_for})
+
+
+def _estimates_the_truth(chosen: Any, facts: PublicFacts) -> bool:
+    """A loss may aim at something else: the hinge at a sign, that of numbers not at log-odds."""
+    if getattr(chosen, "task", "") != RISK_MINIMISATION.key:
+        return True
+    loss = loss_of(chosen, facts)
+    return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
 
 
 def _study_data(source: Source, seed: int) -> Data | None:

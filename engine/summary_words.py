@@ -132,6 +132,18 @@ def worst(found: WorstPair, asked: Budget) -> str:
             f"the {asked.epsilon:g} that are promised; no other pair costs more.")
 
 
+def aim(loss: str, two_classes: bool) -> str:
+    """What a loss aims at, where that is not the function that is known."""
+    if loss == "hinge":
+        return ("**The hinge aims at the sign only**: above zero is one class, below zero the "
+                "other. Heights are compared with the estimate without protection.")
+    if (loss == "logistic") == two_classes:
+        return ""
+    return ("**This loss does not suit these values.** " + (
+        "They tell two classes apart: choose logistic or hinge." if two_classes else
+        "They are numbers: choose Huber or square, unless only above or below the middle counts."))
+
+
 def by_grid(found: GridSweep) -> str:
     """Whether the sensitivity settles on finer grids."""
     if found.is_finite:

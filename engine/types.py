@@ -85,7 +85,9 @@ class PublicFacts:
     consecutive readings of a curve, as `numerics.visits` places them; 0 means that times are
     independent. `norm_bound` is the largest root mean square over time (L² norm on [0, 1]) that a
     curve less `value_middle` is stated to have; 0 means that only the bounds of values are known,
-    so half their width. `covariates` are the numbers known of every person, where there are any.
+    so half their width. `two_classes` says that values only tell one class from another, above the
+    middle of their bounds or not. `covariates` are the numbers known of every person, where there
+    are any.
     """
 
     name: str = "Curves"
@@ -107,6 +109,7 @@ class PublicFacts:
     common_times: tuple[float, ...] = ()
     visit_gap: float = 0.0
     norm_bound: float = 0.0
+    two_classes: bool = False
     covariates: tuple[Covariate, ...] = ()
     origin: str = ""
 

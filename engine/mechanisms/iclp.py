@@ -45,7 +45,8 @@ class Iclp(Selection, PenalisedRelease):
 
     penalty: str = param(
         "quadratic", "Penalty", "Quadratic: shrinks every coefficient. Absolute: sets small ones "
-        "to zero; for means only.", choices=("quadratic", "absolute"))
+        "to zero; for means only.", choices=("quadratic", "absolute"),
+        only_for=(MEAN_FUNCTION.key,))
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:

@@ -26,7 +26,7 @@ from engine.summaries.density import grid_of_samples, places
 from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Estimate, PublicFacts, SampleData, Sizes
 
-_NUMBERS = ("square", "huber")
+NUMBERS = ("square", "huber")
 
 
 class RiskSummary:
@@ -58,8 +58,8 @@ class RiskSummary:
         self.features = release.features(self.grid, sizes)
         self.basis = self.features.basis
         self.penalty = release.risk_weight or sizes.n_curves**-0.5
-        self.loss = _loss(release)
-        is_number = release.loss in _NUMBERS
+        self.loss = _loss(release, facts)
+        is_number = loss_of(release, facts) in NUMBERS
         self.scale = facts.value_half_width if is_number else 1.0
         self.offset = Constant(facts.value_middle) if is_number and facts.value_middle else None
 
@@ -82,7 +82,7 @@ class RiskSummary:
                              hint="Declare the column that is to be predicted, or choose the "
                                   "density.")
         middle, half = self.facts.value_middle, self.facts.value_half_width
-        if self.release.loss in _NUMBERS:
+        if loss_of(self.release, self.facts) in NUMBERS:
             return np.nan_to_num(np.clip((data.y - middle) / half, -1.0, 1.0), nan=0.0)
         return np.where(data.y > middle, 1.0, -1.0)
 
@@ -119,11 +119,16 @@ class RiskSummary:
                         spends=((),), kept=(self.grid.size,), offset=self.offset)
 
 
-def _loss(release: FunctionalRelease) -> Loss:
+def loss_of(release: FunctionalRelease, facts: PublicFacts) -> str:
+    """The chosen loss, else Huber's for numbers and the logistic one for classes."""
+    return release.loss or ("logistic" if facts.two_classes else "huber")
+
+
+def _loss(release: FunctionalRelease, facts: PublicFacts) -> Loss:
     """The loss for numbers on [−1, 1], or for classes."""
     losses: dict[str, Loss] = {"square": Square(1.0), "huber": Huber(release.huber_width),
                                "logistic": Logistic(), "hinge": Hinge()}
-    return losses[release.loss]
+    return losses[loss_of(release, facts)]
 
 
 @dataclass(frozen=True)

@@ -48,9 +48,10 @@ class Selection:
         "formula", "Choice of the smoothing",
         "Formula: from n, ε and the kernel alone. Paid: the best on a held-out half, for a part of "
         "ε. Cross-validated: as in the paper’s comparison; the release is then not private.",
-        choices=RULES)
+        choices=RULES, only_for=(MEAN_FUNCTION.key,))
     selection_share: float = param(
-        0.2, "Share of ε for the choice", "Only where the choice is paid.", low=0.01, high=0.9)
+        0.2, "Share of ε for the choice", "Only where the choice is paid.", low=0.01, high=0.9,
+        only_for=(MEAN_FUNCTION.key,))
 
     if TYPE_CHECKING:
         task: str

@@ -11,8 +11,9 @@ from engine.figures import summaries as figures
 from engine.figures.theme import Chart
 from engine.functional_release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
+from engine.summaries.risk import loss_of
 from engine.summary_view import SummaryView, Way
-from engine.tasks import COVARIANCE, DENSITY, FUNCTIONAL_SUMMARY
+from engine.tasks import COVARIANCE, DENSITY, FUNCTIONAL_SUMMARY, RISK_MINIMISATION
 from engine.types import Array, Budget
 from pages.shared import cards, controls, layout, run, settings
 
@@ -113,6 +114,10 @@ def promises(view: View) -> None:
     mixed = words.not_comparable(view.shown.ways)
     if mixed:
         st.info(mixed, icon=":material/info:")
+    if view.task == RISK_MINIMISATION.key:
+        aim = words.aim(loss_of(view.mechanism, view.facts), view.facts.two_classes)
+        if aim:
+            st.info(aim, icon=":material/info:")
     if isinstance(view.mechanism, Iclp) and not feasible_smoothness.is_feasible(
             view.mechanism, _dimension(view)):
         st.warning("**Only the grid makes this release possible.** The summary is less smooth than "

@@ -160,3 +160,22 @@ def test_printed_bounds_for_densities_are_refused_with_what_they_would_spend():
     at = visit("summaries", "summary-density~n-iclp~n.eta-2~n.constants-published")
     assert any("would spend 2.55" in error.value for error in at.error)
     assert not any("nan" in text for text in words(at).split())
+
+
+@pytest.mark.parametrize(("token", "said"), [
+    ("l-labelled_points~l.response-classes", ""),
+    ("l-labelled_points~l.response-classes~u-iclp~u.loss-hinge", "aims at the sign"),
+    ("l-labelled_points~l.response-classes~u-iclp~u.loss-huber", "two classes"),
+    ("u-iclp~u.loss-logistic", "They are numbers")])
+def test_errors_are_from_the_truth_only_where_the_loss_aims_at_it(token, said):
+    at = visit("summaries", f"summary-risk_minimisation~{token}")
+    assert not at.exception and not at.error
+    infos = " ".join(info.value for info in at.info)
+    assert (said in infos) and (bool(said) == ("from the estimate without protection" in words(at)))
+
+
+def test_all_ways_have_the_loss_and_the_width_of_the_chosen_one():
+    chosen = Iclp(task="density", bandwidth=0.3)
+    source = sources.get("density_points")(n_curves=200)
+    view = summary_view.summary_view(source, chosen, "density", BUDGET, 1)
+    assert {way.mechanism.bandwidth for way in view.ways} == {0.3}
