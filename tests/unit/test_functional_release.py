@@ -329,6 +329,21 @@ def test_with_a_large_budget_a_paid_choice_is_the_best_score_and_with_a_tiny_sha
         assert set(chosen.ravel()) == found
 
 
+@pytest.mark.parametrize("cls", RULES)
+def test_what_is_sent_after_a_choice_is_the_chosen_smoothing_with_its_own_noise(cls):
+    mechanism, data = cls(selection_rule="cross_validated"), data_of(curves())
+    plan = mechanism.plan(data.sizes, BUDGET, FACTS)
+    records = mechanism.summary(data.sizes, FACTS).records(data)
+    best = choose(mechanism, plan, [records], 1, generator(0, 0, 0))[0, 0]
+    with transcript.recorded() as messages:
+        estimate = release(mechanism, data)
+    assert best > 0 and len(messages) == 1
+    expected = plan.noise[best][0][0].scales
+    assert not np.allclose(expected, plan.noise[0][0][0].scales)
+    np.testing.assert_allclose(messages[0].noise, np.sqrt(2) * expected)
+    np.testing.assert_allclose(estimate.unprotected[0, 0], 2.0 * plan.smoothings[best](records.mean)[0])
+
+
 def test_choosing_needs_one_site_and_some_curves():
     with pytest.raises(InputError, match="one site only"):
         release(Iclp(selection_rule="paid"), data_of(curves(), server=np.arange(60) // 30))
