@@ -283,10 +283,6 @@ class Plan:
     spends: tuple[Spend, ...]
     budgets: tuple[Budget, ...]
 
-    def scales(self, candidate: int, block: int) -> Array:
-        """(sites, r)."""
-        return np.stack([site[block].scales for site in self.noise[candidate]])
-
     def energy(self, candidate: int) -> float:
         """E‖noise‖² of the last vector after sites are averaged."""
         each = np.array([site[-1].energy for site in self.noise[candidate]])

@@ -105,7 +105,7 @@ class CoefficientSummary:
     def reference(self, data: CurveData) -> Estimate:
         """Least squares at every point of the grid, with its sampling range."""
         curves, x = data.on_grid(self.grid.times), data.regressors
-        inverse = np.linalg.inv(x @ x.swapaxes(1, 2))
+        inverse = np.linalg.pinv(x @ x.swapaxes(1, 2), hermitian=True)  # a covariate may not vary
         fit = inverse @ (x @ curves)  # (repeats, p, K)
         errors = curves - x.swapaxes(1, 2) @ fit
         spread = errors.swapaxes(1, 2) @ errors / max(data.n_curves - self.p, 1)
