@@ -214,6 +214,8 @@ def variations():
     for shelf, field in ((sources, "source"), (mechanisms, "mechanism")):
         for cls in shelf.for_task(settings.TASK):
             for parameter in cls.parameters():
+                if parameter.name == "task":  # the page says it
+                    continue
                 for value in moved(parameter):
                     try:
                         member = cls(**{parameter.name: value})

@@ -13,6 +13,8 @@ from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.metrics import integrated_squared_errors
 from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.density_points import DensityPoints
+from engine.sources.labelled_points import LabelledPoints
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget, drawing_grid
@@ -22,7 +24,9 @@ SOURCES = {
     "varying_coefficients": CoefficientCurves(n_curves=800, n_observations_per_curve=6,
                                               n_servers=2),
     "wavelet_regression": RegressionPoints(n_curves=20_000, n_servers=2),
-    "covariance": SparseCurves(n_curves=60, n_observations_per_curve=12, n_servers=2)}
+    "covariance": SparseCurves(n_curves=60, n_observations_per_curve=12, n_servers=2),
+    "density": DensityPoints(n_curves=200, n_servers=2),
+    "risk_minimisation": LabelledPoints(n_curves=200, n_servers=2)}
 OF_TWO_TIMES = {"covariance"}
 BUDGETS = [(Budget(0.5, 1e-3),), (Budget(2.0, 1e-3),)]
 every_mechanism = pytest.mark.parametrize(
@@ -173,7 +177,7 @@ def test_without_protection_is_close_to_the_truth(mechanism):
     estimate = mechanism.without_protection(data)
     assert np.isfinite(estimate.coefficients).all()
     if data.truth is not None:
-        largest = 0.1 if mechanism.family == "iclp" else 0.02
+        largest = 0.1 if mechanism.family == "functional" else 0.02
         assert integrated_squared_errors(estimate, data.truth).total.mean() < largest
     if estimate.band is not None:
         assert (estimate.lower <= estimate.upper).all()

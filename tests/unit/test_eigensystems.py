@@ -262,8 +262,8 @@ def test_a_basis_travels_by_its_parameters_alone():
 
 
 @pytest.mark.parametrize(("function", "rule", "error"), [
-    (peaks, "gauss", 1e-9), (peaks, "midpoints", 1e-6),
-    (lambda t: np.abs(t - 0.37), "midpoints", 1e-5), (lambda t: np.sign(t - .3), "midpoints", 1e-12)])
+    (peaks, "gauss", 1e-9), (peaks, "midpoints", 1e-5),
+    (lambda t: np.abs(t - 0.37), "midpoints", 5e-5), (lambda t: np.sign(t - .3), "midpoints", 1e-12)])
 def test_a_truth_is_known_between_its_nodes(function, rule, error):
     times = np.concatenate([[0.0, 1.0], np.random.default_rng(2).random(998)]).reshape(10, 100)
     assert np.allclose(Truth.of(function, rule).at(times), function(times), atol=error)

@@ -19,7 +19,6 @@ from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.numerics.resampling import on_grid
 from engine.summaries.covariance import second_moments
-from engine.summaries.mean import on_public_grid
 from engine.summaries.selection import _scores, choose
 from engine.tasks import INTERCEPT
 from engine.types import NON_PRIVATE, Budget, Covariate, CurveData, PublicFacts, Sizes
@@ -100,7 +99,7 @@ def test_missing_readings_are_passed_over_and_an_empty_curve_is_zero():
 def test_a_missing_reading_changes_no_other_curve():
     values = curves().copy()
     values[0, 7, 5] = np.nan
-    found = on_public_grid(data_of(values), GRID) + MIDDLE
+    found = data_of(values).on_grid(GRID.times) + MIDDLE
     others = np.arange(60) != 7
     np.testing.assert_allclose(found[0, others], curves()[0, others], atol=1e-14)
     assert found[0, 7, 5] == pytest.approx((values[0, 7, 4] + values[0, 7, 6]) / 2)
