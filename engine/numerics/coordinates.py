@@ -34,3 +34,15 @@ class Coordinates:
     def squared_distance(self, difference: Array) -> Array:
         """Σ d_j² for differences d (..., size): (...)."""
         return np.asarray((difference**2).sum(axis=-1))
+
+
+POSITIONS, SIGNS = ("first", "random"), ("equal", "random")
+
+
+def sparse_vector(size: int, n_nonzero: int, positions: str, signs: str,
+                  rng: np.random.Generator) -> Array:
+    """A vector (size,) with `n_nonzero` entries of ±1: the first ones or any, + or of any sign."""
+    where = rng.permutation(size)[:n_nonzero] if positions == "random" else np.arange(n_nonzero)
+    vector = np.zeros(size)
+    vector[where] = rng.choice([-1.0, 1.0], n_nonzero) if signs == "random" else 1.0
+    return vector
