@@ -533,8 +533,9 @@ class Spend:
     `mu` is the Gaussian-DP parameter of one such release (∞ without noise), `count` how many
     there are, and `composition` "sequential" when the same people take part in each (μ's add in
     squares) or "parallel" when every person takes part in one. A release whose noise is not
-    Gaussian has no `mu`; its `epsilon` holds with δ = 0, and those add. `sensitivity` and
-    `noise_scale` are in units of what is released, in its own words.
+    Gaussian has no `mu`; its `epsilon` holds with δ = 0, and those add. Where neither says all,
+    as for a noisy choice, `rho` is the zCDP parameter of one release; those add, too.
+    `sensitivity` and `noise_scale` are in units of what is released, in its own words.
     """
 
     what: str
@@ -547,6 +548,7 @@ class Spend:
     asked: Budget
     why: str
     epsilon: float | None = None
+    rho: float | None = None
 
 
 @dataclass(frozen=True)
