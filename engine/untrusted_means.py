@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from engine import transcript
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
+from engine.noise.selection import hard_threshold
 from engine.numerics.coordinates import Coordinates
 from engine.registry import param
 from engine.tasks import SPARSE_MEAN
@@ -197,7 +198,7 @@ class UntrustedMean(Mechanism):
         if self.sparsity is None:
             beyond = sizes > 2 * math.sqrt(2 * math.log(sizes.shape[-1])) * error
             return np.where(beyond, averages, 0.0)
-        return largest(averages, self.sparsity)
+        return hard_threshold(averages, min(self.sparsity, averages.shape[-1]))
 
     # -- fixed before any row is looked at ----------------------------------------------------
 
@@ -281,16 +282,6 @@ def per_coordinate(values: Array, size: int) -> Array:
     sums = rounds.sum(axis=-2)
     sums[..., :rest] += flat[..., whole * size:]
     return np.asarray(sums)
-
-
-def largest(vectors: Array, n_kept: int) -> Array:
-    """Vectors (…, d) with all but their `n_kept` largest entries, by size, set to zero."""
-    if n_kept >= vectors.shape[-1]:
-        return vectors
-    where = np.argpartition(np.abs(vectors), -n_kept, axis=-1)[..., -n_kept:]
-    out = np.zeros_like(vectors)
-    np.put_along_axis(out, where, np.take_along_axis(vectors, where, axis=-1), axis=-1)
-    return out
 
 
 def _held(values: Array, limit: float) -> Array:

@@ -19,7 +19,7 @@ from engine.rates.sparse_regression import UntrustedServerRate
 from engine.sources.sparse_means import SparseMeans, machine_means
 from engine.transcript import recorded
 from engine.types import NON_PRIVATE, Budget, PublicFacts, SampleData, Sizes
-from engine.untrusted_means import largest, per_coordinate
+from engine.untrusted_means import per_coordinate
 
 BOTH = (SparseMeanSigns, SparseMeanLaplace)
 every_mechanism = pytest.mark.parametrize("mechanism", [
@@ -174,12 +174,6 @@ def test_a_machine_without_rows_is_refused(cls):
     gap = SampleData(data.x, None, np.where(data.server == 299, 300, data.server), data.facts)
     with pytest.raises(InputError, match="at least one row"):
         release(cls(), gap)
-
-
-def test_the_largest_entries_are_kept_and_no_others():
-    vectors = np.array([[3.0, -5.0, 0.5, 4.0], [0.0, 1.0, -2.0, 0.1]])
-    assert largest(vectors, 2).tolist() == [[0, -5, 0, 4], [0, 1, -2, 0]]
-    assert (largest(vectors, 9) == vectors).all()
 
 
 @pytest.mark.parametrize("cls", BOTH)
