@@ -1,21 +1,27 @@
-"""Composition and calibration for Gaussian noise: a thin layer over dp-accounting.
+"""Composition and calibration: Gaussian noise through dp-accounting, the rest by zCDP.
 
 A release with Gaussian noise is summed up by one number, its Gaussian-DP parameter μ: an attacker
-faces the problem of telling N(0, 1) from N(μ, 1). Whatever is rounded is rounded to the private
-side. dp-accounting is imported on first use because that takes two seconds.
+faces the problem of telling N(0, 1) from N(μ, 1). Where other noise is released along with it, the
+number is ρ of zero-concentrated privacy (zCDP, Bun and Steinke 2016): the Rényi divergence of
+order α between neighbours is at most ρα for every α > 1. Gaussian noise has ρ = μ²/2, a release
+with δ = 0 has ρ = ε²/2, and ρ's add whatever was released before. Whatever is rounded is rounded to
+the private side. dp-accounting is imported on first use because that takes two seconds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+
+from scipy.optimize import brentq
 
 from engine.errors import InputError
 from engine.types import Budget, Spend
 
 _ROUND_UP = 1 + 1e-10  # noise is made larger by this factor, far above the root finder's tolerance
 _ROUNDING = 1e-12  # of a sum of shares that make up the whole
+_ROUND_RHO = 1 + 1e-9  # ρ is made smaller by this factor, and ε of a given ρ larger by less
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
 
 
@@ -30,9 +36,7 @@ def exact_mu(epsilon: float, delta: float) -> float:
     """
     if math.isinf(epsilon):
         return math.inf
-    if delta == 0:
-        raise InputError("δ must be above 0 for Gaussian noise; got 0.", field="delta",
-                         hint="Choose δ below 1/n, for example 1/n².")
+    _needs_delta(delta, "Gaussian noise")
     from dp_accounting import gaussian_mechanism
 
     sigma = gaussian_mechanism.get_sigma_gaussian(epsilon, delta)
@@ -59,11 +63,71 @@ def printed_mu(epsilon: float, delta: float, noise: str) -> float:
     """
     if math.isinf(epsilon):
         return math.inf
-    if delta == 0:
-        exact_mu(epsilon, delta)
+    _needs_delta(delta, "Gaussian noise")
     if noise == "anisotropic":
         return epsilon / (2 * math.sqrt(math.log(2 / delta)))
     return epsilon / math.sqrt(2 * math.log(1.25 / delta))
+
+
+def _needs_delta(delta: float, noise: str) -> None:
+    if delta == 0:
+        raise InputError(f"δ must be above 0 for {noise}; got 0.", field="delta",
+                         hint="Choose δ below 1/n, for example 1/n².")
+
+
+# -- zCDP: of order α = 1 + a, the proof of (ε, δ) from ρ reads --------------------------------
+# δ = exp(a((1 + a)ρ − ε)) (1 − 1/(1 + a))^{1 + a}/a    (Canonne, Kamath and Steinke 2020, Prop. 12)
+
+
+@lru_cache(maxsize=4096)
+def rho_of(epsilon: float, delta: float) -> float:
+    """The largest ρ that is proved to be (ε, δ)-DP, rounded down; ∞ at ε = ∞.
+
+    Every a gives ρ = (ε − e(a))/(1 + a), with e(a) as in `_excess`. The best a is where that is
+    also the ρ of which a is the best order.
+
+    Raises
+    ------
+    InputError
+        If δ = 0, where no ρ above 0 suffices.
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    _needs_delta(delta, "zCDP")
+    a = _root(lambda a: (1 + a) * _rho_with_best(a, delta) + _excess(a, delta) - epsilon, delta)
+    return (epsilon - _excess(a, delta)) / (1 + a) / _ROUND_RHO
+
+
+@lru_cache(maxsize=4096)
+def epsilon_of_rho(rho: float, delta: float) -> float:
+    """The smallest ε for which ρ-zCDP is proved to be (ε, δ)-DP, rounded up.
+
+    min_a (1 + a)ρ + e(a); ∞ for δ = 0, unless nothing was spent.
+    """
+    if rho == 0:
+        return 0.0
+    if math.isinf(rho) or delta == 0:
+        return math.inf
+    a = _root(lambda a: _rho_with_best(a, delta) - rho, delta)
+    return max(0.0, ((1 + a) * rho + _excess(a, delta)) * (1 + 1e-10))
+
+
+def _excess(a: float, delta: float) -> float:
+    """e(a), by which ε exceeds the Rényi divergence of order 1 + a at this δ."""
+    return (-math.log(delta) - math.log1p(a)) / a - math.log1p(1 / a)
+
+
+def _rho_with_best(a: float, delta: float) -> float:
+    """The ρ for which 1 + a is the best order: where d/da of (1 + a)ρ + e(a) vanishes."""
+    return (-math.log(delta) - math.log1p(a)) / (a * a)
+
+
+def _root(falling: Callable[[float], float], delta: float) -> float:
+    """Where a function of a falls through 0, at most 1/δ − 1, beyond which no order is best."""
+    most = math.log(1 / delta - 1)
+    if falling(math.exp(most)) >= 0:  # by rounding
+        return math.exp(most)
+    return math.exp(brentq(lambda log_a: falling(math.exp(log_a)), most - 100, most, xtol=1e-12))
 
 
 def per_round_mu(total: float, rounds: int) -> float:
@@ -96,11 +160,26 @@ def total_epsilon(spends: Iterable[Spend]) -> float | None:
     return total
 
 
+def total_rho(spends: Iterable[Spend]) -> float:
+    """The ρ of all spends about one server's people together."""
+    return sum(_line_rho(spend) for spend in spends)
+
+
+def _line_rho(spend: Spend) -> float:
+    rho = spend.rho
+    if rho is None and spend.mu is not None:
+        rho = spend.mu**2 / 2
+    if rho is None:
+        rho = math.nan if spend.epsilon is None else spend.epsilon**2 / 2
+    return rho * (spend.count if spend.composition == "sequential" else 1)
+
+
 def guarantee(spends: Sequence[Spend], server: int) -> Budget:
     """The (ε, δ) proved for one server's people by the noise that was really added.
 
-    δ is the one asked for, or 0 where no release needs it; ε is exact. It may exceed what was
-    asked when printed constants do not keep their promise, and falls below it when they are loose.
+    δ is the one asked for, or 0 where no release needs it; ε is exact, and where noise is neither
+    all Gaussian nor all with δ = 0 it is what the sum of ρ proves. It may exceed what was asked
+    when printed constants do not keep their promise, and falls below it when they are loose.
     """
     return _proved(by_server(spends)[server])
 
@@ -125,7 +204,12 @@ def keeps_promise(spends: Sequence[Spend]) -> bool:
 
 def _proved(own: Sequence[Spend]) -> Budget:
     asked, pure = own[0].asked, total_epsilon(own)
-    epsilon = exact_epsilon(total_mu(own), asked.delta) if pure is None else pure
+    epsilon = _proved_epsilon(own, asked.delta) if pure is None else pure
     if epsilon <= asked.epsilon * (1 + _ROUNDING) and asked.epsilon <= epsilon * (1 + _SAME):
         return asked
     return Budget(max(epsilon, 1e-12), asked.delta if pure is None else 0.0)
+
+
+def _proved_epsilon(own: Sequence[Spend], delta: float) -> float:
+    mu = total_mu(own)
+    return epsilon_of_rho(total_rho(own), delta) if math.isnan(mu) else exact_epsilon(mu, delta)

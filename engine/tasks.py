@@ -62,6 +62,11 @@ SPARSE_REGRESSION = Task(
     estimand="a few coefficients among many, from data on several machines",
     loss="squared error of the coefficients")
 
+SPARSE_MEAN = Task(
+    key="sparse_mean", label="Sparse mean, nobody trusted",
+    estimand="a few large means among many, from machines that trust no server",
+    loss="squared error of the means")
+
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,
-    DENSITY, RISK_MINIMISATION, COVARIANCE, SPARSE_REGRESSION)}
+    DENSITY, RISK_MINIMISATION, COVARIANCE, SPARSE_REGRESSION, SPARSE_MEAN)}

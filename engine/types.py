@@ -176,7 +176,8 @@ class Truth:
 
     Functions with jumps or kinks need the rule "midpoints", whose many nodes take the place of
     the 200. Functions on [0, 1]² have the rule "square": 96 × 96 midpoints, on which they are
-    drawn as well, so that `grid_values` are the `node_values`.
+    drawn as well, so that `grid_values` are the `node_values`. A vector has the rule "coordinates"
+    (see `of_vector`): its entries are both kinds of values and its energy is their sum of squares.
     """
 
     grid_values: Array
@@ -188,6 +189,12 @@ class Truth:
         nodes = quadrature(rule)[0]
         return cls(_read_only(function(_drawn(rule))), _read_only(function(nodes)), rule)
 
+    @classmethod
+    def of_vector(cls, entries: Array) -> Truth:
+        """A vector (d,), or one for each machine, (machines, d)."""
+        values = _read_only(np.array(entries, dtype=float))
+        return cls(values, values, "coordinates")
+
     def less(self, curve: Callable[[Array], Array]) -> Truth:
         """What is left of the truth when a known curve is taken off."""
         return replace(self, grid_values=_read_only(self.grid_values - curve(_drawn(self.rule))),
@@ -197,7 +204,8 @@ class Truth:
         """Values at other points (…) of [0, 1], or (…, 2) of the square: (…), functions first.
 
         "gauss": the polynomial through the nodes, exact to rounding for the smooth truths it is
-        used for. "midpoints": the broken line. "square": the bicubic spline.
+        used for. "midpoints": the broken line. "square": the bicubic spline. A vector has no
+        values between its entries.
         """
         points = np.asarray(points)
         shape, dimension = points.shape, 1
@@ -209,12 +217,15 @@ class Truth:
 
     @property
     def quadrature(self) -> tuple[Array, Array]:
-        """The nodes of `node_values` and their weights."""
+        """The nodes of `node_values` and their weights; for a vector, positions and ones."""
+        if self.rule == "coordinates":
+            size = self.node_values.shape[-1]
+            return np.arange(size, dtype=float), np.ones(size)
         return quadrature(self.rule)
 
     @property
     def energy(self) -> Array:
-        """∫ μ² over [0, 1], of each function."""
+        """∫ μ² over [0, 1], of each function; of a vector, Σ μ_j²."""
         return np.asarray(self.node_values**2 @ self.quadrature[1])
 
 
@@ -525,8 +536,9 @@ class Spend:
     `mu` is the Gaussian-DP parameter of one such release (∞ without noise), `count` how many
     there are, and `composition` "sequential" when the same people take part in each (μ's add in
     squares) or "parallel" when every person takes part in one. A release whose noise is not
-    Gaussian has no `mu`; its `epsilon` holds with δ = 0, and those add. `sensitivity` and
-    `noise_scale` are in units of what is released, in its own words.
+    Gaussian has no `mu`; its `epsilon` holds with δ = 0, and those add. Where neither says all,
+    as for a noisy choice, `rho` is the zCDP parameter of one release; those add, too.
+    `sensitivity` and `noise_scale` are in units of what is released, in its own words.
     """
 
     what: str
@@ -539,6 +551,7 @@ class Spend:
     asked: Budget
     why: str
     epsilon: float | None = None
+    rho: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Rates of sparse regression on many machines (Zhang, Nakada and Zhang, arXiv 2404.16287).
+"""Rates of sparse regression and of sparse means on many machines.
 
-Constants are one and the noise of the response has variance one. One row of one machine is
-protected unless it is said that a whole machine is.
+After Zhang, Nakada and Zhang (2024), arXiv 2404.16287. Constants are one and the noise of the
+response has variance one. One row of one machine is protected unless it is said that a whole
+machine is.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
-from engine.tasks import SPARSE_REGRESSION
+from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION
 from engine.types import Array
 
 ROWS, PRIVACY = "Number of rows", "Privacy"
@@ -126,7 +127,7 @@ class UntrustedServerRate(Rate):
     key = "sparse_mean_untrusted"
     label = "Sparse mean, untrusted server"
     order = 51
-    tasks = frozenset({SPARSE_REGRESSION.key})
+    tasks = frozenset({SPARSE_MEAN.key})
     reference = ("Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Theorems 1 and 2, read as "
                  "hiding a whole machine; what hides a row was derived for this project")
     symbols = (N, S, D, SPARSITY, EPSILON)
@@ -196,6 +197,40 @@ def _one_coordinate(p: Point) -> Array:
 
 @rates.register
 @dataclass(frozen=True, kw_only=True)
+class TrustedMeanRate(Rate):
+    """A sparse mean when a trusted server pools all rows and adds noise once; a row is hidden.
+
+    What trust is worth: the number of features enters through its logarithm alone. Derived for
+    this project from noisy selection on the pooled mean.
+    """
+
+    key = "sparse_mean_trusted"
+    label = "Sparse mean, trusted server"
+    order = 52
+    tasks = frozenset({SPARSE_MEAN.key})
+    reference = "noisy selection on the pooled mean; derived for this project"
+    symbols = (N, S, D, SPARSITY, EPSILON, DELTA)
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return (Term(ROWS, r"s\log d\,(Sn)^{-1}", lambda p: _rows(p["s"], _pooled(p), p)),
+                Term(PRIVACY, r"s^2\log^2 d\,\log(1/\delta)\,(Sn\varepsilon)^{-2}", _pooled_noise))
+
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        return (Boundary("crossover", "epsilon", (PRIVACY, ROWS),
+                         r"\varepsilon = (s\log d\,\log(1/\delta)/(Sn))^{1/2}",
+                         lambda p: np.sqrt(p["s"] * np.log(p["d"]) * np.log(1 / p["delta"])
+                                           / _pooled(p))),)
+
+
+def _pooled_noise(p: Point) -> Array:
+    return np.asarray((p["s"] * np.log(p["d"])) ** 2.0 * np.log(1 / p["delta"])
+                      / (_pooled(p) * p["epsilon"]) ** 2.0)
+
+
+@rates.register
+@dataclass(frozen=True, kw_only=True)
 class DifferingMachinesRate(Rate):
     """A part shared by all machines and a part of one's own.
 
@@ -207,7 +242,7 @@ class DifferingMachinesRate(Rate):
 
     key = "sparse_regression_differing"
     label = "Sparse regression, machines that differ"
-    order = 52
+    order = 53
     tasks = frozenset({SPARSE_REGRESSION.key})
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Theorem 7"
     symbols = (N, S, D, SHARED, OWN, EPSILON, DELTA)

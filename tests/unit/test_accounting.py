@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
@@ -99,3 +100,115 @@ def test_the_anisotropic_shape_has_the_least_total_variance():
         variances = rng.uniform(0.1, 5, 3)
         variances *= (sensitivity**2 / variances).sum()
         assert variances.sum() >= best * (1 - 1e-12)
+
+
+# -- zCDP ----------------------------------------------------------------------------------------
+
+BUDGETS = [(epsilon, delta) for epsilon in (1e-4, 0.05, 0.5, 2.0, 10.0, 60.0)
+           for delta in (0.3, 1e-3, 1e-6, 1e-15)]
+
+
+def selection(rho, count=1, **kwargs):
+    return Spend("x", kwargs.get("server", 0), None, (1.0,), (1.0,), count, "sequential",
+                 kwargs.get("asked", Budget(1, 1e-6)), "", rho=rho)
+
+
+def fifty_digits(rho, delta):
+    """min over α of (ρα + log(1 − 1/α) − log(αδ)/(α − 1)), by golden section on log(α − 1)."""
+    with mpmath.workdps(50):
+        rho, delta = mpmath.mpf(rho), mpmath.mpf(delta)
+
+        def epsilon(log_a):
+            order = 1 + mpmath.exp(log_a)
+            return (rho * order + mpmath.log(1 - 1 / order)
+                    - mpmath.log(order * delta) / (order - 1))
+        low, high, ratio = mpmath.mpf(-30), mpmath.mpf(60), (mpmath.sqrt(5) - 1) / 2
+        for _ in range(140):
+            left, right = high - ratio * (high - low), low + ratio * (high - low)
+            low, high = (low, right) if epsilon(left) < epsilon(right) else (left, high)
+        return epsilon((low + high) / 2)
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "tight", "simple"), [
+    (1, 1e-6, .02436, .01747), (2, 1e-6, .08815, .06757), (4, 1e-6, .31106, .25394),
+    (0.8, 1e-5, .02026, .01343), (0.5, 1e-6, .00664, .00444), (0.3, 1e-6, .00254, .00161)])
+def test_rho_is_the_tabulated_one_and_beats_the_simple_conversion(epsilon, delta, tight, simple):
+    log = math.log(1 / delta)
+    printed = (math.sqrt(log + epsilon) - math.sqrt(log)) ** 2
+    assert printed == pytest.approx(simple, abs=5.1e-6)
+    assert accounting.rho_of(epsilon, delta) == pytest.approx(tight, abs=5.1e-6)
+    assert accounting.epsilon_of_rho(printed, delta) < printed + 2 * math.sqrt(printed * log)
+
+
+@pytest.mark.parametrize(("delta", "noise"), [
+    (1e-5, {0.3: 11.238, 0.5: 7.032, 0.8: 4.573, 1: 3.731, 2: 1.994, 4: 1.081}),
+    (1e-6, {0.3: 12.992, 0.5: 8.058, 0.8: 5.198, 1: 4.225, 2: 2.230, 4: 1.194})])
+def test_gaussian_noise_is_the_tabulated_one(delta, noise):
+    for epsilon, sd in noise.items():
+        assert 1 / accounting.exact_mu(epsilon, delta) == pytest.approx(sd, abs=6e-4)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+def test_the_conversion_never_falls_below_fifty_digits_and_wastes_next_to_nothing(epsilon, delta):
+    rho = accounting.rho_of(epsilon, delta)
+    truth = fifty_digits(rho, delta)
+    assert truth <= epsilon
+    assert fifty_digits(rho * (1 + 1e-6), delta) > epsilon
+    assert truth <= accounting.epsilon_of_rho(rho, delta) <= float(truth) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+def test_the_conversion_agrees_with_the_accountant_on_the_same_orders(delta):
+    """An accountant on a grid of orders is never below, and close where the grid is fine."""
+    from dp_accounting import ZCDpEvent
+    from dp_accounting.rdp import RdpAccountant
+
+    for rho in (1e-3, 0.0244, 0.3, 2.0):
+        accountant = RdpAccountant(orders=1 + np.exp(np.linspace(-3, 9, 4000)))
+        accountant.compose(ZCDpEvent(rho))
+        ours = accounting.epsilon_of_rho(rho, delta)
+        assert ours == pytest.approx(accountant.get_epsilon(delta), rel=1e-5)
+        assert ours <= accountant.get_epsilon(delta) * (1 + 1e-9)
+
+
+def test_rho_grows_with_epsilon_and_delta():
+    by_epsilon = [accounting.rho_of(e, 1e-6) for e in np.geomspace(1e-3, 100, 60)]
+    by_delta = [accounting.rho_of(1.0, d) for d in np.geomspace(1e-15, 0.5, 60)]
+    assert (np.diff(by_epsilon) > 0).all() and (np.diff(by_delta) > 0).all()
+
+
+def test_rho_without_a_limit_is_infinite_and_delta_zero_is_refused():
+    assert accounting.rho_of(math.inf, 1e-6) == math.inf
+    assert accounting.epsilon_of_rho(math.inf, 1e-6) == math.inf
+    assert accounting.epsilon_of_rho(0.0, 0.0) == 0.0
+    assert accounting.epsilon_of_rho(0.1, 0.0) == math.inf
+    with pytest.raises(InputError, match="δ must be above 0"):
+        accounting.rho_of(1.0, 0.0)
+
+
+def test_gaussian_pure_and_other_lines_add_up_in_rho():
+    """ρ, count·μ²/2 and ε²/2, turned into ε once, at the end."""
+    pure = Spend("x", 0, None, (1.0,), (1.0,), 1, "sequential", Budget(1, 1e-6), "", epsilon=0.1)
+    lines = [selection(0.002, 3), spend(0.05, 4, asked=Budget(1, 1e-6)), pure]
+    assert accounting.total_rho(lines) == pytest.approx(0.006 + 4 * 0.00125 + 0.005)
+    assert accounting.guarantee(lines, 0).epsilon == accounting.epsilon_of_rho(
+        accounting.total_rho(lines), 1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 1e-6), (1.0, 1e-6), (4.0, 1e-3)])
+def test_a_plan_that_shares_out_rho_reports_exactly_what_was_asked(epsilon, delta):
+    asked, rho = Budget(epsilon, delta), accounting.rho_of(epsilon, delta)
+    lines = [selection(0.5 * rho / 12, 12, asked=asked),
+             spend(math.sqrt(rho / 12), 12, asked=asked)]
+    assert accounting.guarantee(lines, 0) == asked
+    assert accounting.keeps_promise(lines)
+    assert not accounting.keeps_promise([*lines, selection(1e-4 * rho, asked=asked)])
+
+
+def test_ledgers_without_rho_are_worth_what_they_were():
+    """Gaussian lines keep the exact curve, which is tighter than their ρ; pure lines keep δ = 0."""
+    gaussian = [spend(0.3), spend(0.4)]
+    assert accounting.guarantee(gaussian, 0).epsilon == accounting.exact_epsilon(0.5, 1e-3)
+    assert accounting.exact_epsilon(0.5, 1e-3) < accounting.epsilon_of_rho(0.125, 1e-3)
+    pure = [Spend("x", 0, None, (1.0,), (1.0,), 2, "sequential", Budget(1, 1e-3), "", epsilon=0.2)]
+    assert accounting.guarantee(pure, 0) == Budget(0.4)

@@ -10,6 +10,7 @@ from engine.rates import rates
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.sparse_regression import (
     DifferingMachinesRate,
+    TrustedMeanRate,
     TrustedServerRate,
     UntrustedServerRate,
 )
@@ -31,7 +32,7 @@ EVERY_RELEASE = [
     for penalty in ("usual", "one_over_n")]
 ALL = [WaveletRate(smoothness=0.8), WaveletRate(smoothness=2.5), POINTWISE, *EVERY_RELEASE,
        TrustedServerRate(), UntrustedServerRate(hidden="row"),
-       UntrustedServerRate(hidden="machine"), DifferingMachinesRate()]
+       UntrustedServerRate(hidden="machine"), TrustedMeanRate(), DifferingMachinesRate()]
 
 
 def name(rate):
@@ -100,12 +101,13 @@ def test_more_people_and_weaker_protection_never_raise_the_error(rate):
         assert (np.diff(total, axis=0) <= 1e-12 * total[1:]).all()
 
 
-def test_the_three_tasks_have_their_rates():
-    found = {task: {cls.key for cls in rates.for_task(task)}
-             for task in ("wavelet_regression", "functional_summary", "sparse_regression")}
+def test_the_tasks_have_their_rates():
+    found = {task: {cls.key for cls in rates.for_task(task)} for task in (
+        "wavelet_regression", "functional_summary", "sparse_regression", "sparse_mean")}
     assert found["wavelet_regression"] == {"wavelet_regression"}
     assert found["functional_summary"] == {"functional_release"}
-    assert len(found["sparse_regression"]) == 3
+    assert found["sparse_regression"] == {"sparse_regression", "sparse_regression_differing"}
+    assert found["sparse_mean"] == {"sparse_mean_untrusted", "sparse_mean_trusted"}
     assert all(cls.reference and cls.label for cls in rates.all())
 
 
@@ -484,6 +486,15 @@ def test_hiding_a_row_beats_the_printed_rate_that_was_meant_for_it():
     printed = UntrustedServerRate(hidden="machine").total(**point)
     assert printed == pytest.approx(2e-5)
     assert UntrustedServerRate().total(**point) < printed
+
+
+def test_a_trusted_server_pays_for_features_by_their_logarithm():
+    point = {"n": 1000.0, "S": 10.0, "d": 50.0, "s": 4.0, "epsilon": 0.5, "delta": 1e-5}
+    ln = np.log
+    np.testing.assert_allclose(TrustedMeanRate().evaluate(**point), [
+        4 * ln(50) / 1e4, 16 * ln(50) ** 2 * ln(1e5) / 5000**2], rtol=1e-12)
+    more = TrustedMeanRate().evaluate(**{**point, "d": 2500.0})
+    np.testing.assert_allclose(more / TrustedMeanRate().evaluate(**point), [2, 4])
 
 
 def test_differing_machines_add_the_shared_and_the_own_error():

@@ -1,0 +1,48 @@
+"""Vectors whose entries are what is estimated, as coefficients of a basis like any other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.types import Array, Truth
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The unit vectors of R^d: coefficient j is entry j, and distance is Euclidean.
+
+    Where curves have times, vectors have positions 0 … size − 1.
+    """
+
+    size: int
+
+    def __call__(self, positions: Array) -> Array:
+        """1 where a position (…), rounded, is that of the entry, 0 elsewhere: (…, size)."""
+        nearest = np.rint(np.asarray(positions))[..., None]
+        return np.asarray(nearest == np.arange(self.size), dtype=float)
+
+    def first(self, size: int) -> Coordinates:
+        return replace(self, size=size)
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """The vector itself, cut to `size` entries, and the energy (…) of those cut off."""
+        kept = truth.node_values[..., :self.size]
+        return kept, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
+
+    def squared_distance(self, difference: Array) -> Array:
+        """Σ d_j² for differences d (..., size): (...)."""
+        return np.asarray((difference**2).sum(axis=-1))
+
+
+POSITIONS, SIGNS = ("first", "random"), ("equal", "random")
+
+
+def sparse_vector(size: int, n_nonzero: int, positions: str, signs: str,
+                  rng: np.random.Generator) -> Array:
+    """A vector (size,) with `n_nonzero` entries of ±1: the first ones or any, + or of any sign."""
+    where = rng.permutation(size)[:n_nonzero] if positions == "random" else np.arange(n_nonzero)
+    vector = np.zeros(size)
+    vector[where] = rng.choice([-1.0, 1.0], n_nonzero) if signs == "random" else 1.0
+    return vector

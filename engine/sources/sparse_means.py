@@ -1,0 +1,130 @@
+"""Simulated rows of normal numbers, few of whose means are not zero, on many machines."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
+from engine.registry import param
+from engine.sources import Source, sources
+from engine.tasks import SPARSE_MEAN
+from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
+
+_MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
+
+
+@sources.register
+@dataclass(frozen=True, kw_only=True)
+class SparseMeans(Source[SampleData]):
+    """x ~ N(μ, I) of d numbers on each row; s entries of μ are ± `size`, the others are zero.
+
+    Stated are that |μ_j| ≤ 1 and that numbers scatter around μ_j with standard deviation 1; single
+    numbers may lie beyond. `pattern` numbers the draw of places and signs: μ belongs to the recipe.
+
+    Raises
+    ------
+    InputError
+        If there are more machines than rows, more entries than numbers, or more than 2·10⁸ numbers
+        in one data set.
+
+    References
+    ----------
+    Zhang, Nakada and Zhang (2024), arXiv 2404.16287, section 3.
+    """
+
+    key = "sparse_means"
+    label = "Rows with few means that are not zero"
+    order = 10
+    tasks = frozenset({SPARSE_MEAN.key})
+
+    n_curves: int = param(40_000, "Rows", "How many there are, over all machines.",
+                          low=2, high=10_000_000, symbol="N")
+    n_servers: int = param(2000, "Machines", "Each keeps its own rows and trusts nobody.",
+                           low=1, high=10_000, symbol="m")
+    n_features: int = param(50, "Numbers in a row", "Means to be found.",
+                            low=2, high=2000, symbol="d")
+    n_nonzero: int = param(5, "Means that are not zero", "All others are.", low=1, high=500,
+                           symbol="s")
+    size: float = param(0.5, "Their size", "Without sign.", low=0.0, high=1.0, symbol="μ")
+    positions: str = param("random", "Their places", "First, or anywhere.", choices=POSITIONS)
+    signs: str = param("random", "Their signs", "Equal: all are positive.", choices=SIGNS)
+    pattern: int = param(1, "Draw of places and signs", "Numbers one draw of them.",
+                         low=0, high=1_000_000)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_servers > self.n_curves:
+            raise InputError(f"{self.n_servers} machines need at least as many rows; got "
+                             f"{self.n_curves}.", field="n_servers", hint="Take fewer machines.")
+        if self.n_nonzero > self.n_features:
+            raise InputError(f"{self.n_nonzero} of {self.n_features} means cannot differ from "
+                             "zero.", field="n_nonzero", hint="Take fewer.")
+        if self.n_curves * self.n_features > _MOST_NUMBERS:
+            raise InputError(f"Rows times numbers in a row may be at most {_MOST_NUMBERS}; got "
+                             f"{self.n_curves * self.n_features}.", field="n_curves",
+                             hint="Take fewer rows or shorter ones.")
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return (("Many machines with 20 rows each", {}),
+                ("Phones with one row each", {"n_curves": 10_000, "n_servers": 10_000,
+                                              "size": 1.0}),
+                ("200 machines with 500 rows each", {"n_curves": 100_000, "n_servers": 200,
+                                                     "size": 0.1}))
+
+    @property
+    def facts(self) -> PublicFacts:
+        reach = 1 + math.sqrt(2 * math.log(2 * self.n_curves))
+        return PublicFacts(name=self.label, person="row", people="rows", value_name="Mean",
+                           value_low=-1.0, value_high=1.0, reading_sd=1.0, unit_scale=True,
+                           covariates=(Covariate("Number", -reach, reach),) * self.n_features)
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(self._per_machine(), self.n_curves, 1, self.n_features)
+
+    @property
+    def truth(self) -> Truth:
+        return _truth(self.n_features, self.n_nonzero, self.size, self.positions, self.signs,
+                      self.pattern)
+
+    def resized(self, people: int, readings: int, sites: int) -> SparseMeans:
+        """The same means with so many rows on each of so many machines."""
+        return replace(self, n_curves=people * sites, n_servers=sites)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
+        x = rng.standard_normal((n_repeats, self.n_curves, self.n_features))
+        x += self.truth.node_values
+        server = np.repeat(np.arange(self.n_servers), self._per_machine())
+        return SampleData(x, None, server, self.facts, self.truth)
+
+    def _per_machine(self) -> tuple[int, ...]:
+        whole, rest = divmod(self.n_curves, self.n_servers)
+        return tuple(whole + (i < rest) for i in range(self.n_servers))
+
+
+def machine_means(mean: Array, rows: int, asked: NDArray[np.int64], n_repeats: int,
+                  rng: np.random.Generator) -> Array:
+    """Means over `rows` rows of what machines are asked for, drawn as such.
+
+    N(μ_j, 1/rows) for j = `asked` (machines, k): (repeats, machines, k). The law of what `draw`
+    gives, for sizes at which rows would not fit into memory.
+    """
+    means = rng.standard_normal((n_repeats, *asked.shape))
+    means /= math.sqrt(rows)
+    means += mean[asked]
+    return means
+
+
+@lru_cache(maxsize=16)
+def _truth(size: int, n_nonzero: int, height: float, positions: str, signs: str, pattern: int
+           ) -> Truth:
+    rng = np.random.default_rng(pattern)
+    return Truth.of_vector(height * sparse_vector(size, n_nonzero, positions, signs, rng))

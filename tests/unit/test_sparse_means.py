@@ -1,0 +1,333 @@
+"""Sparse means from machines that trust nobody: exact chances, predicted errors, ledgers."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import erf
+
+from engine import accounting
+from engine.errors import InputError
+from engine.experiments import generator
+from engine.identity import digest
+from engine.mechanisms import mechanisms
+from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
+from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
+from engine.metrics import integrated_squared_errors
+from engine.rates.sparse_regression import UntrustedServerRate
+from engine.sources.sparse_means import SparseMeans, machine_means
+from engine.transcript import recorded
+from engine.types import NON_PRIVATE, Budget, PublicFacts, SampleData, Sizes
+from engine.untrusted_means import per_coordinate
+
+BOTH = (SparseMeanSigns, SparseMeanLaplace)
+every_mechanism = pytest.mark.parametrize("mechanism", [
+    cls(sparsity=sparsity) for cls in BOTH for sparsity in (5, None)], ids=repr)
+SOURCE = SparseMeans(n_curves=6000, n_servers=300, n_features=30)
+BUDGETS = [(Budget(0.5),), (Budget(2.5, 1e-3),)]
+FACTS = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=1.0)
+
+
+def draw(seed=1, source=SOURCE, repeats=2):
+    return source.draw(repeats, generator(seed, 0, 0))
+
+
+def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
+    return mechanism.release_many(data, budgets, draws, generator(seed, 1, 0))
+
+
+def simulated(mechanism, mean, machines, rows, epsilon, repeats, seed=1):
+    """Squared errors (repeats,) where means of machines are drawn as such, and the plan."""
+    sizes = Sizes((rows,) * machines, rows * machines, 1, len(mean))
+    plan = mechanism.plan(sizes, (Budget(epsilon),), FACTS)
+    rng = generator(seed, 0, 0)
+    answers = mechanism.answers(machine_means(mean, rows, plan.asked, repeats, rng))
+    standard = mechanism.standard((repeats, 1, machines, plan.per_machine), rng)
+    found = mechanism.estimate(plan, answers, standard)[:, 0]
+    return ((found - mean) ** 2).sum(axis=1), plan
+
+
+def spikes(size, n_nonzero, height):
+    return np.where(np.arange(size) < n_nonzero, height, 0.0)
+
+
+# -- what both keep ---------------------------------------------------------------------------
+
+
+def test_both_serve_the_task_and_say_what_they_protect():
+    assert mechanisms.for_task("sparse_mean") == (SparseMeanLaplace, SparseMeanSigns)
+    assert (SparseMeanSigns.protects, SparseMeanLaplace.protects) == ("machine", "row")
+
+
+@every_mechanism
+def test_the_same_seed_gives_the_same_release_and_another_seed_another(mechanism):
+    data = draw()
+    budgets = [(Budget(0.5),), (Budget(9.0),)]
+    first, again, other = (release(mechanism, data, budgets, seed=s).coefficients
+                           for s in (1, 1, 2))
+    assert (first == again).all() and (first[1] != other[1]).any()
+    assert first.shape == (2, 2, 3, 30)
+
+
+@every_mechanism
+def test_data_are_unchanged_and_everything_pickles(mechanism):
+    data = draw()
+    before = digest(data)
+    release(mechanism, data)
+    assert digest(data) == before
+    assert pickle.loads(pickle.dumps(mechanism)) == mechanism
+
+
+@every_mechanism
+def test_without_a_limit_no_noise_is_added_and_every_machine_answers_for_everything(mechanism):
+    estimate = release(mechanism, draw(), [(NON_PRIVATE,)])
+    assert (estimate.coefficients[0] == estimate.unprotected[0][:, None]).all()
+    assert estimate.tuning[0] == {"per machine": 30}
+
+
+@every_mechanism
+@pytest.mark.parametrize("epsilon", [0.05, 0.7, 3.0, 10.0])
+def test_every_machine_spends_what_was_asked_and_delta_stays_zero(mechanism, epsilon):
+    spends = release(mechanism, draw(), [(Budget(epsilon, 1e-4),)]).spends[0]
+    for budget in accounting.guarantees(spends):
+        assert budget.epsilon <= epsilon
+        assert budget.epsilon == pytest.approx(epsilon, rel=1e-9)
+    assert accounting.total_epsilon([spends[0]]) == pytest.approx(epsilon, rel=1e-12)
+    assert len(spends) == 300 and all(mechanism.protects in spend.why for spend in spends)
+
+
+@every_mechanism
+def test_tuning_and_ledger_do_not_follow_the_rows(mechanism):
+    one, other = release(mechanism, draw(1)), release(mechanism, draw(2))
+    assert one.tuning == other.tuning and one.spends == other.spends
+
+
+@every_mechanism
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
+def test_a_bad_number_leaves_the_release_finite_and_in_its_range(mechanism, bad):
+    data = draw(repeats=1)
+    x = data.x.copy()
+    x[0, :25] = bad
+    found = release(mechanism, replace(data, x=x)).coefficients
+    assert np.isfinite(found).all() and np.abs(found).max() <= 1
+
+
+@every_mechanism
+def test_a_release_is_a_function_of_the_messages_alone(mechanism):
+    """What machines sent, put together by hand, is the release."""
+    data, epsilon = draw(repeats=1), 2.5
+    with recorded() as messages:
+        found = release(mechanism, data, [(Budget(epsilon),)], draws=1).coefficients[0, 0, 0]
+    plan = mechanism.plan(data.sizes, (Budget(epsilon),), data.facts)
+    assert [message.server for message in messages] == list(range(300))
+    answers, counts = np.zeros(30), np.zeros(30)
+    for machine, message in enumerate(messages):
+        assert message.values.shape == message.noise.shape == (plan.per_machine,)
+        for a in range(plan.per_machine):
+            coordinate = (machine * plan.per_machine + a) % 30
+            answers[coordinate] += message.values[a]
+            counts[coordinate] += 1
+    means = np.clip(mechanism.means(answers / counts * mechanism.gain(plan)[0], plan), -1, 1)
+    kept = found != 0
+    np.testing.assert_allclose(found[kept], means[kept], rtol=1e-12)
+    if mechanism.sparsity:
+        assert kept.sum() == 5 and np.abs(means[kept]).min() >= np.abs(means[~kept]).max()
+
+
+def test_no_message_is_a_mean_of_rows():
+    """Signs are ±1; averages differ from the exact ones on every machine."""
+    data = draw(repeats=1)
+    for cls in BOTH:
+        with recorded() as messages:
+            release(cls(), data, [(Budget(1.0),)], draws=1)
+        sent = np.concatenate([message.values for message in messages])
+        exact = data.x[0].reshape(300, 20, 30).mean(axis=1)[np.arange(300), np.arange(300) % 30]
+        assert set(np.abs(sent)) == {1.0} if cls is SparseMeanSigns else (sent != exact).all()
+
+
+def test_every_coordinate_is_asked_equally_often_give_or_take_one():
+    for machines, per_machine in ((300, 1), (41, 3), (30, 1), (7, 30)):
+        sizes = Sizes((4,) * machines, 4 * machines, 1, 30)
+        plan = SparseMeanSigns(per_machine=per_machine).plan(sizes, (Budget(1.0),), FACTS)
+        times = np.bincount(plan.asked.ravel(), minlength=30)
+        assert times.max() - times.min() <= 1 and times.min() >= 1
+        assert all(len(set(own)) == per_machine for own in plan.asked)
+        ones = np.ones((machines, per_machine))
+        assert (per_coordinate(ones, 30) == times).all()
+
+
+@pytest.mark.parametrize(("mechanism", "machines", "facts", "field"), [
+    (SparseMeanSigns(), 29, FACTS, "n_servers"),
+    (SparseMeanLaplace(per_machine=2), 14, FACTS, "n_servers"),
+    (SparseMeanLaplace(), 40, replace(FACTS, reading_sd=0.0), "reading_sd")])
+def test_what_cannot_be_asked_is_refused(mechanism, machines, facts, field):
+    sizes = Sizes((4,) * machines, 4 * machines, 1, 30)
+    with pytest.raises(InputError) as refused:
+        mechanism.plan(sizes, (Budget(1.0),), facts)
+    assert refused.value.field == field
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_a_machine_without_rows_is_refused(cls):
+    data = draw(repeats=1)
+    gap = SampleData(data.x, None, np.where(data.server == 299, 300, data.server), data.facts)
+    with pytest.raises(InputError, match="at least one row"):
+        release(cls(), gap)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_a_threshold_keeps_nothing_where_nothing_is(cls):
+    """20 data sets with zero means: 2√(2 log d) standard errors are not passed by chance."""
+    source = replace(SOURCE, size=0.0)
+    found = release(cls(sparsity=None), draw(source=source, repeats=20), draws=1).coefficients
+    assert (found == 0).all()
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_without_protection_the_largest_means_of_all_rows_are_reported(cls):
+    """50 data sets of 6000 rows: s/N on the kept five."""
+    data = draw(repeats=50)
+    errors = integrated_squared_errors(cls().without_protection(data), data.truth).total
+    assert errors.mean() == pytest.approx(5 / 6000, rel=5 * np.sqrt(2 / 250))
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_machines_may_have_budgets_and_sizes_of_their_own(cls):
+    server = np.repeat(np.arange(60), np.tile([10, 30], 30))
+    truth = SOURCE.truth
+    rng = generator(1, 0, 0)
+    x = truth.node_values + rng.standard_normal((1, len(server), 30))
+    data = SampleData(x, None, server, SOURCE.facts, truth)
+    budgets = tuple(Budget(1.0 + (i % 3)) for i in range(60))
+    spends = release(cls(), data, [budgets]).spends[0]
+    assert [b.epsilon for b in accounting.guarantees(spends)] == pytest.approx([1.0, 2.0, 3.0] * 20)
+
+
+# -- one bit ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("epsilon", "bits"), [(0.3, 1), (1.0, 1), (2.7, 2), (8.0, 8), (90.0, 30)])
+def test_bits_share_epsilon_exactly(epsilon, bits):
+    plan = SparseMeanSigns().plan(SOURCE.sizes, (Budget(epsilon),), FACTS)
+    chance = SparseMeanSigns().turn_chance(plan)
+    assert plan.per_machine == bits
+    np.testing.assert_allclose(bits * np.log((1 - chance) / chance), epsilon, rtol=1e-12)
+
+
+def test_a_bit_is_turned_round_with_its_chance_and_the_average_is_unbiased():
+    """400 000 answers of +1: five standard errors."""
+    mechanism = SparseMeanSigns()
+    sizes = Sizes((1,) * 400, 400, 1, 30)
+    plan = mechanism.plan(sizes, (Budget(0.8),), FACTS)
+    standard = mechanism.standard((1, 1000, 400, 1), generator(1, 0, 0))
+    sent = mechanism.private(np.ones((1, 1, 400, 1)), plan, standard)
+    chance = 1 / (1 + np.exp(0.8))
+    assert (sent == -1).mean() == pytest.approx(chance, abs=5 * np.sqrt(chance / 400_000))
+    assert mechanism.gain(plan)[0] == pytest.approx((np.exp(0.8) + 1) / (np.exp(0.8) - 1))
+    assert mechanism.gain(plan)[0] * (1 - 2 * chance) == pytest.approx(1)
+
+
+def test_signs_are_turned_back_into_means_and_end_at_a_cap():
+    mechanism = SparseMeanSigns()
+    plan = mechanism.plan(Sizes((25,) * 30, 750, 1, 30), (Budget(1.0),), FACTS)
+    mu = np.array([-0.5, 0.0, 0.01, 0.3])
+    np.testing.assert_allclose(mechanism.means(erf(np.sqrt(25 / 2) * mu), plan), mu, atol=1e-12)
+    assert mechanism.reach(plan) == pytest.approx(3.29 / 5, abs=5e-4)
+    assert mechanism.means(np.array([-1.4, 1.0, 7.0]), plan) == pytest.approx(
+        np.array([-1, 1, 1]) * mechanism.reach(plan))
+
+
+def test_means_far_above_their_scatter_all_look_alike():
+    """Signs agree on 2000 machines, so that a mean of 0.5 and one of 0.9 give the same answer."""
+    found = [simulated(SparseMeanSigns(sparsity=1), np.array([mean, 0.0]), 2000, 1000, 30.0, 1)[0]
+             for mean in (0.5, 0.9)]
+    cap = 3.29 / np.sqrt(1000)
+    np.testing.assert_allclose(np.concatenate(found), [(0.5 - cap) ** 2, (0.9 - cap) ** 2],
+                               rtol=1e-3)
+
+
+@pytest.mark.parametrize(("changed", "factor"), [
+    ({"machines": 32_000}, 1 / 2), ({"size": 40}, 2), ({"rows": 200}, 1 / 2)])
+def test_the_error_of_signs_falls_like_machines_and_rows_and_grows_like_the_dimension(
+        changed, factor):
+    """100 runs each: the ratio of two means of 1000 squares, five standard errors."""
+    def error(machines=16_000, size=20, rows=100):
+        mean = spikes(size, 10, 1 / np.sqrt(rows))
+        mechanism = SparseMeanSigns(sparsity=10)
+        return simulated(mechanism, mean, machines, rows, 1.9, 100)[0].mean()
+
+    assert error(**changed) / error() == pytest.approx(factor, rel=5 * np.sqrt(4 / 1000))
+
+
+def test_the_error_of_signs_near_zero_is_the_predicted_one():
+    """100 runs of ten means, all kept: five standard errors."""
+    mechanism = SparseMeanSigns(sparsity=10)
+    errors, plan = simulated(mechanism, np.zeros(10), 20_000, 100, 1.0, 100)
+    a = np.exp(-1.0)
+    closed = 10 * np.pi / 200 * 10 / 20_000 * ((1 + a) / (1 - a)) ** 2
+    assert mechanism.error_of_kept(plan) == pytest.approx(closed)
+    assert errors.mean() == pytest.approx(closed, rel=5 * np.sqrt(2 / 1000))
+
+
+def test_unequal_machines_use_as_many_rows_as_the_smallest():
+    sizes = Sizes((10, 30) * 15, 600, 1, 30)
+    assert set(SparseMeanSigns().plan(sizes, (Budget(1.0),), FACTS).rows) == {10}
+    assert set(SparseMeanLaplace().plan(sizes, (Budget(1.0),), FACTS).rows) == {10, 30}
+
+
+# -- noisy averages ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("k", "reference"), [(1, 5.1e-5), (2, 2.8e-5), (4, 2.1e-5), (8, 2.2e-5),
+                                              (16, 3.3e-5)])
+def test_errors_of_averages_are_the_reference_numbers(k, reference):
+    """m = 2000, n = 10⁴, d = 200, s = 5, ε = 1; 150 runs, five standard errors of 750 squares."""
+    mechanism = SparseMeanLaplace(per_machine=k)
+    errors, plan = simulated(mechanism, spikes(200, 5, 0.5), 2000, 10_000, 1.0, 150)
+    assert mechanism.error_of_kept(plan) == pytest.approx(reference, rel=0.2)
+    assert errors.mean() == pytest.approx(mechanism.error_of_kept(plan),
+                                          rel=5 * np.sqrt(2 / 750))
+
+
+def test_averages_beat_the_bound_printed_for_rows():
+    """m = 2·10⁶, n = 10⁴, d = 200, s = 5, ε = 0.05: 1.1e-6 against 2e-5; four runs."""
+    mechanism = SparseMeanLaplace()
+    errors, plan = simulated(mechanism, spikes(200, 5, 0.5), 2_000_000, 10_000, 0.05, 4)
+    assert plan.per_machine == 1
+    assert mechanism.error_of_kept(plan) == pytest.approx(1.1e-6, rel=0.05)
+    assert errors.mean() == pytest.approx(1.1e-6, rel=5 * np.sqrt(2 / 20))
+    printed = UntrustedServerRate(hidden="machine").total(n=1e4, S=2e6, d=200.0, s=5.0,
+                                                          epsilon=0.05)
+    assert printed == pytest.approx(2e-5) and errors.max() < printed / 2
+
+
+def test_the_usual_number_of_coordinates_is_the_best_whole_one():
+    sizes = Sizes((10_000,) * 2000, 20_000_000, 1, 200)
+    for epsilon in (0.1, 1.0, 3.0):
+        usual = SparseMeanLaplace().plan(sizes, (Budget(epsilon),), FACTS).per_machine
+        errors = {}
+        for k in range(1, 40):
+            mechanism = SparseMeanLaplace(per_machine=k)
+            errors[k] = mechanism.error_of_kept(mechanism.plan(sizes, (Budget(epsilon),), FACTS))
+        assert errors[usual] <= min(errors.values()) * 1.01
+    few = Sizes((100,) * 20, 2000, 1, 200)
+    assert SparseMeanLaplace().plan(few, (Budget(0.1),), FACTS).per_machine == 10
+
+
+def test_what_privacy_adds_to_averages_is_the_variance_of_laplace_noise():
+    """The same data with and without noise, 200 draws of all 30 entries: five standard errors."""
+    data, mechanism = draw(repeats=1), SparseMeanLaplace(sparsity=30)
+    estimate = release(mechanism, replace(data, facts=replace(data.facts, value_low=-100.0)),
+                       [(Budget(3.0),)], draws=200)
+    found = integrated_squared_errors(estimate, data.truth).privacy.mean()
+    planned = mechanism.expected_error(data.sizes, (Budget(3.0),),
+                                       replace(data.facts, value_low=-100.0))
+    assert found == pytest.approx(planned, rel=5 * np.sqrt(2.3 / 6000))
+
+
+def test_hiding_a_machine_costs_more_than_hiding_a_row_once_there_are_many_rows():
+    sizes = Sizes((10_000,) * 2000, 20_000_000, 1, 50)
+    row, machine = (cls().expected_error(sizes, (Budget(1.0),), FACTS)
+                    for cls in (SparseMeanLaplace, SparseMeanSigns))
+    assert machine > 10 * row
