@@ -19,6 +19,7 @@ from engine import (
     preview,
     regression_view,
     sites,
+    sparse_view,
     summary_view,
     wavelet_slopes,
 )
@@ -26,6 +27,7 @@ from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
@@ -119,6 +121,22 @@ def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, see
     key = digest(("summary", task, source, mechanism, budget, seed))
     return _store(source).get(
         key, lambda: summary_view.summary_view(source, mechanism, task, budget, seed))
+
+
+def sparse(source: Source, mechanism: SparseRegression, budget: Budget, seed: int
+           ) -> sparse_view.SparseView:
+    """Few coefficients among many, from rows on several machines."""
+    key = digest(("sparse", source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: sparse_view.sparse_view(source, mechanism, budget, seed))
+
+
+def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed: int
+                 ) -> sparse_view.Lines:
+    """Their errors at several budgets."""
+    key = digest(("sparse lines", source, mechanism, delta, seed))
+    return _store(source).get(
+        key, lambda: sparse_view.over_budgets(source, mechanism, delta, seed))
 
 
 def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smoothness.GridSweep:

@@ -32,6 +32,7 @@ from engine.tasks import (
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
     RISK_MINIMISATION,
+    SPARSE_REGRESSION,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
@@ -46,12 +47,14 @@ MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            FUNCTIONAL_SUMMARY.key: (("dense_source", "f"), ("dense_mechanism", "p")),
            DENSITY.key: (("density_source", "d"), ("density_mechanism", "n")),
            COVARIANCE.key: (("covariance_source", "h"), ("covariance_mechanism", "q")),
-           RISK_MINIMISATION.key: (("labels_source", "l"), ("labels_mechanism", "u"))}
-OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key)  # tasks whose records are rows of numbers
+           RISK_MINIMISATION.key: (("labels_source", "l"), ("labels_mechanism", "u")),
+           SPARSE_REGRESSION.key: (("rows_source", "x"), ("rows_mechanism", "y"))}
+OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)  # tasks whose records are rows of numbers
 SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
              VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
-_PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_REGRESSION.key}
+_PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_REGRESSION.key,
+               "sparse": SPARSE_REGRESSION.key}
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
@@ -119,6 +122,8 @@ class Settings:
     covariance_mechanism: Mechanism = field(default_factory=_USUAL["covariance_mechanism"])
     labels_source: Source = field(default_factory=_USUAL["labels_source"])
     labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
+    rows_source: Source = field(default_factory=_USUAL["rows_source"])
+    rows_mechanism: Mechanism = field(default_factory=_USUAL["rows_mechanism"])
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""

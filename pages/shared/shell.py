@@ -15,6 +15,7 @@ PAGES = (
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
+    ("Models", "sparse.py", "Sparse regression"),
 )
 
 if __name__ == "__main__":

@@ -1,0 +1,101 @@
+"""Sparse coefficients: releases beside the truth, errors over budgets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    Theme,
+    axis,
+    colour,
+    layout,
+    log_axis,
+    method_style,
+    translucent,
+)
+from engine.sparse_view import Lines, SparseView, largest
+from engine.types import Array
+from engine.wording import number
+
+_MOST_SHOWN = 25
+_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
+_MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
+
+
+def coefficients(view: SparseView, theme: Theme) -> Chart:
+    """Every feature that matters or is ever chosen: all releases, the truth, without protection."""
+    shown = _shown(view)
+    names = [f"{k + 1}" for k in shown]
+    dots = view.releases[:, shown]
+    x = [name for name in names for _ in dots]
+    y = dots.T.ravel()
+    kept = y != 0
+    data: list[Spec] = [{
+        "type": "scatter", "mode": "markers", "name": "Possible releases",
+        "x": [name for name, keep in zip(x, kept, strict=True) if keep],
+        "y": _plain(y[kept]), "marker": {"size": 8, "color": translucent(
+            colour("sparse", theme), 0.45)}}]
+    data.append(_marks("Without protection", names, view.without[shown], colour("without", theme),
+                       "line-ew-open", 18))
+    if view.truth is not None:
+        data.append(_marks("True", names, view.truth[shown], colour("truth", theme),
+                           "diamond-open", 11))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest", xaxis=axis(theme, "Feature", type="category"),
+        yaxis=axis(theme, "Coefficient", grid=True, zeroline=True,
+                   zerolinecolor=colour("raw", theme)))}
+    table = {"feature": names, "release 1": _plain(view.releases[0, shown]),
+             "without protection": _plain(view.without[shown]),
+             "in how many of 20": (view.releases[:, shown] != 0).sum(axis=0).tolist()}
+    if view.truth is not None:
+        table["true"] = _plain(view.truth[shown])
+    return Chart(spec, f"Coefficients of {len(shown)} features in {len(view.releases)} possible "
+                 f"releases, typically {number(view.typical)} from the target in all.", table)
+
+
+def _shown(view: SparseView) -> Array:
+    """The features that matter, then those that are chosen most often."""
+    chosen = (view.releases != 0).mean(axis=0)
+    chosen[view.support] = 0
+    others = largest(chosen, _MOST_SHOWN)
+    order = view.support[np.argsort(-np.abs(view.target[view.support]), kind="stable")]
+    return np.concatenate([order, others])[:_MOST_SHOWN]
+
+
+def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int) -> Spec:
+    return {"type": "scatter", "mode": "markers", "x": x, "y": _plain(y), "name": name,
+            "marker": {"symbol": symbol, "size": size, "color": shade,
+                       "line": {"width": 2, "color": shade}}}
+
+
+def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
+    """Typical error of every way against ε, with those without protection as level lines."""
+    data: list[Spec] = []
+    for k, (label, errors) in enumerate(lines.private.items()):
+        shade = method_style("sparse_regression", "sparse", theme)[0]
+        data.append({"type": "scatter", "mode": "lines+markers", "x": list(lines.epsilons),
+                     "y": _plain(errors), "name": label,
+                     "line": {"width": 2.2, "dash": _DASHES[k % 4], "color": shade},
+                     "marker": {"size": 8, "symbol": _MARKERS[k % 4]}})
+    for k, (label, error) in enumerate(lines.without.items()):
+        data.append({"type": "scatter", "mode": "lines", "name": f"{label}, no protection",
+                     "x": [lines.epsilons[0], lines.epsilons[-1]], "y": [error, error],
+                     "line": {"width": 2, "dash": _DASHES[k + 1], "color": colour("without", theme)}})
+    every = [*np.concatenate(list(lines.private.values())), *lines.without.values()]
+    low, high = min(every) * 0.8, max(every) * 1.2
+    data.append({"type": "scatter", "mode": "lines", "x": [here, here], "y": [low, high],
+                 "name": "You are here", "hoverinfo": "skip",
+                 "line": {"dash": "dot", "width": 1.6, "color": colour("raw", theme)}})
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", lines.epsilons[0],
+                                           lines.epsilons[-1], room=0.03),
+        yaxis=log_axis(theme, "Typical error (log scale)", low, high, grid=True))}
+    return Chart(spec, "Typical error against ε, by way of choosing features.", {
+        "ε": list(lines.epsilons),
+        **{label: _plain(errors) for label, errors in lines.private.items()}})
+
+
+def _plain(values: Array) -> list[float]:
+    return [float(f"{v:.5g}") for v in np.asarray(values)]

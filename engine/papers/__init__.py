@@ -1,0 +1,1 @@
+"""What the papers report: their tables as data."""

@@ -1,0 +1,81 @@
+"""Sentences of the page on sparse regression."""
+
+from __future__ import annotations
+
+from engine import wording
+from engine.sparse_view import Calculation, Lines, Reported, SparseView
+from engine.types import Budget
+
+TITLE = "Which few features matter, and what does protecting every row cost?"
+UNIT = ("One row", "Exchanging one row, all of its numbers together, changes what is published only "
+                   "a little. A person with several rows is protected less.")
+_LIGHTS = {
+    "green": "Noise is far below the coefficients: the right features are found.",
+    "amber": "Noise is close to the coefficients: some features will be missed or made up.",
+    "red": "Noise is above the coefficients: what is published says little about the features."}
+
+
+def accuracy(view: SparseView) -> str:
+    """How far off a release is, beside what needs no protection."""
+    target = "the true ones" if view.truth is not None else "those without protection"
+    text = (f"The published coefficients are typically **{wording.number(view.typical)}** from "
+            f"{target}, all {view.sizes.n_covariates} together.")
+    if view.truth is not None:
+        without, lasso = (wording.number(view.distance(one)) for one in (view.without, view.lasso))
+        text += f" Without protection: {without}; the lasso: {lasso}."
+    return text
+
+
+def support(view: SparseView) -> str:
+    """Which features are found."""
+    sure = int((view.found > 0.99).sum())
+    text = (f"**{sure} of {len(view.support)}** features that matter are in every release"
+            if view.truth is not None else
+            f"**{sure} of {len(view.support)}** features chosen without protection are in every "
+            "release")
+    if view.false < 0.05:
+        return f"{text}, and hardly ever one that does not."
+    return f"{text}; on average {wording.number(view.false, 2)} are made up."
+
+
+def light(found: Calculation) -> str:
+    """The verdict before any row is looked at."""
+    return (f"{_LIGHTS[found.light]} The largest of all noises is about "
+            f"**{wording.number(found.ratio, 2)} times** the smallest coefficient that matters.")
+
+
+def noise(found: Calculation) -> str:
+    """Where the noise comes from."""
+    return (f"One row moves an entry of a step by at most {wording.number(found.sensitivity)}. "
+            f"Noise of size {wording.number(found.choice)} hides this in every choice, and of size "
+            f"{wording.number(found.values)} in every published value.")
+
+
+def over_budgets(lines: Lines) -> str:
+    """What a larger budget buys, and where it stops."""
+    first = next(iter(lines.private))
+    own, best = lines.private[first], min(lines.without.values())
+    half = wording.times(float(own[1] / own[2]))
+    text = f"From ε = 0.5 to 1 the error falls {half}."
+    close = [e for e, error in zip(lines.epsilons, own, strict=True) if error < 1.5 * best]
+    if close:
+        text += f" From ε = {close[0]:g} on, privacy costs less than half of the error."
+    return text
+
+
+def paper(rows: list[Reported]) -> str:
+    """Why the published tables are no targets."""
+    base = next(row for row in rows if (row.row["n"], row.row["m"]) == (4000, 15))
+    return (f"**The stated noise cannot have produced these numbers.** At the base point, ε = "
+            f"{base.row['eps']:g}, the printed constants mean noise of size "
+            f"{wording.number(base.published.choice)} beside coefficients of "
+            f"{wording.number(base.row['s_star'] ** -0.5)}; reported is a squared error of "
+            f"{base.row['err']:g}. What they would spend is ε = "
+            f"{wording.number(base.published.epsilon)}. Our constants need "
+            f"{wording.times(base.published.choice / base.tight.choice)} less noise and still come "
+            f"out {base.tight.light} at these sizes.")
+
+
+def budget_line(budget: Budget, machines: int) -> str:
+    """What stands in the strip."""
+    return f"{machines} machines, {wording.budget_chip(budget)}"

@@ -1,0 +1,134 @@
+"""The parts of the page on sparse regression."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from engine import sparse_view, wording
+from engine import sparse_words as words
+from engine.errors import InputError
+from engine.figures import sparse as figures
+from engine.figures.theme import Chart
+from engine.mechanisms.sparse_regression import SparseRegression
+from engine.papers import sparse_federated
+from engine.sparse_view import SparseView
+from engine.tasks import SPARSE_REGRESSION
+from engine.types import Budget
+from pages.shared import cards, controls, layout, run, settings
+
+TASK = SPARSE_REGRESSION.key
+_LIGHTS = {"green": st.success, "amber": st.warning, "red": st.error}
+_ICONS = {"green": ":material/check_circle:", "amber": ":material/warning:",
+          "red": ":material/block:"}
+
+
+class View:
+    """The coefficients on screen, and the charts that are drawn."""
+
+    def __init__(self, shown: SparseView) -> None:
+        self.shown, self.now, self.facts = shown, settings.current(), shown.facts
+        self.source, self.mechanism = settings.source(TASK), _mechanism()
+        self.charts: dict[str, Chart] = {}
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        cards.draw(chart, f"sparse_{key}", height, phone)
+
+
+def _mechanism() -> SparseRegression:
+    return settings.current().mechanism_of(TASK)
+
+
+def look() -> View | None:
+    """What is on screen; None with the reason where it cannot be had."""
+    now, source = settings.current(), settings.source(TASK)
+    try:
+        budget = Budget(now.epsilon, settings.delta(source, TASK))
+        return View(run.sparse(source, _mechanism(), budget, now.seed))
+    except InputError as problem:  # the controls below stay usable
+        st.error(controls.message(problem), icon=":material/block:")
+        return None
+
+
+def strip(view: View) -> None:
+    shown = view.shown
+    cards.fixed_strip(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
+                      "sparse_strip", wording.odds_short(cards.odds_of(np.nan, shown.guarantee)),
+                      wording.number(shown.typical), words.UNIT)
+
+
+def choices() -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.source_choice(TASK)
+        controls.mechanism_choice(TASK)
+
+
+def budget() -> None:
+    now = settings.current()
+    controls.bound(st.select_slider, "Protection (ε)", now.epsilon, settings.set_epsilon,
+                   "sparse_epsilon", options=settings.steps(now.epsilon),
+                   format_func=lambda epsilon: f"{epsilon:g}",
+                   help="Lower ε: every row is better protected and coefficients are noisier.")
+
+
+def promise(view: View) -> None:
+    cards.promise(view.shown.spends, view.shown.budget)
+
+
+def coefficients(view: View) -> None:
+    view.draw("Coefficients", figures.coefficients(view.shown, layout.theme()), "coefficients",
+              360, 320)
+    st.markdown(":small[Dots: 20 equally likely releases of the same rows; a feature that is not "
+                "chosen has no dot. Features that matter stand on the left.]")
+    st.markdown(words.accuracy(view.shown))
+    st.markdown(words.support(view.shown))
+
+
+def odds(view: View) -> None:
+    cards.odds(view.facts, np.nan, view.shown.guarantee, "row")
+
+
+def calculator(view: View) -> None:
+    """The noise beside the signal, from public numbers alone."""
+    st.header("Will the right features be found?", anchor=False)
+    shown = view.shown
+    smallest = float(np.abs(shown.target[shown.support]).min()) if len(shown.support) else 1.0
+    found = sparse_view.feasibility(view.mechanism, shown.sizes, view.facts, shown.budget, smallest)
+    _LIGHTS[found.light](words.light(found), icon=_ICONS[found.light])
+    st.markdown(f":small[{words.noise(found)} Known before any row is looked at.]")
+
+
+def over_budgets(view: View) -> None:
+    st.header("What each budget would buy", anchor=False)
+    left, right = st.columns([7, 3], gap="medium")
+    lines = run.sparse_lines(view.source, view.mechanism, view.shown.budget.delta, view.now.seed)
+    with left:
+        view.draw("Typical errors over ε", figures.over_budgets(
+            lines, view.shown.budget.epsilon, layout.theme()), "over_budgets", 340, 340)
+        st.markdown(":small[Euclidean distance from the true coefficients, the same rows at every "
+                    "budget.]")
+    with right:
+        st.markdown(words.over_budgets(lines))
+
+
+def paper(view: View) -> None:
+    """The printed table with the printed noise beside ours, at the same sizes."""
+    rows = sparse_view.reported(sparse_federated.table_2())
+    st.markdown(words.paper(rows))
+    layout.table([{
+        "rows each": int(one.row["n"]), "machines": int(one.row["m"]), "d": int(one.row["d"]),
+        "s": int(one.row["s_star"]), "ε": one.row["eps"],
+        "squared error, as published": one.row["err"],
+        "noise/signal, printed constants": wording.number(one.published.ratio),
+        "noise/signal, ours": wording.number(one.tight.ratio)} for one in rows])
+
+
+def ledger(view: View) -> None:
+    cards.ledger(view.shown.spends, view.shown.budget)
+
+
+def formula(view: View) -> None:
+    cards.formula(view.mechanism, {}, cards.plain_scenario(
+        view.source, view.mechanism, view.shown.budget, view.now.seed))

@@ -1,0 +1,41 @@
+"""Sparse regression: which few of many features matter, from rows on several machines."""
+
+import streamlit as st
+
+from engine import sparse_words
+from pages.shared import controls, layout
+from pages.shared import sparse_cards as cards
+
+st.title(sparse_words.TITLE, anchor=False)
+layout.link_problems()
+view = cards.look()
+if view is not None:
+    cards.strip(view)
+cards.choices()
+cards.budget()
+if view is not None:
+    cards.promise(view)
+    left, right = st.columns([7, 3], gap="medium")
+    with left, layout.user_errors():
+        cards.coefficients(view)
+    with right, layout.user_errors():
+        cards.odds(view)
+    with layout.user_errors():
+        cards.calculator(view)
+    with layout.user_errors():
+        cards.over_budgets(view)
+    with layout.fold("What the paper reports, and what its noise would be", "sparse_paper") as is_open:
+        if is_open:
+            cards.paper(view)
+layout.chips(controls.all_changed(cards.TASK), layout.reset)
+with layout.fold("More options: rows, method, δ, seed", "sparse_more") as is_open:
+    if is_open:
+        controls.more_options(cards.TASK)
+if view is not None:
+    layout.numbers(view.charts)
+    with layout.fold("What was spent: the ledger", "sparse_ledger") as is_open:
+        if is_open:
+            cards.ledger(view)
+    with layout.fold("Formula and source", "sparse_formula") as is_open:
+        if is_open:
+            cards.formula(view)
