@@ -163,8 +163,8 @@ class UntrustedMean(Mechanism):
     def without_protection(self, data: SampleData) -> Estimate:  # type: ignore[override]
         """The largest means of all rows together."""
         sizes, facts = data.sizes, data.facts
-        _check(sizes, facts)
-        pooled = _held(data.x, bound(sizes, facts)).mean(axis=1)
+        check(sizes, facts)
+        pooled = held(data.x, bound(sizes, facts)).mean(axis=1)
         error = np.full(pooled.shape[-1], facts.reading_sd / math.sqrt(sizes.n_curves))
         quiet = self._kept(pooled, error)[None]
         return Estimate(task=SPARSE_MEAN.key, basis=Coordinates(pooled.shape[-1]), spends=((),),
@@ -207,7 +207,7 @@ class UntrustedMean(Mechanism):
 
         Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
         """
-        _check(sizes, facts)
+        check(sizes, facts)
         epsilon = np.array([budget.epsilon for budget in one_per_server(budgets, sizes.n_servers)])
         size, machines = sizes.n_covariates, sizes.n_servers
         asked = self.per_machine or self.usual_per_machine(sizes, float(epsilon.min()), facts)
@@ -269,8 +269,8 @@ def machine_means(data: SampleData, plan: Plan) -> Array:
     server, counts = data.server, np.bincount(data.server)
     place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
     used = np.flatnonzero(place < plan.rows[server])
-    held = _held(data.x[:, used[:, None], plan.asked[server[used]]], plan.bound)
-    sums = np.add.reduceat(held, np.cumsum(plan.rows) - plan.rows, axis=1)
+    inside = held(data.x[:, used[:, None], plan.asked[server[used]]], plan.bound)
+    sums = np.add.reduceat(inside, np.cumsum(plan.rows) - plan.rows, axis=1)
     return np.asarray(sums / plan.rows[:, None])
 
 
@@ -284,13 +284,15 @@ def per_coordinate(values: Array, size: int) -> Array:
     return np.asarray(sums)
 
 
-def _held(values: Array, limit: float) -> Array:
-    held = np.clip(values, -limit, limit)
-    held[np.isnan(held)] = 0.0
-    return held
+def held(values: Array, limit: float) -> Array:
+    """Values moved into ±limit; 0 for what is no number."""
+    inside = np.clip(values, -limit, limit)
+    inside[np.isnan(inside)] = 0.0
+    return inside
 
 
-def _check(sizes: Sizes, facts: PublicFacts) -> None:
+def check(sizes: Sizes, facts: PublicFacts) -> None:
+    """Refuse machines without rows and numbers whose spread is not stated."""
     if not all(sizes.n_curves_per_server):
         raise InputError("Every machine needs at least one row.", field="server",
                          hint="Number machines without gaps.")
