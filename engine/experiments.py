@@ -131,7 +131,9 @@ def _block_sizes(source: Source, run: Run) -> list[int]:
                              field="repeats", hint="Set repeats to 1 and draws to the number of "
                              "releases you want to see.")
         return [1]
-    full = max(1, READINGS_PER_BLOCK // source.sizes.n_observations)
+    sizes = source.sizes
+    per_row = max(1, sizes.n_covariates) if sizes.n_observations == sizes.n_curves else 1
+    full = max(1, READINGS_PER_BLOCK // (sizes.n_observations * per_row))
     whole, rest = divmod(run.repeats, full)
     return [full] * whole + [rest] * (rest > 0)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine import accounting
 from engine.errors import InputError
@@ -65,7 +66,7 @@ class SparseView:
         return float(np.linalg.norm(vector - self.target))
 
     @property
-    def support(self) -> Array:
+    def support(self) -> NDArray[np.intp]:
         """The features that matter: (s,)."""
         return np.flatnonzero(self.target)
 
@@ -198,7 +199,7 @@ def _ways(mechanism: SparseRegression) -> list[tuple[str, SparseRegression]]:
                                 for label, one in others)]
 
 
-def largest(vector: Array, count: int) -> Array:
+def largest(vector: Array, count: int) -> NDArray[np.intp]:
     """Where the largest entries of a vector are, in falling order: (count,)."""
     kept = np.flatnonzero(hard_threshold(vector, min(count, len(vector))))
     return kept[np.argsort(-np.abs(vector[kept]), kind="stable")]

@@ -24,7 +24,9 @@ if view is not None:
         cards.calculator(view)
     with layout.user_errors():
         cards.over_budgets(view)
-    with layout.fold("What the paper reports, and what its noise would be", "sparse_paper") as is_open:
+    with layout.user_errors():
+        cards.trust()
+    with layout.fold("What the paper reports beside its noise", "sparse_paper") as is_open:
         if is_open:
             cards.paper(view)
 layout.chips(controls.all_changed(cards.TASK), layout.reset)

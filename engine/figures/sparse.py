@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.figures.theme import (
     Chart,
@@ -55,7 +58,7 @@ def coefficients(view: SparseView, theme: Theme) -> Chart:
                  f"releases, typically {number(view.typical)} from the target in all.", table)
 
 
-def _shown(view: SparseView) -> Array:
+def _shown(view: SparseView) -> NDArray[np.intp]:
     """The features that matter, then those that are chosen most often."""
     chosen = (view.releases != 0).mean(axis=0)
     chosen[view.support] = 0
@@ -82,7 +85,8 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     for k, (label, error) in enumerate(lines.without.items()):
         data.append({"type": "scatter", "mode": "lines", "name": f"{label}, no protection",
                      "x": [lines.epsilons[0], lines.epsilons[-1]], "y": [error, error],
-                     "line": {"width": 2, "dash": _DASHES[k + 1], "color": colour("without", theme)}})
+                     "line": {"width": 2, "dash": _DASHES[k + 1],
+                              "color": colour("without", theme)}})
     every = [*np.concatenate(list(lines.private.values())), *lines.without.values()]
     low, high = min(every) * 0.8, max(every) * 1.2
     data.append({"type": "scatter", "mode": "lines", "x": [here, here], "y": [low, high],
@@ -95,6 +99,27 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     return Chart(spec, "Typical error against ε, by way of choosing features.", {
         "ε": list(lines.epsilons),
         **{label: _plain(errors) for label, errors in lines.private.items()}})
+
+
+def trust(found: Mapping[str, Sequence[float]], values: Sequence[float], label: str, theme: Theme
+          ) -> Chart:
+    """Squared errors of a sparse mean by who is trusted, along one size or ε; both axes in logs."""
+    known = [v for errors in found.values() for v in errors if np.isfinite(v) and v > 0]
+    data: list[Spec] = [{
+        "type": "scatter", "mode": "lines+markers", "x": list(values), "name": name,
+        "y": [float(f"{v:.4g}") if np.isfinite(v) else None for v in errors],
+        "line": {"width": 2.2, "dash": _DASHES[k % 4], "color": colour(
+            "sparse" if k < 3 else "without", theme)},
+        "marker": {"size": 8, "symbol": _MARKERS[k % 4]}}
+        for k, (name, errors) in enumerate(found.items())]
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=log_axis(theme, f"{label} (log scale)", values[0], values[-1],
+                                           room=0.03),
+        yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
+                       grid=True))}
+    return Chart(spec, f"Squared error of a sparse mean against {label.lower()}, by who is trusted.",
+                 {label: list(values), **{name: _plain(np.array(errors))
+                                          for name, errors in found.items()}})
 
 
 def _plain(values: Array) -> list[float]:

@@ -118,7 +118,7 @@ class SparseRows(Source[SampleData]):
     @property
     def facts(self) -> PublicFacts:
         reach = RANGE * math.sqrt(LARGEST_VARIANCE + self.noise_sd**2)
-        return PublicFacts(name=self.label, person="row", people="rows", value_name="Response",
+        return PublicFacts(name=self.label, value_name="Response",
                            value_low=-reach, value_high=reach, reading_sd=self.noise_sd,
                            unit_scale=True,
                            covariates=(Covariate("Feature", -RANGE, RANGE),) * self.n_features)

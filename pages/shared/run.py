@@ -19,6 +19,7 @@ from engine import (
     preview,
     regression_view,
     sites,
+    sparse_mean_view,
     sparse_view,
     summary_view,
     wavelet_slopes,
@@ -137,6 +138,14 @@ def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed
     key = digest(("sparse lines", source, mechanism, delta, seed))
     return _store(source).get(
         key, lambda: sparse_view.over_budgets(source, mechanism, delta, seed))
+
+
+def sparse_trust(name: str, values: tuple[float, ...]) -> tuple[Any, Any, Any]:
+    """Errors of sparse means along one size, those at usual sizes, and the rates there."""
+    usual = sparse_mean_view.Setting()
+    return _SHARED.get(digest(("trust", name, values)), lambda: (
+        sparse_mean_view.along(usual, name, values, 5), sparse_mean_view.simulated(usual, 5),
+        sparse_mean_view.rates_of(usual)))
 
 
 def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smoothness.GridSweep:

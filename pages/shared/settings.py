@@ -49,7 +49,8 @@ MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            COVARIANCE.key: (("covariance_source", "h"), ("covariance_mechanism", "q")),
            RISK_MINIMISATION.key: (("labels_source", "l"), ("labels_mechanism", "u")),
            SPARSE_REGRESSION.key: (("rows_source", "x"), ("rows_mechanism", "y"))}
-OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)  # tasks whose records are rows of numbers
+# Tasks whose records are rows of numbers.
+OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)
 SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
              VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
