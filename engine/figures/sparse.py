@@ -117,7 +117,7 @@ def trust(found: Mapping[str, Sequence[float]], values: Sequence[float], label: 
                                            room=0.03),
         yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
                        grid=True))}
-    return Chart(spec, f"Squared error of a sparse mean against {label.lower()}, by who is trusted.",
+    return Chart(spec, f"Squared error of a sparse mean by who is trusted, against {label}.",
                  {label: list(values), **{name: _plain(np.array(errors))
                                           for name, errors in found.items()}})
 

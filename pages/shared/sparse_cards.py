@@ -133,6 +133,8 @@ def trust() -> None:
         cards.draw(figures.trust(found, values, label, layout.theme()), "sparse_trust", 380, 420)
     with right:
         st.markdown(words.trust(at, rates))
+        st.markdown(":small[One bit for a machine cannot tell means apart that are many standard "
+                    "errors from zero, as here: its error stays near that of answering zero.]")
 
 
 def paper(view: View) -> None:
