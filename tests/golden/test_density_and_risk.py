@@ -81,4 +81,4 @@ def test_regularised_risk_has_the_known_sensitivity_and_noise():
     assert energy(mechanism, source) == pytest.approx(.11855, abs=6e-6)
     best = Iclp(task="risk_minimisation", loss="logistic", risk_weight=0.01, constants="optimal")
     assert energy(best, source) == pytest.approx(.09954, abs=6e-6)
-    assert np.all(plan.scales(0, 0) > 0)
+    assert np.all(plan.noise[0][0][0].scales > 0)

@@ -162,7 +162,7 @@ def test_a_heavier_penalty_needs_less_noise_and_a_smaller_site_more():
     assert light == pytest.approx(4 * heavy, rel=1e-6)
     source = LabelledPoints(n_curves=301, n_servers=3)
     plan = regression().plan(source.sizes, PURE, source.facts)
-    scales = plan.scales(0, 0)
+    scales = np.stack([site[0].scales for site in plan.noise[0]])
     assert scales[0] * 101 == pytest.approx(scales[1] * 100, rel=1e-6)
     estimate = regression().release_many(data_of(source, 2), [PURE], 3, generator(1, 1, 0))
     assert estimate.coefficients.shape == (1, 2, 3, 100)
