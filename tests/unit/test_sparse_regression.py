@@ -61,6 +61,14 @@ def test_published_noise_is_worth_much_more_than_was_asked_and_the_ledger_says_s
     assert all(one.epsilon < 0.25 for one in accounting.guarantees(plan.spends))
 
 
+def test_published_one_shot_keeps_its_promise_with_room_to_spare():
+    asked = Budget(1.0, 1e-6)
+    plan = SparseRegression(constants="published", selection="one_shot", rounds=12).plan(
+        sizes_of(4000, 3, 100), (asked,) * 3, facts_of(100))
+    assert accounting.keeps_promise(plan.spends)
+    assert all(one.epsilon < 0.2 for one in accounting.guarantees(plan.spends))
+
+
 def test_the_usual_plan_is_the_tabulated_one():
     """200 000 rows, ε = 1: λ = 5.6e-5, c = 4, R = 2, T = 12 at η = .7; longer at η = .5."""
     plan = SparseRegression().plan(sizes_of(20_000, 10, 100), BUDGET * 10, facts_of(100))
@@ -223,6 +231,17 @@ def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_da
     assert np.allclose(one, other, atol=1e-9)
     assert SparseRegression().largest_norm(own) == 8.0
     assert "standard deviations" in standard.caution(own) and not standard.caution(data.facts)
+
+
+def test_the_shares_that_are_clipped_are_those_of_normal_features_and_noise():
+    """50 000 rows: features beyond 2 (4.55 %) and residuals beyond three spreads (0.27 %)."""
+    data = small(1, 50_000, 10)
+    rows = sparse.rows_of(data, 4.0, 2.0)
+    features, _ = rows.shares_clipped(data.truth.node_values[None], 2.0, 1.5)
+    _, residuals = sparse.rows_of(data, 4.0, 9.0).shares_clipped(
+        data.truth.node_values[None], 9.0, 1.5)
+    assert features == pytest.approx(0.0455, abs=5 * math.sqrt(0.0455 / 500_000) * 1.3)
+    assert residuals == pytest.approx(0.0027, abs=5 * math.sqrt(0.0027 / 50_000))
 
 
 # -- how good ------------------------------------------------------------------------------------------
