@@ -32,6 +32,8 @@ MEANING = {
                            "another number.",
     VARYING_COEFFICIENTS.key: "What each covariate adds to the average curve; all functions share "
                               "one budget."}
+FIRST_STEPS = {COVARIANCE.key: "the mean that it is taken about",
+               VARYING_COEFFICIENTS.key: "the covariates’ own second moments"}
 PARTS = ("privacy noise", "chance in who takes part", "smoothing and clipping")
 
 

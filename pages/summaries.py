@@ -13,6 +13,7 @@ if view is not None:
     cards.strip(view)
 cards.choices()
 cards.budget()
+cards.split()
 if view is not None:
     cards.promises(view)
     with layout.user_errors():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from engine import feasible_smoothness, summary_view, wording
@@ -13,7 +15,12 @@ from engine.functional_release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
 from engine.summaries.risk import loss_of
 from engine.summary_view import SummaryView, Way
-from engine.tasks import COVARIANCE, DENSITY, FUNCTIONAL_SUMMARY, RISK_MINIMISATION
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    FUNCTIONAL_SUMMARY,
+    RISK_MINIMISATION,
+)
 from engine.types import Array, Budget
 from pages.shared import cards, controls, layout, run, settings
 
@@ -100,6 +107,19 @@ def budget() -> None:
                    format_func=lambda epsilon: f"{epsilon:g}",
                    help="Lower ε: everybody is better protected and the function is noisier. "
                         "Higher ε: the opposite.")
+
+
+def split() -> None:
+    """How the budget is divided, for summaries that are released in two steps."""
+    mechanism = settings.current().mechanism_of(task())
+    if not isinstance(mechanism, FunctionalRelease) or task() not in words.FIRST_STEPS:
+        return
+    if task() == COVARIANCE.key and mechanism.centre != "private_mean":
+        return
+    controls.bound(st.slider, f"Share of ε for {words.FIRST_STEPS[task()]}", mechanism.share,
+                   lambda share: settings.change_mechanism(task(), replace(mechanism, share=share)),
+                   "summaries_share", min_value=0.05, max_value=0.95, step=0.05,
+                   help="Both steps use the same people, so their costs add up to ε.")
 
 
 # -- what is shown --------------------------------------------------------------------------

@@ -179,3 +179,13 @@ def test_all_ways_have_the_loss_and_the_width_of_the_chosen_one():
     source = sources.get("density_points")(n_curves=200)
     view = summary_view.summary_view(source, chosen, "density", BUDGET, 1)
     assert {way.mechanism.bandwidth for way in view.ways} == {0.3}
+
+
+def test_the_budget_is_divided_with_a_slider_and_the_ledger_follows():
+    at = visit("summaries", "summary-covariance", fold_summaries_ledger=True)
+    at.slider(key="w_summaries_share").set_value(0.2).run()
+    assert not at.exception
+    assert at.session_state.settings.covariance_mechanism.share == 0.2
+    ledger = next(frame.value for frame in at.dataframe if "what leaves it" in frame.value)
+    np.testing.assert_allclose(ledger["ε of each"].astype(float), [0.2, 0.8], rtol=1e-6)
+    assert not any(s.key == "w_summaries_share" for s in visit("summaries").slider)
