@@ -27,27 +27,31 @@ _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
 
-def coefficients(view: SparseView, theme: Theme) -> Chart:
-    """Every feature that matters or is ever chosen: all releases, the truth, without protection."""
+def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Chart:
+    """Every feature that matters or is ever chosen: all releases, the truth, without protection.
+
+    As a difference, the target is taken off everything but features that were not chosen.
+    """
     shown = _shown(view)
+    zero = view.target[shown] if difference else np.zeros(len(shown))
     names = [f"{k + 1}" for k in shown]
     dots = view.releases[:, shown]
     x = [name for name in names for _ in dots]
-    y = dots.T.ravel()
-    kept = y != 0
+    kept = dots.T.ravel() != 0
+    y = (dots - zero).T.ravel()
     data: list[Spec] = [{
         "type": "scatter", "mode": "markers", "name": "Possible releases",
         "x": [name for name, keep in zip(x, kept, strict=True) if keep],
         "y": _plain(y[kept]), "marker": {"size": 8, "color": translucent(
             colour("sparse", theme), 0.45)}}]
-    data.append(_marks("Without protection", names, view.without[shown], colour("without", theme),
+    data.append(_marks("Without protection", names, view.without[shown] - zero, colour("without", theme),
                        "line-ew-open", 18))
     if view.truth is not None:
-        data.append(_marks("True", names, view.truth[shown], colour("truth", theme),
+        data.append(_marks("True", names, view.truth[shown] - zero, colour("truth", theme),
                            "diamond-open", 11))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Feature", type="category"),
-        yaxis=axis(theme, "Coefficient", grid=True, zeroline=True,
+        yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True, zeroline=True,
                    zerolinecolor=colour("raw", theme)))}
     table = {"feature": names, "release 1": _plain(view.releases[0, shown]),
              "without protection": _plain(view.without[shown]),

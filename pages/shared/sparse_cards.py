@@ -18,6 +18,7 @@ from engine.types import Budget
 from pages.shared import cards, controls, layout, run, settings
 
 TASK = SPARSE_REGRESSION.key
+_AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
 _LIGHTS = {"green": st.success, "amber": st.warning, "red": st.error}
 _ICONS = {"green": ":material/check_circle:", "amber": ":material/warning:",
           "red": ":material/block:"}
@@ -84,8 +85,11 @@ def promise(view: View) -> None:
 
 
 def coefficients(view: View) -> None:
-    view.draw("Coefficients", figures.coefficients(view.shown, layout.theme()), "coefficients",
-              360, 320)
+    way = st.segmented_control("Show", (_AS_THEY_ARE, _DIFFERENCE), default=_AS_THEY_ARE,
+                               required=True, key="sparse_show", label_visibility="collapsed",
+                               help="Difference: coefficients less the true ones.")
+    view.draw("Coefficients", figures.coefficients(view.shown, layout.theme(), way == _DIFFERENCE),
+              "coefficients", 360, 320)
     st.markdown(":small[Dots: 20 equally likely releases of the same rows; a feature that is not "
                 "chosen has no dot. Features that matter stand on the left.]")
     st.markdown(words.accuracy(view.shown))
