@@ -3,6 +3,10 @@
 Mechanisms pass each outgoing array through `sent`. It returns the array unchanged; inside
 `recorded` it is noted as well, so that the messages of a run can be shown, and tests can prove that
 a release depends on the curves through them alone.
+
+Where a centre is trusted with exact numbers, what is private is what the centre publishes: those
+messages have the server `CENTRE` and pass through `sent`. What machines entrust to it passes
+through `entrusted`, without noise, and is marked so that nobody takes it for a release.
 """
 
 from __future__ import annotations
@@ -16,19 +20,23 @@ import numpy as np
 
 from engine.types import Array
 
+CENTRE = -1  # the server of messages that a trusted centre publishes
+
 
 @dataclass(frozen=True)
 class Message:
     """One array that a server sent, for the first release of the first data set.
 
     `values` and `noise`, the standard deviation of the noise in them, have the same shape; both
-    are on the scale the method works on.
+    are on the scale the method works on. `is_entrusted` says that it went to a trusted centre as it
+    was, without noise, and no further.
     """
 
     server: int
     step: str
     values: Array
     noise: Array
+    is_entrusted: bool = False
 
 
 _record: ContextVar[list[Message] | None] = ContextVar("transcript", default=None)
@@ -62,3 +70,11 @@ def sent_by_each(step: str, values: Array, noise: Array) -> Array:
         messages.extend(Message(server, step, own.copy(), size[server].copy())
                         for server, own in enumerate(values[0, 0]))
     return values
+
+
+def entrusted(server: int, step: str, values: Array) -> None:
+    """Note exact numbers (repeats, columns, …) that a machine hands to the trusted centre."""
+    messages = _record.get()
+    if messages is not None:
+        first = values[0, 0].copy()
+        messages.append(Message(server, step, first, np.zeros_like(first), is_entrusted=True))

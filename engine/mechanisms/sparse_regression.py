@@ -1,0 +1,305 @@
+"""Sparse regression over machines by private hard thresholding (arXiv 2404.16287, Algorithm 2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from engine import accounting
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.noise.selection import LAWS, Law, Scales, printed_scale, scales_of
+from engine.numerics.coordinates import Coordinates
+from engine.registry import param
+from engine.sparse import (
+    Rows,
+    Steps,
+    descend,
+    fewest_rounds,
+    is_standard,
+    largest_residual,
+    ledger,
+    rows_of,
+    sensitivity,
+    settled,
+)
+from engine.tasks import SPARSE_REGRESSION
+from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Spend
+
+_CLIP = 4.0  # of features, in standard deviations, and of residuals
+_LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
+_FEW = 7  # features up to which the longer step is safe
+_PLAIN_ROUNDS = 25  # without protection
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is fixed before any row is looked at.
+
+    `most` is λ, by which a row moves an entry of a step.
+    """
+
+    steps: Steps
+    feature_clip: float
+    residual_clip: float
+    response_clip: float
+    most: float
+    scales: Scales
+    spends: tuple[Spend, ...]
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class SparseRegression(Mechanism):
+    """β ← ball(top_s(β − (η/N) Σ [x'β − y]_R x)), where the s largest are chosen with noise.
+
+    Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
+    noise is added once, by the centre, to what it publishes. `engine.sparse` proves that a row
+    moves a step by at most λ = η 2Rc/N per entry, and `engine.noise.selection` what the choice and
+    the values of each round then cost.
+
+    Notes
+    -----
+    *Tight.* c is 4 standard deviations of a feature and R is 4 public guesses of the noise's; y is
+    not clipped, because the residual is: a clip of y at 4 would bias the fit. The budget's largest
+    ρ is divided evenly over the rounds. Different budgets: the smallest ρ of all machines, since
+    one noise serves all.
+
+    *Published.* c = 3(2Lκ² log d)^{1/2} with κ = 1, y clipped at R' = σ(2 log N)^{1/2}, residuals
+    not clipped, so that λ = ηB₀/N with B₀ = 2(R' + √s c c₀)c; η = 1/(6L), because the printed
+    s/(6L) diverges; T = L² log(8c₀²LN), its absolute constant taken as 1; noise as printed for
+    (ε/T, δ/T) in each round. The printed bounds hold with high probability for normal features;
+    here features are clipped at c, and the projection is Euclidean, so that λ always holds. The
+    ledger says what this noise is worth, which is more protection than was asked for.
+
+    *Units.* Features are standardised by public constants: as they stand where they are of size
+    one, otherwise their stated range is ± `reach` standard deviations. Coefficients are in response
+    units for one standard deviation of a feature.
+
+    References
+    ----------
+    Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 1 and 2, Theorem 3.
+    """
+
+    key = "sparse_regression"
+    label = "Private hard thresholding"
+    order = 10
+    tasks = frozenset({SPARSE_REGRESSION.key})
+    guarantee = "approximate"
+    family = "sparse"
+    reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 1 and 2"
+    formula = (r"\beta_{t+1} = \Pi_{c_0}\Big(\mathrm{top}_s\big(\beta_t - \tfrac{\eta}{N}"
+               r"\sum_{i,j}[x_{ij}'\beta_t - y_{ij}]_R\,x_{ij}\big) + w_t\Big)")
+
+    constants: str = param(
+        "tight", "Constants",
+        "Tight: residuals are clipped, and the noise is the least that is proved to do. "
+        "Published: what the paper prints.", choices=("tight", "published"))
+    selection: str = param(
+        "gumbel", "Choice of features",
+        "Gumbel: all at once, values with Gaussian noise. Peeling: one after another, as "
+        "published. Permute and flip: one after another, with exponential noise. One shot: all at "
+        "once with Laplace noise.", choices=tuple(LAWS), when={"constants=published": "peeling"})
+    trust: str = param(
+        "trusted", "What the centre sees",
+        "Trusted: every machine’s exact averages. Secure sum: machines mask what they send, so "
+        "that only the sum can be read. Noise and error are the same.",
+        choices=("trusted", "secure_sum"))
+    sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
+                          "more needs more noise on each.", low=1, high=500, symbol="s")
+    rounds: int | None = param(
+        None, "Rounds", "Usual: until at most a twentieth of the distance is left, if eigenvalues "
+        "are at least ⅓: 12 for a step of 0.7.", low=1, high=1000, symbol="T")
+    step_size: float | None = param(
+        None, "Step size", "Usual: 0.7 up to 7 features, 0.5 for more, where 0.7 could oscillate.",
+        low=1e-3, high=2.0, symbol="η")
+    noise_sd: float | None = param(
+        None, "Spread of the noise", "A public guess of the standard deviation of a response "
+        "around what its features say. Usual: as stated with the data.", low=1e-9, high=1e9,
+        symbol="σ")
+    radius: float | None = param(
+        None, "Largest norm", "Coefficients are drawn back to this Euclidean norm. Usual: 1 where "
+        "values are of size one, otherwise half the width of the range of responses.", low=1e-9,
+        high=1e9, symbol="c_0")
+    feature_clip: float | None = param(
+        None, "Clip of features", "In standard deviations. Usual: 4.", low=0.1, high=1e3,
+        symbol="c_x")
+    residual_clip: float | None = param(
+        None, "Clip of residuals", "In response units. Usual: four times the spread of the noise; "
+        "none with published constants.", low=1e-9, high=1e9, symbol="R")
+    response_clip: float | None = param(
+        None, "Clip of responses", "In response units, from the middle of their range. Usual: "
+        "none; with published constants σ(2 log N)^½.", low=1e-9, high=1e9)
+    reach: float = param(
+        4.0, "Reach of the ranges", "How many standard deviations of a feature its stated range "
+        "reaches to each side; 1.7 for even spread. Not used where values are of size one.",
+        low=1.0, high=100.0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.constants == "published" and not self.law.has_one_scale:
+            raise InputError("There are published constants for peeling and one shot only.",
+                             field="selection", hint="Choose one of them, or tight constants.")
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return ((cls.label, {}),
+                ("Private hard thresholding, peeling", {"selection": "peeling"}),
+                ("Private hard thresholding, as published", {"constants": "published"}))
+
+    @property
+    def law(self) -> Law:
+        """How features are chosen."""
+        return LAWS[self.selection]
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def release_many(
+        self,
+        data: Data,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If δ = 0, if σ is not stated and a clip needs it, or if the number of budgets does not
+            fit the machines.
+        """
+        plans = [self.plan(data.sizes, one_per_server(given, data.sizes.n_servers), data.facts)
+                 for given in budgets]
+        rows = self._rows(data, plans[0])
+        found = descend(partial(rows.gradient, clip=plans[0].residual_clip),
+                        (data.n_repeats, draws, rows.n_features), plans[0].steps, self.law,
+                        [plan.scales for plan in plans], rng)
+        quiet = np.broadcast_to(found.quiet, (len(plans), *found.quiet.shape))
+        return self._estimate(found.released, quiet, tuple(plan.spends for plan in plans),
+                              tuple(_tuning(plan) for plan in plans))
+
+    def without_protection(self, data: Data) -> Estimate:
+        """Hard thresholding of all rows, neither clipped nor noised, where it settles."""
+        steps = Steps(self._kept(data.sizes), _PLAIN_ROUNDS, self.step, math.inf)
+        fit = settled(rows_of(_checked(data), self.reach, math.inf), steps)
+        return self._estimate(fit[None, :, None], fit[None], ((),))
+
+    def _estimate(self, released: Array, quiet: Array, spends: tuple[tuple[Spend, ...], ...],
+                  tuning: tuple[dict[str, Any], ...] = ()) -> Estimate:
+        size = released.shape[-1]
+        return Estimate(task=SPARSE_REGRESSION.key, basis=Coordinates(size), coefficients=released,
+                        unprotected=quiet, spends=spends, tuning=tuning,
+                        kept=(size,) * len(released))
+
+    def _rows(self, data: Data, plan: Plan) -> Rows:
+        """What the machines hold; the only place at which rows are read."""
+        return rows_of(_checked(data), self.reach, plan.feature_clip, plan.response_clip,
+                       self.trust == "secure_sum")
+
+    # -- fixed before any row is looked at ------------------------------------------------------
+
+    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+        """Clips, steps, noise and ledger from public facts alone."""
+        radius = self.largest_norm(facts)
+        steps = Steps(self._kept(sizes), self._rounds(sizes, radius), self.step, radius)
+        feature, residual, response = self._clips(sizes, facts)
+        bound = min(residual, largest_residual(response, steps.sparsity, feature, radius))
+        most = sensitivity(steps.size, bound, feature, sizes.n_curves)
+        scales = self._scales(steps, most, budgets, sizes.n_covariates)
+        return Plan(steps, feature, residual, response, most, scales,
+                    ledger(self.law, steps, most, scales, budgets))
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float:
+        """Squared error that privacy adds if features are uncorrelated and the right ones chosen.
+
+        A round's noise on s values shrinks by 1 − η in each later round: sv/(1 − (1 − η)²) in
+        all, v being the variance of the noise in one.
+        """
+        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        each = (self.law.value_deviation * plan.scales.values) ** 2
+        left = (1 - plan.steps.size) ** (2 * np.arange(plan.steps.rounds))
+        return float(plan.steps.sparsity * each * left.sum())
+
+    def caution(self, facts: PublicFacts) -> str:
+        """Ranges that say nothing of standard deviations make steps too long or too short."""
+        if is_standard(facts):
+            return ""
+        return (f"**Ranges of features are taken to reach {self.reach:g} standard deviations to "
+                "each side.** Where features spread wider, steps can overshoot: state fewer.")
+
+    @property
+    def step(self) -> float:
+        """η."""
+        if self.step_size is not None:
+            return self.step_size
+        if self.constants == "published":
+            return 1 / (6 * _LARGEST_EIGENVALUE)
+        return 0.7 if self.sparsity <= _FEW else 0.5
+
+    def largest_norm(self, facts: PublicFacts) -> float:
+        """c₀."""
+        usual = 1.0 if is_standard(facts) else facts.value_half_width
+        return usual if self.radius is None else self.radius
+
+    def _kept(self, sizes: Sizes) -> int:
+        return min(self.sparsity, sizes.n_covariates)
+
+    def _rounds(self, sizes: Sizes, radius: float) -> int:
+        if self.rounds is not None:
+            return self.rounds
+        if self.constants == "published":
+            log = math.log(8 * radius**2 * _LARGEST_EIGENVALUE * sizes.n_curves)
+            return max(1, math.ceil(_LARGEST_EIGENVALUE**2 * log))
+        return fewest_rounds(self.step, 1 / _LARGEST_EIGENVALUE)
+
+    def _clips(self, sizes: Sizes, facts: PublicFacts) -> tuple[float, float, float]:
+        """Of features, residuals and responses; infinite where there is none."""
+        feature, residual, response = self.feature_clip, self.residual_clip, self.response_clip
+        if self.constants == "published":
+            if feature is None:
+                feature = 3 * math.sqrt(2 * _LARGEST_EIGENVALUE * math.log(sizes.n_covariates))
+            if response is None:
+                response = self._spread(facts) * math.sqrt(2 * math.log(sizes.n_curves))
+        elif residual is None:
+            residual = _CLIP * self._spread(facts)
+        return (_CLIP if feature is None else feature, math.inf if residual is None else residual,
+                math.inf if response is None else response)
+
+    def _spread(self, facts: PublicFacts) -> float:
+        """σ."""
+        stated = facts.reading_sd if self.noise_sd is None else self.noise_sd
+        if stated <= 0:
+            raise InputError("The standard deviation of a response around what its features say "
+                             "must be stated.", field="noise_sd",
+                             hint="A public guess is enough; a wrong one costs accuracy only.")
+        return stated
+
+    def _scales(self, steps: Steps, most: float, budgets: tuple[Budget, ...], size: int) -> Scales:
+        """The noise of one round."""
+        if self.constants == "published":
+            printed = max(printed_scale(self.law, steps.sparsity, most, one.epsilon / steps.rounds,
+                                        one.delta / steps.rounds, size) for one in budgets)
+            return Scales(printed, printed)
+        rho = min(accounting.rho_of(one.epsilon, one.delta) for one in budgets)
+        return scales_of(self.law, steps.sparsity, most, rho / steps.rounds)
+
+
+def _checked(data: Data) -> SampleData:
+    if not isinstance(data, SampleData) or data.y is None:
+        raise InputError("Sparse regression needs rows of features and a response.",
+                         field="source", hint="Choose data with many numbers in each row.")
+    return data
+
+
+def _tuning(plan: Plan) -> dict[str, Any]:
+    """The plan in plain numbers."""
+    return {"rounds": plan.steps.rounds, "step_size": plan.steps.size,
+            "feature_clip": plan.feature_clip, "residual_clip": plan.residual_clip,
+            "sensitivity": plan.most, "choice_scale": plan.scales.choice}
