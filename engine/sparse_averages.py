@@ -106,9 +106,9 @@ class RowAverages:
     def gram(self, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             x = _drawn_back(self.rows.x[r, rows], norm)
-            return np.asarray(x.T @ x)
+            return np.asarray(x.T @ x)[None]
         size = self.rows.n_features
-        return self._average("average of x x'", (len(self.rows.x), size, size), part)
+        return self._average("average of x x'", (len(self.rows.x), 1, size, size), part)[:, 0]
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
                     norms: Array | float = math.inf) -> Array:
