@@ -100,6 +100,16 @@ class Rows:
             transcript.entrusted(transcript.CENTRE, "average gradient", total)
         return total
 
+    def shares_clipped(self, vectors: Array, feature: float, residual: float
+                       ) -> tuple[float, float]:
+        """The shares of features, and of residuals at vectors (repeats, d), that reach a clip.
+
+        They follow the rows: for simulated data, never to be published.
+        """
+        residuals = (self.x @ vectors[..., None])[..., 0] - self.y
+        return (float((np.abs(self.x) >= feature).mean()),
+                float((np.abs(residuals) >= residual).mean()))
+
     def _sums(self, vectors: Array, clip: float, pieces: Sequence[slice]) -> Array:
         sums = np.zeros_like(vectors)
         for r, own in enumerate(vectors):
@@ -208,15 +218,26 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
 # -- the rounds -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Descent:
-    """Vectors after all rounds: `released` (budgets, repeats, draws, d), `quiet` (repeats, d).
+    """Vectors after all rounds: `columns` (repeats, budgets × draws + 1, d).
 
-    The quiet ones took the same steps without noise, and are not published.
+    The last column took the same steps without noise; it is not published.
     """
 
-    released: Array
-    quiet: Array
+    columns: Array
+    draws: int
+
+    @property
+    def released(self) -> Array:
+        """(budgets, repeats, draws, d)."""
+        repeats, _, size = self.columns.shape
+        return self.columns[:, :-1].reshape(repeats, -1, self.draws, size).swapaxes(0, 1)
+
+    @property
+    def quiet(self) -> Array:
+        """The same steps without noise: (repeats, d)."""
+        return self.columns[:, -1]
 
 
 def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: Law,
@@ -232,8 +253,7 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
         moved = vectors - steps.size * gradient(vectors)
         noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
         vectors = in_ball(_published(t, moved, steps, law, scales, noise), steps.radius)
-    released = vectors[:, :-1].reshape(repeats, len(scales), draws, size)
-    return Descent(released.swapaxes(0, 1), vectors[:, -1])
+    return Descent(vectors, draws)
 
 
 def _published(t: int, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales], noise: Draw

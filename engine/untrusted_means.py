@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from engine import transcript
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
+from engine.noise.selection import hard_threshold
 from engine.numerics.coordinates import Coordinates
 from engine.registry import param
 from engine.tasks import SPARSE_MEAN
@@ -162,8 +163,8 @@ class UntrustedMean(Mechanism):
     def without_protection(self, data: SampleData) -> Estimate:  # type: ignore[override]
         """The largest means of all rows together."""
         sizes, facts = data.sizes, data.facts
-        _check(sizes, facts)
-        pooled = _held(data.x, bound(sizes, facts)).mean(axis=1)
+        check(sizes, facts)
+        pooled = held(data.x, bound(sizes, facts)).mean(axis=1)
         error = np.full(pooled.shape[-1], facts.reading_sd / math.sqrt(sizes.n_curves))
         quiet = self._kept(pooled, error)[None]
         return Estimate(task=SPARSE_MEAN.key, basis=Coordinates(pooled.shape[-1]), spends=((),),
@@ -197,7 +198,7 @@ class UntrustedMean(Mechanism):
         if self.sparsity is None:
             beyond = sizes > 2 * math.sqrt(2 * math.log(sizes.shape[-1])) * error
             return np.where(beyond, averages, 0.0)
-        return largest(averages, self.sparsity)
+        return hard_threshold(averages, min(self.sparsity, averages.shape[-1]))
 
     # -- fixed before any row is looked at ----------------------------------------------------
 
@@ -206,7 +207,7 @@ class UntrustedMean(Mechanism):
 
         Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
         """
-        _check(sizes, facts)
+        check(sizes, facts)
         epsilon = np.array([budget.epsilon for budget in one_per_server(budgets, sizes.n_servers)])
         size, machines = sizes.n_covariates, sizes.n_servers
         asked = self.per_machine or self.usual_per_machine(sizes, float(epsilon.min()), facts)
@@ -268,8 +269,8 @@ def machine_means(data: SampleData, plan: Plan) -> Array:
     server, counts = data.server, np.bincount(data.server)
     place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
     used = np.flatnonzero(place < plan.rows[server])
-    held = _held(data.x[:, used[:, None], plan.asked[server[used]]], plan.bound)
-    sums = np.add.reduceat(held, np.cumsum(plan.rows) - plan.rows, axis=1)
+    inside = held(data.x[:, used[:, None], plan.asked[server[used]]], plan.bound)
+    sums = np.add.reduceat(inside, np.cumsum(plan.rows) - plan.rows, axis=1)
     return np.asarray(sums / plan.rows[:, None])
 
 
@@ -283,23 +284,15 @@ def per_coordinate(values: Array, size: int) -> Array:
     return np.asarray(sums)
 
 
-def largest(vectors: Array, n_kept: int) -> Array:
-    """Vectors (…, d) with all but their `n_kept` largest entries, by size, set to zero."""
-    if n_kept >= vectors.shape[-1]:
-        return vectors
-    where = np.argpartition(np.abs(vectors), -n_kept, axis=-1)[..., -n_kept:]
-    out = np.zeros_like(vectors)
-    np.put_along_axis(out, where, np.take_along_axis(vectors, where, axis=-1), axis=-1)
-    return out
+def held(values: Array, limit: float) -> Array:
+    """Values moved into ±limit; 0 for what is no number."""
+    inside = np.clip(values, -limit, limit)
+    inside[np.isnan(inside)] = 0.0
+    return inside
 
 
-def _held(values: Array, limit: float) -> Array:
-    held = np.clip(values, -limit, limit)
-    held[np.isnan(held)] = 0.0
-    return held
-
-
-def _check(sizes: Sizes, facts: PublicFacts) -> None:
+def check(sizes: Sizes, facts: PublicFacts) -> None:
+    """Refuse machines without rows and numbers whose spread is not stated."""
     if not all(sizes.n_curves_per_server):
         raise InputError("Every machine needs at least one row.", field="server",
                          hint="Number machines without gaps.")

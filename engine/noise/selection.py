@@ -136,11 +136,11 @@ def printed_scale(law: Law, s: int, sensitivity: float, epsilon: float, delta: f
     if not law.has_one_scale:
         raise InputError("There are printed constants for peeling and one shot only.",
                          field="selection", hint="Choose one of them, or tight constants.")
+    if math.isinf(epsilon):
+        return 0.0
     if delta == 0:
         raise InputError("δ must be above 0 for the printed constants; got 0.", field="delta",
                          hint="Choose δ below 1/n, for example 1/n².")
-    if math.isinf(epsilon):
-        return 0.0
     if law is PEELING:
         return 2 * sensitivity * math.sqrt(3 * s * math.log(1 / delta)) / epsilon
     most_epsilon, most_delta = _MOST_ONE_SHOT

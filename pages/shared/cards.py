@@ -411,11 +411,12 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
 
 
 def _line(spend: Spend) -> dict[str, object]:
-    """One line of the ledger; a pure one has an ε of its own instead of a μ."""
-    cost = {"μ of each": round(spend.mu, 5)} if spend.mu is not None else \
-        {"ε of each": round(spend.epsilon or 0.0, 5)}
+    """One line of the ledger; one without a μ has a ρ, or a pure ε, of its own."""
+    costs = {"μ": spend.mu, "ρ": spend.rho, "ε": spend.epsilon}
+    sign, cost = next((sign, cost) for sign, cost in costs.items() if cost is not None)
     return {"site": spend.server + 1, "what leaves it": spend.what, "how often": spend.count,
-            **cost, "adds up": spend.composition, "moved at most by": f"{spend.sensitivity[0]:.4g}",
+            f"{sign} of each": float(f"{cost:.4g}"), "adds up": spend.composition,
+            "moved at most by": f"{spend.sensitivity[0]:.4g}",
             "noise": f"{spend.noise_scale[0]:.4g}"}
 
 

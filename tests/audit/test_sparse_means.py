@@ -14,6 +14,7 @@ from engine import untrusted_means
 from engine.experiments import generator
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
+from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.types import Budget, Covariate, PublicFacts, SampleData
 from engine.untrusted_means import machine_means
 
@@ -94,12 +95,12 @@ def test_a_whole_machine_costs_as_much_as_its_rows_together():
 
 
 def test_values_that_are_not_held_to_their_bound_are_caught(monkeypatch):
-    monkeypatch.setattr(untrusted_means, "_held", lambda values, limit: np.nan_to_num(values))
+    monkeypatch.setattr(untrusted_means, "held", lambda values, limit: np.nan_to_num(values))
     assert worst_shift(SparseMeanLaplace()) > 100 * EPSILON
 
 
 def test_numbers_that_are_none_are_caught_where_they_pass(monkeypatch):
-    monkeypatch.setattr(untrusted_means, "_held", lambda values, limit: np.clip(
+    monkeypatch.setattr(untrusted_means, "held", lambda values, limit: np.clip(
         values, -limit, limit))
     assert worst_shift(SparseMeanLaplace(per_machine=6)) == np.inf
 
@@ -169,3 +170,27 @@ def test_without_the_cap_noise_alone_would_make_means_infinite():
     with np.errstate(invalid="ignore"):
         assert not np.isfinite(erfinv(averages)).any()
     assert np.isfinite(mechanism.means(averages, plan)).all()
+
+
+# -- a trusted server: one row ----------------------------------------------------------------
+
+
+def worst_move(tries=150):
+    """The most by which one row moves an entry of the pooled mean, over what is claimed."""
+    rng, mechanism, worst = np.random.default_rng(7), SparseMeanTrusted(), 0.0
+    for _ in range(tries):
+        one, other = neighbours(SparseMeanLaplace(), rng)
+        plan = mechanism.plan(one.sizes, (Budget(EPSILON),), FACTS)
+        pooled = [mechanism.without_noise(data)[0] for data in (one, other)]
+        worst = max(worst, float(np.abs(pooled[0] - pooled[1]).max() / plan.sensitivity))
+    return worst
+
+
+def test_a_row_moves_the_pooled_mean_as_far_as_is_claimed_and_no_further():
+    assert worst_move() == pytest.approx(1, rel=1e-9)
+
+
+def test_a_pooled_mean_of_values_that_are_not_held_is_caught(monkeypatch):
+    monkeypatch.setattr("engine.mechanisms.sparse_mean_trusted.held",
+                        lambda values, limit: np.nan_to_num(values))
+    assert worst_move() > 100

@@ -197,6 +197,33 @@ def test_one_choice_by_gumbel_noise_keeps_its_bounded_range():
         assert max(np.abs(logs)) <= e0
 
 
+def renyi(here, there, order):
+    """The Rényi divergence of two laws on the same outcomes."""
+    moment = sum(p**order * there[k] ** (1 - order) for k, p in here.items())
+    return math.log(moment) / (order - 1)
+
+
+@every_law
+def test_choices_are_concentrated_as_the_ledger_says(law):
+    """Rényi divergences of orders 1.1 to 30 over all corners, pairs of three nearly equal sizes."""
+    base, moved = np.array([1.0, 0.98, 0.99]), 0.05
+    rho = selection.costs(law, 2, moved, Scales(SCALE, SCALE))[0]
+    here = pairs_law(law, base, SCALE)
+    for signs in itertools.product([-1, 1], repeat=3):
+        there = pairs_law(law, base + moved * np.array(signs), SCALE)
+        for order in (1.1, 2.0, 8.0, 30.0):
+            assert renyi(here, there, order) <= order * rho + 1e-7
+            assert renyi(there, here, order) <= order * rho + 1e-7
+
+
+def test_the_cost_of_gumbel_noise_is_attained_where_all_entries_tie():
+    """Two of four equal sizes move up by λ, two down: the divergence is 98 % of the claim or more."""
+    moved, signs = 0.05, np.array([1, 1, -1, -1])
+    rho = selection.costs(GUMBEL, 1, moved, Scales(SCALE, SCALE))[0]
+    here, there = (exponential_mechanisms(1 + way * moved * signs, 1, SCALE) for way in (0, 1))
+    assert 0.98 * 2 * rho <= renyi(here, there, 2.0) <= 2 * rho
+
+
 def test_sampled_gumbel_choices_keep_the_odds_of_neighbours():
     """Four entries, 200 000 choices of one each: log ratios of counts at most e₀ + 5 s.e."""
     moved, e0 = 0.2, 2 * 0.2 / SCALE

@@ -14,12 +14,26 @@ from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
+from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.metrics import integrated_squared_errors
 from engine.rates.sparse_regression import UntrustedServerRate
-from engine.sources.sparse_means import SparseMeans, machine_means
-from engine.transcript import recorded
+from engine.sources.sparse_means import SparseMeans
+from engine.sparse_mean_view import (
+    ALONE,
+    BIT,
+    PRINTED,
+    ROW,
+    TRUSTED,
+    ZERO,
+    Setting,
+    along,
+    rates_of,
+    simulated,
+    untrusted_errors,
+)
+from engine.transcript import CENTRE, recorded
 from engine.types import NON_PRIVATE, Budget, PublicFacts, SampleData, Sizes
-from engine.untrusted_means import largest, per_coordinate
+from engine.untrusted_means import per_coordinate
 
 BOTH = (SparseMeanSigns, SparseMeanLaplace)
 every_mechanism = pytest.mark.parametrize("mechanism", [
@@ -37,15 +51,13 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
     return mechanism.release_many(data, budgets, draws, generator(seed, 1, 0))
 
 
-def simulated(mechanism, mean, machines, rows, epsilon, repeats, seed=1):
+def errors_of(mechanism, mean, machines, rows, epsilon, repeats, seed=1):
     """Squared errors (repeats,) where means of machines are drawn as such, and the plan."""
-    sizes = Sizes((rows,) * machines, rows * machines, 1, len(mean))
-    plan = mechanism.plan(sizes, (Budget(epsilon),), FACTS)
-    rng = generator(seed, 0, 0)
-    answers = mechanism.answers(machine_means(mean, rows, plan.asked, repeats, rng))
-    standard = mechanism.standard((repeats, 1, machines, plan.per_machine), rng)
-    found = mechanism.estimate(plan, answers, standard)[:, 0]
-    return ((found - mean) ** 2).sum(axis=1), plan
+    kept = int((mean != 0).sum())
+    setting = Setting(machines=machines, rows=rows, size=len(mean), n_nonzero=kept,
+                      height=mean[0], epsilon=epsilon)
+    plan = mechanism.plan(setting.sizes, (Budget(epsilon),), setting.facts)
+    return untrusted_errors(mechanism, setting, repeats, generator(seed, 0, 0)), plan
 
 
 def spikes(size, n_nonzero, height):
@@ -56,7 +68,8 @@ def spikes(size, n_nonzero, height):
 
 
 def test_both_serve_the_task_and_say_what_they_protect():
-    assert mechanisms.for_task("sparse_mean") == (SparseMeanLaplace, SparseMeanSigns)
+    assert mechanisms.for_task("sparse_mean") == (SparseMeanLaplace, SparseMeanSigns,
+                                                  SparseMeanTrusted)
     assert (SparseMeanSigns.protects, SparseMeanLaplace.protects) == ("machine", "row")
 
 
@@ -176,12 +189,6 @@ def test_a_machine_without_rows_is_refused(cls):
         release(cls(), gap)
 
 
-def test_the_largest_entries_are_kept_and_no_others():
-    vectors = np.array([[3.0, -5.0, 0.5, 4.0], [0.0, 1.0, -2.0, 0.1]])
-    assert largest(vectors, 2).tolist() == [[0, -5, 0, 4], [0, 1, -2, 0]]
-    assert (largest(vectors, 9) == vectors).all()
-
-
 @pytest.mark.parametrize("cls", BOTH)
 def test_a_threshold_keeps_nothing_where_nothing_is(cls):
     """20 data sets with zero means: 2√(2 log d) standard errors are not passed by chance."""
@@ -246,7 +253,7 @@ def test_signs_are_turned_back_into_means_and_end_at_a_cap():
 
 def test_means_far_above_their_scatter_all_look_alike():
     """Signs agree on 2000 machines, so that a mean of 0.5 and one of 0.9 give the same answer."""
-    found = [simulated(SparseMeanSigns(sparsity=1), np.array([mean, 0.0]), 2000, 1000, 30.0, 1)[0]
+    found = [errors_of(SparseMeanSigns(sparsity=1), np.array([mean, 0.0]), 2000, 1000, 30.0, 1)[0]
              for mean in (0.5, 0.9)]
     cap = 3.29 / np.sqrt(1000)
     np.testing.assert_allclose(np.concatenate(found), [(0.5 - cap) ** 2, (0.9 - cap) ** 2],
@@ -261,7 +268,7 @@ def test_the_error_of_signs_falls_like_machines_and_rows_and_grows_like_the_dime
     def error(machines=16_000, size=20, rows=100):
         mean = spikes(size, 10, 1 / np.sqrt(rows))
         mechanism = SparseMeanSigns(sparsity=10)
-        return simulated(mechanism, mean, machines, rows, 1.9, 100)[0].mean()
+        return errors_of(mechanism, mean, machines, rows, 1.9, 100)[0].mean()
 
     assert error(**changed) / error() == pytest.approx(factor, rel=5 * np.sqrt(4 / 1000))
 
@@ -269,7 +276,7 @@ def test_the_error_of_signs_falls_like_machines_and_rows_and_grows_like_the_dime
 def test_the_error_of_signs_near_zero_is_the_predicted_one():
     """100 runs of ten means, all kept: five standard errors."""
     mechanism = SparseMeanSigns(sparsity=10)
-    errors, plan = simulated(mechanism, np.zeros(10), 20_000, 100, 1.0, 100)
+    errors, plan = errors_of(mechanism, np.zeros(10), 20_000, 100, 1.0, 100)
     a = np.exp(-1.0)
     closed = 10 * np.pi / 200 * 10 / 20_000 * ((1 + a) / (1 - a)) ** 2
     assert mechanism.error_of_kept(plan) == pytest.approx(closed)
@@ -290,7 +297,7 @@ def test_unequal_machines_use_as_many_rows_as_the_smallest():
 def test_errors_of_averages_are_the_reference_numbers(k, reference):
     """m = 2000, n = 10⁴, d = 200, s = 5, ε = 1; 150 runs, five standard errors of 750 squares."""
     mechanism = SparseMeanLaplace(per_machine=k)
-    errors, plan = simulated(mechanism, spikes(200, 5, 0.5), 2000, 10_000, 1.0, 150)
+    errors, plan = errors_of(mechanism, spikes(200, 5, 0.5), 2000, 10_000, 1.0, 150)
     assert mechanism.error_of_kept(plan) == pytest.approx(reference, rel=0.2)
     assert errors.mean() == pytest.approx(mechanism.error_of_kept(plan),
                                           rel=5 * np.sqrt(2 / 750))
@@ -299,7 +306,7 @@ def test_errors_of_averages_are_the_reference_numbers(k, reference):
 def test_averages_beat_the_bound_printed_for_rows():
     """m = 2·10⁶, n = 10⁴, d = 200, s = 5, ε = 0.05: 1.1e-6 against 2e-5; four runs."""
     mechanism = SparseMeanLaplace()
-    errors, plan = simulated(mechanism, spikes(200, 5, 0.5), 2_000_000, 10_000, 0.05, 4)
+    errors, plan = errors_of(mechanism, spikes(200, 5, 0.5), 2_000_000, 10_000, 0.05, 4)
     assert plan.per_machine == 1
     assert mechanism.error_of_kept(plan) == pytest.approx(1.1e-6, rel=0.05)
     assert errors.mean() == pytest.approx(1.1e-6, rel=5 * np.sqrt(2 / 20))
@@ -337,3 +344,78 @@ def test_hiding_a_machine_costs_more_than_hiding_a_row_once_there_are_many_rows(
     row, machine = (cls().expected_error(sizes, (Budget(1.0),), FACTS)
                     for cls in (SparseMeanLaplace, SparseMeanSigns))
     assert machine > 10 * row
+
+
+# -- a trusted server -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [Budget(0.7), Budget(0.7, 1e-6), Budget(6.0, 1e-6), NON_PRIVATE])
+def test_a_trusted_server_spends_what_was_asked(budget):
+    estimate = release(SparseMeanTrusted(), draw(), [(budget,)])
+    assert len(estimate.spends[0]) == 600
+    for proved in accounting.guarantees(estimate.spends[0][:4]):
+        assert proved.epsilon <= budget.epsilon
+        assert proved.epsilon == pytest.approx(budget.epsilon, rel=1e-6)
+        assert proved.delta == budget.delta
+    exact = (estimate.coefficients[0] == estimate.unprotected[0][:, None]).all()
+    assert exact == (not budget.is_private)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_what_a_trusted_server_adds_is_the_variance_of_its_noise(delta):
+    """Large means, always chosen; 600 draws of five: five standard errors."""
+    source = replace(SOURCE, size=0.9)
+    data, mechanism, budget = draw(source=source, repeats=1), SparseMeanTrusted(), Budget(2., delta)
+    found = integrated_squared_errors(release(mechanism, data, [(budget,)], draws=600), data.truth)
+    planned = mechanism.expected_error(data.sizes, (budget,), data.facts)
+    assert found.privacy.mean() == pytest.approx(planned, rel=5 * np.sqrt(5 / 3000))
+
+
+def test_only_the_centre_publishes_and_only_what_it_chose():
+    with recorded() as messages:
+        found = release(SparseMeanTrusted(), draw(repeats=1), [(Budget(2.0, 1e-6),)], draws=1)
+    assert [message.server for message in messages] == [CENTRE]
+    assert (messages[0].values != 0).sum() == (messages[0].noise > 0).sum() == 5
+    released = np.clip(messages[0].values, -1, 1)
+    assert (found.coefficients[0, 0, 0] == released).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -1e308])
+def test_a_bad_number_leaves_a_trusted_release_finite(bad):
+    data = draw(repeats=1)
+    x = data.x.copy()
+    x[0, :25] = bad
+    assert np.isfinite(release(SparseMeanTrusted(), replace(data, x=x), BUDGETS).coefficients).all()
+
+
+# -- side by side -----------------------------------------------------------------------------
+
+
+def test_trust_is_worth_orders_of_magnitude_and_bits_the_least():
+    """40 runs at the usual sizes."""
+    found = simulated(Setting(), 40)
+    assert 30 * found[TRUSTED] < found[ROW] < found[ALONE] / 5 < found[BIT] < found[ZERO]
+    assert found[ZERO] == pytest.approx(5 / 4)
+
+
+def test_what_is_achieved_for_rows_lies_below_what_is_printed_as_their_bound():
+    setting = Setting(machines=2_000_000, epsilon=0.05)
+    found = rates_of(setting)
+    assert found[PRINTED] == pytest.approx(2e-5)
+    assert found[ROW] == pytest.approx(1.1e-6, rel=0.05)
+    assert found[TRUSTED] < found[ROW]
+
+
+def test_one_machine_alone_errs_between_its_two_closed_forms():
+    """200 runs: s/n with means that are plain, at most 2 s log d/n with none."""
+    plain, none = (simulated(Setting(machines=200, rows=1000, height=height), 200)[ALONE]
+                   for height in (0.5, 0.0))
+    assert plain == pytest.approx(5 / 1000, rel=5 * np.sqrt(2 / 1000))
+    assert plain < none < 2 * 5 * np.log(200) / 1000
+
+
+def test_errors_are_compared_along_any_size():
+    found = along(Setting(size=50, rows=100), "machines", (40, 1000, 4000), 30)
+    assert np.isnan(found[BIT][0]) and np.isfinite(found[BIT][1:]).all()
+    assert found[ROW][0] > found[ROW][1] > found[ROW][2]
+    assert found[TRUSTED][0] > found[TRUSTED][2] and len(found[ALONE]) == 3

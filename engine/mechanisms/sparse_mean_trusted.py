@@ -1,0 +1,167 @@
+"""A sparse mean from a trusted server, which pools all rows: what trust is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import accounting, transcript
+from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.noise import selection
+from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
+from engine.numerics.coordinates import Coordinates
+from engine.registry import param
+from engine.tasks import SPARSE_MEAN
+from engine.types import Array, Budget, Estimate, PublicFacts, SampleData, Sizes, Spend
+from engine.untrusted_means import bound, check, held, largest_mean
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One budget: how entries are chosen, how far a row moves the mean, and the noise."""
+
+    law: Law
+    kept: int
+    sensitivity: float
+    scales: Scales
+    bound: float
+    largest_mean: float
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class SparseMeanTrusted(Mechanism):
+    """The server averages all N rows, chooses the s largest means with noise and releases those.
+
+    Numbers are held within ±B, B = max|μ| + σ √(2 log 2N), both stated. With δ > 0 the choice is
+    by Gumbel noise and values have Gaussian noise, half of ρ each; with δ = 0 one Laplace noise
+    serves the choice, and fresh noise of the same scale 3sλ/ε the values.
+
+    Notes
+    -----
+    *Unit of protection.* One row of one machine. The server sees exact sums: it must be trusted.
+
+    *Privacy.* Replacing a row moves every entry of the mean by at most λ = 2B/N, and costs of the
+    choice and of the values are those of `noise.selection`. One centre has one noise, so that the
+    smallest budget of all machines holds for everybody. What is no number counts as 0.
+
+    References
+    ----------
+    Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithm 1; Durfee and Rogers (2019); Qiao,
+    Su and Zhang (2021), with the cost of the values, which they leave out.
+    """
+
+    key = "sparse_mean_trusted"
+    label = "Trusted server"
+    order = 30
+    tasks = frozenset({SPARSE_MEAN.key})
+    guarantee = "either"
+    family = "sparse"
+    reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287; Durfee and Rogers (2019)"
+    formula = r"\hat\mu = P_S\big(\bar x + Z\big),\qquad S = \mathrm{top}_s(|\bar x_j| + G_j)"
+
+    sparsity: int = param(5, "Means kept", "The largest, so many of them; stated, not from the "
+                          "data.", low=1, high=500, symbol="s")
+
+    def release_many(
+        self,
+        data: SampleData,  # type: ignore[override]
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If a machine has no rows or the spread of numbers is not stated.
+        """
+        sizes, facts = data.sizes, data.facts
+        given = [one_per_server(some, sizes.n_servers) for some in budgets]
+        plans = [self.plan(sizes, some, facts) for some in given]
+        pooled = self.without_noise(data)
+        streams = dict(zip((GUMBEL.key, ONE_SHOT.key), rng.spawn(2), strict=True))
+        shape = (data.n_repeats, draws, sizes.n_covariates)
+        noise = {law.key: selection.draw(law, plans[0].kept, shape, streams[law.key])
+                 for law in {plan.law.key: plan.law for plan in plans}.values()}
+        quiet = selection.hard_threshold(pooled, plans[0].kept)
+        return Estimate(
+            task=SPARSE_MEAN.key, basis=Coordinates(shape[-1]), kept=(shape[-1],) * len(plans),
+            coefficients=np.stack([self.estimate(pooled[:, None], plan, noise[plan.law.key])
+                                   for plan in plans]),
+            unprotected=np.stack([quiet] * len(plans)),
+            spends=tuple(_ledger(plan, some) for plan, some in zip(plans, given, strict=True)))
+
+    def without_protection(self, data: SampleData) -> Estimate:  # type: ignore[override]
+        """The largest means of all rows together."""
+        kept = min(self.sparsity, data.sizes.n_covariates)
+        quiet = selection.hard_threshold(self.without_noise(data), kept)[None]
+        return Estimate(task=SPARSE_MEAN.key, basis=Coordinates(quiet.shape[-1]), spends=((),),
+                        coefficients=quiet[:, :, None], unprotected=quiet,
+                        kept=(quiet.shape[-1],))
+
+    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+        """The law and the scales of the noise, from public facts alone."""
+        check(sizes, facts)
+        kept, reach = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
+        most = 2 * reach / sizes.n_curves
+        if any(budget.is_pure and budget.is_private for budget in budgets):
+            scale = selection.pure_one_shot_scale(kept, most, min(b.epsilon for b in budgets))
+            return Plan(ONE_SHOT, kept, most, Scales(scale, scale), reach, largest_mean(facts))
+        rho = min(accounting.rho_of(budget.epsilon, budget.delta) for budget in budgets)
+        scales = selection.scales_of(GUMBEL, kept, most, rho)
+        return Plan(GUMBEL, kept, most, scales, reach, largest_mean(facts))
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float:
+        """Variance of the noise in the kept means, in squared response units."""
+        plan = self.plan(sizes, budgets, facts)
+        return plan.kept * (plan.law.value_deviation * plan.scales.values) ** 2
+
+    def without_noise(self, data: SampleData) -> Array:
+        """The mean of all rows, each held to its bound: (repeats, d)."""
+        return np.asarray(held(data.x, bound(data.sizes, data.facts)).mean(axis=1))
+
+    def estimate(self, pooled: Array, plan: Plan, noise: selection.Draw) -> Array:
+        """Chosen and noised, then held to the largest stated mean: (repeats, draws, d).
+
+        This is all of the method once rows are averaged, to `pooled` (repeats, 1, d).
+        """
+        noisy = selection.noisy_hard_threshold(pooled, plan.kept, plan.scales.choice,
+                                               plan.scales.values, noise)
+        deviation = plan.law.value_deviation * plan.scales.values
+        sent = transcript.sent(transcript.CENTRE, "means", noisy,
+                               np.where(noisy == 0, 0.0, deviation))
+        return np.clip(sent, -plan.largest_mean, plan.largest_mean)
+
+
+def _ledger(plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
+    """Two lines of the one centre, repeated for every machine."""
+    lines: list[Spend] = []
+    for server, budget in enumerate(asked):
+        for what, scale, cost in (("choice", plan.scales.choice, _choice_cost(plan)),
+                                  ("values", plan.scales.values, _value_cost(plan))):
+            lines.append(Spend(
+                what=what, server=server, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
+                count=1, composition="sequential", asked=budget, **cost,
+                why=("Protected is one row: replacing it moves each entry of the mean by at most "
+                     "its sensitivity. One noise for all; the smallest budget is used.")))
+    return tuple(lines)
+
+
+def _choice_cost(plan: Plan) -> dict[str, float | None]:
+    if plan.law is ONE_SHOT:
+        return {"mu": None, "epsilon": 2 * plan.kept * plan.sensitivity / plan.scales.choice}
+    rho, _ = selection.costs(plan.law, plan.kept, plan.sensitivity, plan.scales)
+    return {"mu": None, "rho": rho}
+
+
+def _value_cost(plan: Plan) -> dict[str, float | None]:
+    if plan.law is ONE_SHOT:
+        return {"mu": None, "epsilon": plan.kept * plan.sensitivity / plan.scales.values}
+    scale = plan.scales.values
+    return {"mu": math.sqrt(plan.kept) * plan.sensitivity / scale if scale else math.inf}

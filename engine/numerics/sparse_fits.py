@@ -1,0 +1,149 @@
+"""Sparse regression without privacy: what private answers are compared with.
+
+Everything is computed from moments G = X'X/n (…, d, d) and c = X'y/n (…, d), which are sufficient,
+so that one pass over the rows serves all methods, and data sets are fitted together along the
+leading axes. Released moments can be put in their place: what is computed from them costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.noise.selection import hard_threshold, largest
+from engine.types import Array
+
+_MOST_STEPS = 20_000
+
+
+def moments(x: Array, y: Array) -> tuple[Array, Array]:
+    """X'X/n (…, d, d) and X'y/n (…, d) of features (…, n, d) and responses (…, n)."""
+    across = x.swapaxes(-1, -2)
+    return across @ x / x.shape[-2], (across @ y[..., None])[..., 0] / x.shape[-2]
+
+
+# -- coefficients -----------------------------------------------------------------------------
+
+
+def iterative_hard_threshold(gram: Array, cross: Array, s: int, rounds: int = 25,
+                             step: float = 0.7, radius: float = math.inf) -> Array:
+    """`rounds` gradient steps from 0, each cut to its s largest entries: (…, d).
+
+    With finite `radius` each is moved to the nearest point of the ball of that radius. Steps must
+    be shorter than 2/μ, μ the largest eigenvalue of G on 2s features: 0.7 suits s up to about 8 of
+    features with variance one and eigenvalues up to 3; take 0.5 beyond.
+    """
+    beta = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
+    for _ in range(rounds):
+        beta = hard_threshold(beta + step * (cross - _times(gram, beta)), s)
+        if math.isfinite(radius):
+            length = np.linalg.norm(beta, axis=-1, keepdims=True)
+            beta = beta * np.minimum(1.0, radius / np.maximum(length, 1e-300))
+    return beta
+
+
+def lasso(gram: Array, cross: Array, penalty: float, tolerance: float = 1e-9) -> Array:
+    """The minimiser of ½ b'Gb − c'b + penalty ‖b‖₁: (…, d); of ‖y − Xb‖²/(2n) + penalty ‖b‖₁.
+
+    Accelerated proximal gradient steps (FISTA), which start afresh when they turn back. They end
+    when some subgradient at b is shorter than `tolerance`: with L the largest eigenvalue of G, a
+    step from z to b leaves one of length at most 2L‖z − b‖.
+
+    Raises
+    ------
+    ArithmeticError
+        If 20 000 steps do not suffice.
+    """
+    steepest = np.linalg.eigvalsh(gram)[..., -1:]
+    beta = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
+    ahead, pace = beta, np.ones((*beta.shape[:-1], 1))
+    for _ in range(_MOST_STEPS):
+        moved = ahead + (cross - _times(gram, ahead)) / steepest
+        new = np.sign(moved) * np.maximum(np.abs(moved) - penalty / steepest, 0.0)
+        if (2 * steepest[..., 0] * np.linalg.norm(ahead - new, axis=-1) <= tolerance).all():
+            return np.asarray(new)
+        turned = ((ahead - new) * (new - beta)).sum(axis=-1, keepdims=True) > 0
+        pace = np.where(turned, 1.0, pace)
+        faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+        ahead = new + (pace - 1) / faster * (new - beta)
+        beta, pace = new, faster
+    raise ArithmeticError(f"The LASSO did not converge in {_MOST_STEPS} steps.")
+
+
+def usual_penalty(noise_sd: float, size: int, n: int) -> float:
+    """2σ √(2 log d/n)."""
+    return 2 * noise_sd * math.sqrt(2 * math.log(size) / n)
+
+
+def oracle(gram: Array, cross: Array, support: NDArray[np.int64]) -> Array:
+    """Least squares on the features that matter, as if they were known: (…, d)."""
+    inner = gram[..., support[:, None], support]
+    out = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
+    out[..., support] = np.linalg.solve(inner, cross[..., support, None])[..., 0]
+    return out
+
+
+def oracle_error(covariance: Array, support: NDArray[np.int64], noise_sd: float, n: int) -> float:
+    """σ² tr(Σ_SS⁻¹)/n: the mean squared error of `oracle`, up to O(1/n²)."""
+    inverse = np.linalg.inv(covariance[np.ix_(support, support)])
+    return noise_sd**2 * float(np.trace(inverse)) / n
+
+
+# -- inference --------------------------------------------------------------------------------
+
+
+def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5) -> Array:
+    """Rows Θ_k with s entries each that nearly solve GΘ_k = e_k: (…, d, d), not symmetrised.
+
+    Gradient steps on ½ θ'Gθ − θ_k from 0, each cut to its s largest entries. Stopped early, rows
+    are too short and intervals with them: for the design ½^|j−k| the diagonal of ΘGΘ' is 1.57
+    after 15 rounds, 1.66 after 25 and the true 5/3 after 60.
+    """
+    size = gram.shape[-1]
+    grams, target = gram.reshape(-1, size, size), step * np.eye(size)
+    which = np.arange(len(grams))[:, None, None]
+    rows = np.zeros_like(grams)
+    for _ in range(rounds):
+        where = largest(np.abs(rows), s)
+        values = np.take_along_axis(rows, where, axis=-1)
+        products = np.einsum("bks,bksj->bkj", values, grams[which, where])  # ΘG, s terms each
+        rows = hard_threshold(rows - step * products + target, s)
+    return rows.reshape(gram.shape)
+
+
+def debiased(beta: Array, precision: Array, gram: Array, cross: Array) -> Array:
+    """β + Θ X'(y − Xβ)/n: (…, d). The step back towards the data undoes what selection did."""
+    return np.asarray(beta + _times(precision, cross - _times(gram, beta)))
+
+
+def debiased_covariance(precision: Array, gram: Array, noise_sd: Array | float, n: int) -> Array:
+    """σ² ΘGΘ'/n: (…, d, d), the covariance of `debiased` for given features."""
+    inner = precision @ gram @ precision.swapaxes(-1, -2)
+    return np.asarray(np.square(noise_sd)[..., None, None] * inner / n)
+
+
+def standard_errors(covariance: Array) -> Array:
+    """Square roots of the diagonal, none below zero: (…, d)."""
+    return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
+
+
+def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random.Generator,
+                     group: NDArray[np.int64] | None = None) -> Array:
+    """The `level` quantile of max_k |Z_k| over k in `group`, Z normal with this covariance: (…,).
+
+    Simulated with `draws` draws, the same standard normals for all matrices. This is the bootstrap
+    with normal multipliers: given the rows, n^{−1/2} Σ_j e_j Θx_j is normal with covariance ΘGΘ'.
+    Directions of negative variance, as noise in released moments makes them, count as zero.
+    """
+    if group is not None:
+        covariance = covariance[..., group[:, None], group]
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    sample = root @ rng.standard_normal((covariance.shape[-1], draws))
+    return np.asarray(np.quantile(np.abs(sample).max(axis=-2), level, axis=-1))
+
+
+def _times(matrix: Array, vector: Array) -> Array:
+    return np.asarray((matrix @ vector[..., None])[..., 0])
