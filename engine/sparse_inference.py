@@ -28,17 +28,18 @@ and the band were derived for this project. The correction: Javanmard and Montan
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from engine import transcript
 from engine.bands import LEVEL
-from engine.noise.selection import Indices, Law, Scales, hard_threshold, scales_of
-from engine.sparse import Descent, Steps, descend, in_ball, ledger, sensitivity
+from engine.noise.selection import Indices, Law, Scales, scales_of
+from engine.numerics.sparse_fits import largest_quantile, precision_rows
+from engine.sparse import Steps, descend, ledger, sensitivity
 from engine.sparse_averages import Averages
 from engine.types import Array, Budget, Spend
 
@@ -184,13 +185,7 @@ class Columns:
         drawn = rng.standard_normal((self.repeats, 1, self.draws, *shape))
         shared = np.broadcast_to(drawn, (self.repeats, self.budgets, self.draws, *shape))
         noisy = shared.reshape(self.repeats, self.budgets * self.draws, *shape)
-        return np.concatenate([noisy, np.zeros_like(noisy[:, :1])], axis=1)
-
-    def of(self, found: Descent) -> Array:
-        """What a descent found, side by side."""
-        released = found.released.swapaxes(0, 1)
-        noisy = released.reshape(self.repeats, self.budgets * self.draws, released.shape[-1])
-        return np.concatenate([noisy, found.quiet[:, None]], axis=1)
+        return np.concatenate([noisy, np.zeros((self.repeats, 1, *shape))], axis=1)
 
     def released(self, values: Array) -> Array:
         """Columns that may be published: (budgets, repeats, draws, …)."""
@@ -254,10 +249,9 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises:
 
     Products are held to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
     """
-    found = columns.of(descend(
-        partial(_column_gradient, pooled, place, c.product),
-        (columns.repeats, columns.draws, size), c.column, c.law,
-        [one.column for one in noises], rng))
+    found = descend(partial(_column_gradient, pooled, place, c.product),
+                    (columns.repeats, columns.draws, size), c.column, c.law,
+                    [one.column for one in noises], rng).columns
     exact = pooled.squared_products(found, c.product)
     deviations = columns.per_budget([one.spread for one in noises])
     spread = _published("spread", exact, deviations, columns.normals((), rng))
@@ -301,28 +295,25 @@ def product_norms(theta: Array, places: Indices) -> Array:
     return ball(len(places)) * np.sqrt(np.maximum(own.mean(axis=-1), LEAST_SPREAD))
 
 
-def precision_columns(gram: Array, places: Indices, sparsity: int, rounds: int = PRECISION_ROUNDS,
-                      step: float = PRECISION_STEP) -> Array:
+def precision_columns(gram: Array, places: Indices, sparsity: int) -> Array:
     """Columns of the inverse of matrices (…, d, d) by hard thresholding: (…, g, d).
 
-    Not symmetrised. Held to a public norm in every round, because a noisy matrix may have
-    eigenvalues at which steps would grow.
+    Held to a public norm in every round, because a noisy matrix may have eigenvalues at which
+    steps would grow.
     """
-    flat = gram.reshape(-1, *gram.shape[-2:])
-    size = max(1, _BLOCK // (len(places) * gram.shape[-1] * sparsity))
-    blocks = [_precision(flat[k:k + size], places, Steps(sparsity, rounds, step, LARGEST_PRECISION))
-              for k in range(0, len(flat), size)]
-    return np.concatenate(blocks).reshape(*gram.shape[:-2], len(places), gram.shape[-1])
+    size = gram.shape[-1]
+    return _by_blocks(
+        lambda own: precision_rows(own, min(sparsity, size), PRECISION_ROUNDS, PRECISION_STEP,
+                                   places, LARGEST_PRECISION),
+        gram, len(places) * size * sparsity)
 
 
-def _precision(gram: Array, places: Indices, steps: Steps) -> Array:
-    target = np.eye(gram.shape[-1])[places]
-    kept = min(steps.sparsity, gram.shape[-1])
-    theta = np.zeros((len(gram), *target.shape))
-    for _ in range(steps.rounds):
-        moved = theta - steps.size * (theta @ gram - target)
-        theta = in_ball(hard_threshold(moved, kept), steps.radius)
-    return theta
+def _by_blocks(function: Callable[[Array], Array], matrices: Array, numbers: int) -> Array:
+    """A function of matrices (…, d, d), each of which needs so many numbers, a few at a time."""
+    flat = matrices.reshape(-1, *matrices.shape[-2:])
+    block = max(1, _BLOCK // numbers)
+    parts = [function(flat[k:k + block]) for k in range(0, len(flat), block)]
+    return np.concatenate(parts).reshape(*matrices.shape[:-2], *parts[0].shape[1:])
 
 
 @dataclass(frozen=True)
@@ -372,24 +363,8 @@ def simultaneous_half_width(covariance: Array) -> Array:
     """The 95 % quantile of the largest error of g coefficients together: (…,).
 
     Simulated from the covariance (…, g, g) of what was published, its negative part set to zero:
-    post-processing, with a fixed public sample.
+    post-processing, with a fixed public sample, so that a release always has the same band.
     """
-    size = covariance.shape[-1]
-    flat = covariance.reshape(-1, size, size)
-    block = max(1, _BLOCK // (size * _SAMPLE))
-    widths = [_quantile(flat[k:k + block]) for k in range(0, len(flat), block)]
-    return np.concatenate(widths).reshape(covariance.shape[:-2])
-
-
-def _quantile(covariance: Array) -> Array:
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None]
-    largest = np.abs(root @ _normals(covariance.shape[-1])).max(axis=1)
-    place = math.ceil(LEVEL * _SAMPLE) - 1
-    return np.asarray(np.partition(largest, place, axis=-1)[:, place])
-
-
-@lru_cache(maxsize=16)
-def _normals(size: int) -> Array:
-    """A fixed public sample: the same band for the same release, always."""
-    return np.random.default_rng(_SEED).standard_normal((size, _SAMPLE))
+    return _by_blocks(
+        lambda own: largest_quantile(own, LEVEL, _SAMPLE, np.random.default_rng(_SEED)),
+        covariance, covariance.shape[-1] * _SAMPLE)

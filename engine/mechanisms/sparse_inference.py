@@ -129,9 +129,9 @@ class SparseInference(SparseIntervals):
         """All of the method once rows can be averaged; for studies, from moments without rows."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         c, noises = plan.constants, [one.noise for one in plans]
-        vectors = columns.of(descend(
+        vectors = descend(
             partial(averages.gradient, clip=c.residual), (repeats, draws, plan.size), plan.steps,
-            LAW, [one.scales for one in plans], rng))
+            LAW, [one.scales for one in plans], rng).columns
         directions = directions_of(averages, plan.places, plan.size, plan.is_one, c, noises,
                                    columns, rng)
         found = correct(averages, vectors, directions, plan.places, c, noises, columns, rng)
