@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.types import Array, Estimate, Truth, drawing_grid
 
@@ -58,7 +59,16 @@ class Coverage:
 
 
 def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
-    """Coverage of the band on the drawing grid; None without a band or a known truth."""
+    """Coverage of the band on the drawing grid; None without a band or a known truth.
+
+    Of intervals for entries of a vector, the share that hold their entries, or whether all do.
+    """
+    entries = entry_coverage(estimate, truth)
+    if entries is not None and estimate.intervals is not None:
+        held = entries.joint if estimate.intervals.kind == "simultaneous" else entries.average
+        if estimate.functions:
+            held = held.mean(axis=-1)
+        return Coverage(held, held)
     limits = estimate.limits
     if limits is None or truth is None or estimate.band is None:
         return None
@@ -73,6 +83,37 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
     if estimate.functions:
         shares = [share.mean(axis=-1) for share in shares]
     return Coverage(*shares)
+
+
+@dataclass(frozen=True)
+class EntryCoverage:
+    """How often intervals hold the entries of a vector, each (budgets, repeats, draws[, machines]).
+
+    `average` is the share of the entries with an interval, `of_nonzero` and `of_zero` that of those
+    that are not zero, or are (NaN if there are none); `joint` is 1 where all are held. The paper's
+    Tables 2 and 5 both report averages; what a simultaneous band promises is `joint`.
+    """
+
+    average: Array
+    of_nonzero: Array
+    of_zero: Array
+    joint: Array
+
+
+def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | None:
+    """Coverage of entries that have an interval; None without intervals or a known truth."""
+    if estimate.intervals is None or truth is None:
+        return None
+    low, high = estimate.intervals.limits
+    known, entries = np.isfinite(low), np.broadcast_to(truth.node_values, low.shape)
+    inside = (low <= entries) & (entries <= high)
+
+    def share(which: NDArray[np.bool_]) -> Array:
+        count = which.sum(axis=-1)
+        held = (inside & which).sum(axis=-1)
+        return np.where(count > 0, held / np.maximum(count, 1), np.nan)
+    return EntryCoverage(share(known), share(known & (entries != 0)), share(known & (entries == 0)),
+                         np.asarray((inside | ~known).all(axis=-1), dtype=float))
 
 
 def typical_distance(squared_errors: Array) -> Array:

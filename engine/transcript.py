@@ -68,13 +68,3 @@ def entrusted(server: int, step: str, values: Array) -> None:
     if messages is not None:
         first = values[0, 0].copy()
         messages.append(Message(server, step, first, np.zeros_like(first), is_entrusted=True))
-
-
-def sent_by_each(step: str, values: Array, noise: Array) -> Array:
-    """Pass on what leaves all servers at once: values (repeats, draws, servers, …)."""
-    messages = _record.get()
-    if messages is not None:
-        size = np.broadcast_to(noise, values.shape[2:])
-        messages.extend(Message(server, step, own.copy(), size[server].copy())
-                        for server, own in enumerate(values[0, 0]))
-    return values

@@ -572,6 +572,24 @@ class Band:
 
 
 @dataclass(frozen=True)
+class Intervals:
+    """Limits around the entries of released vectors: `centre` ± `half_width`, (…, d) each.
+
+    `error` are standard errors. `kind` is "pointwise" (each entry on its own, 95 in 100) or
+    "simultaneous" (all of them together). NaN where nothing is said about an entry.
+    """
+
+    centre: Array
+    half_width: Array
+    error: Array
+    kind: str = "pointwise"
+
+    @property
+    def limits(self) -> tuple[Array, Array]:
+        return self.centre - self.half_width, self.centre + self.half_width
+
+
+@dataclass(frozen=True)
 class ServerParts:
     """What each server brings to a release, (budgets, servers) each; averaged over coefficients.
 
@@ -593,7 +611,8 @@ class Estimate:
     each budget uses, the rest are zero. `offset` is a public curve that is added to all. `spends`
     holds one ledger for each budget. `unprotected` (budgets, repeats, r) never leaves a server: it
     is the estimate without noise that the private one is compared with. `band` is given by
-    mechanisms that know how far off they may be, `parts` by those that know who adds what.
+    mechanisms that know how far off they may be, `intervals` by those that know it for entries of
+    vectors, `parts` by those that know who adds what.
 
     Several functions at once, as in a varying-coefficient model, have their names in `functions`;
     their axis comes before the last one everywhere: (budgets, repeats, draws, d + 1, r). They
@@ -611,6 +630,7 @@ class Estimate:
     kept: tuple[int, ...] = ()
     functions: tuple[str, ...] = ()
     parts: ServerParts | None = None
+    intervals: Intervals | None = None
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid of [0, 1]: (budgets, repeats, draws, len(grid))."""
@@ -632,9 +652,14 @@ class Estimate:
 
     @cached_property
     def limits(self) -> tuple[Array, Array] | None:
-        """Lower and upper band on the drawing grid: (budgets, repeats, draws, GRID_SIZE) each."""
+        """Lower and upper band on the drawing grid: (budgets, repeats, draws, GRID_SIZE) each.
+
+        For entries of vectors, the ends of their intervals: (budgets, repeats, draws, …, d).
+        """
         from engine.bands import limits
 
+        if self.intervals is not None:
+            return self.intervals.limits
         return None if self.band is None else limits(self, self.band)
 
     @property

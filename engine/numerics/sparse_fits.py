@@ -37,10 +37,7 @@ def iterative_hard_threshold(gram: Array, cross: Array, s: int, rounds: int = 25
     """
     beta = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
     for _ in range(rounds):
-        beta = hard_threshold(beta + step * (cross - _times(gram, beta)), s)
-        if math.isfinite(radius):
-            length = np.linalg.norm(beta, axis=-1, keepdims=True)
-            beta = beta * np.minimum(1.0, radius / np.maximum(length, 1e-300))
+        beta = _held(hard_threshold(beta + step * (cross - _times(gram, beta)), s), radius)
     return beta
 
 
@@ -94,23 +91,28 @@ def oracle_error(covariance: Array, support: NDArray[np.int64], noise_sd: float,
 # -- inference --------------------------------------------------------------------------------
 
 
-def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5) -> Array:
+def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
+                   places: NDArray[np.int64] | None = None, radius: float = math.inf) -> Array:
     """Rows Θ_k with s entries each that nearly solve GΘ_k = e_k: (…, d, d), not symmetrised.
 
     Gradient steps on ½ θ'Gθ − θ_k from 0, each cut to its s largest entries. Stopped early, rows
     are too short and intervals with them: for the design ½^|j−k| the diagonal of ΘGΘ' is 1.57
     after 15 rounds, 1.66 after 25 and the true 5/3 after 60.
+
+    With `places` (g,) only those rows: (…, g, d). With finite `radius` each is moved to the nearest
+    point of the ball of that radius.
     """
     size = gram.shape[-1]
-    grams, target = gram.reshape(-1, size, size), step * np.eye(size)
+    grams = gram.reshape(-1, size, size)
+    target = step * (np.eye(size) if places is None else np.eye(size)[places])
     which = np.arange(len(grams))[:, None, None]
-    rows = np.zeros_like(grams)
+    rows = np.zeros((len(grams), *target.shape))
     for _ in range(rounds):
         where = largest(np.abs(rows), s)
         values = np.take_along_axis(rows, where, axis=-1)
         products = np.einsum("bks,bksj->bkj", values, grams[which, where])  # ΘG, s terms each
-        rows = hard_threshold(rows - step * products + target, s)
-    return rows.reshape(gram.shape)
+        rows = _held(hard_threshold(rows - step * products + target, s), radius)
+    return rows.reshape(*gram.shape[:-2], *target.shape)
 
 
 def debiased(beta: Array, precision: Array, gram: Array, cross: Array) -> Array:
@@ -147,3 +149,11 @@ def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random
 
 def _times(matrix: Array, vector: Array) -> Array:
     return np.asarray((matrix @ vector[..., None])[..., 0])
+
+
+def _held(vectors: Array, radius: float) -> Array:
+    """Vectors (…, d) beyond the ball of this radius, moved to its nearest point."""
+    if math.isinf(radius):
+        return vectors
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors * np.minimum(1.0, radius / np.maximum(length, 1e-300)))
