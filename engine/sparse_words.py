@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from engine import wording
+from engine.sparse_interval_view import FITS, CoverageStudy, IntervalView, Machines
 from engine.sparse_mean_view import BIT, PRINTED, ROW, TRUSTED
 from engine.sparse_view import Calculation, Lines, Reported, SparseView
 from engine.types import Budget
@@ -61,6 +64,42 @@ def over_budgets(lines: Lines) -> str:
     close = [e for e, error in zip(lines.epsilons, own, strict=True) if error < 1.5 * best]
     if close:
         text += f" From ε = {close[0]:g} on, privacy costs less than half of the error."
+    return text
+
+
+def intervals(view: IntervalView) -> str:
+    """How wide the limits are, and what they promise."""
+    what = ("Each interval holds its own coefficient in 95 of 100 cases." if view.kind ==
+            "pointwise" else "All limits together hold all coefficients in 95 of 100 cases.")
+    text = (f"{what} On average they are **{wording.number(view.length)}** wide, "
+            f"{wording.times(view.length / view.without_length)} as wide as without protection.")
+    if view.missed is None:
+        return text
+    count = int(np.isfinite(view.low).sum())
+    return f"{text} Here **{view.missed} of {count}** miss the truth."
+
+
+def coverage(found: CoverageStudy, kind: str) -> str:
+    """How often limits held what they should."""
+    average, joint = 100 * found.average, 100 * found.joint
+    if kind == "pointwise":
+        return (f"Over {found.repeats} fresh data sets, intervals held their coefficient in "
+                f"**{average:.1f} of 100** cases (± {200 * found.average_se:.1f}), those that "
+                f"matter in {100 * found.of_nonzero:.1f}. All of them at once: {joint:.0f} of 100, "
+                "which is not what they promise.")
+    return (f"Over {found.repeats} fresh data sets, the band held all coefficients in "
+            f"**{joint:.0f} of 100** cases (± {200 * found.joint_se:.0f}).")
+
+
+def machines(found: Machines) -> str:
+    """What sharing a part buys when machines differ."""
+    typical = {label: float(np.median(errors)) for label, errors in found.errors.items()}
+    two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
+    text = f"Two stages are typically off by **{wording.number(two)}**."
+    for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
+        text += (f" {wording.capital(label)} errs {wording.times(other / two)} as much."
+                 if other > two else f" {wording.capital(label)} errs less: "
+                 f"{wording.number(other)}.")
     return text
 
 

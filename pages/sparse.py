@@ -25,6 +25,11 @@ if view is not None:
     with layout.user_errors():
         cards.over_budgets(view)
     with layout.user_errors():
+        cards.intervals(view)
+with layout.user_errors():
+    cards.machines()
+if view is not None:
+    with layout.user_errors():
         cards.trust()
     with layout.fold("What the paper reports beside its noise", "sparse_paper") as is_open:
         if is_open:

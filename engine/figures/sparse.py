@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,12 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
+from engine.sparse_interval_view import IntervalView, Machines
 from engine.sparse_view import Lines, SparseView, largest
 from engine.types import Array
 from engine.wording import number
 
-_MOST_SHOWN = 25
+_MOST_SHOWN, _MOST_INTERVALS = 25, 60
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
@@ -44,15 +46,15 @@ def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Ch
         "x": [name for name, keep in zip(x, kept, strict=True) if keep],
         "y": _plain(y[kept]), "marker": {"size": 8, "color": translucent(
             colour("sparse", theme), 0.45)}}]
-    data.append(_marks("Without protection", names, view.without[shown] - zero, colour("without", theme),
-                       "line-ew-open", 18))
+    data.append(_marks("Without protection", names, view.without[shown] - zero,
+                       colour("without", theme), "line-ew-open", 18))
     if view.truth is not None:
         data.append(_marks("True", names, view.truth[shown] - zero, colour("truth", theme),
                            "diamond-open", 11))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Feature", type="category"),
-        yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True, zeroline=True,
-                   zerolinecolor=colour("raw", theme)))}
+        yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True,
+                   zeroline=True, zerolinecolor=colour("raw", theme)))}
     table = {"feature": names, "release 1": _plain(view.releases[0, shown]),
              "without protection": _plain(view.without[shown]),
              "in how many of 20": (view.releases[:, shown] != 0).sum(axis=0).tolist()}
@@ -103,6 +105,71 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     return Chart(spec, "Typical error against ε, by way of choosing features.", {
         "ε": list(lines.epsilons),
         **{label: _plain(errors) for label, errors in lines.private.items()}})
+
+
+def intervals(view: IntervalView, theme: Theme) -> Chart:
+    """Limits around the published coefficients; those that miss the truth stand out."""
+    shown = _with_limits(view)
+    names = [f"{k + 1}" for k in shown]
+    missed = np.zeros(len(shown), dtype=bool) if view.truth is None else (
+        (view.truth[shown] < view.low[shown]) | (view.truth[shown] > view.high[shown]))
+    data: list[Spec] = []
+    for is_miss, name, role in ((False, "Published, with limits", "sparse"),
+                                (True, "Misses the truth", "bias")):
+        at = np.flatnonzero(missed == is_miss)
+        if len(at):
+            half = (view.high - view.low)[shown][at] / 2
+            data.append({
+                "type": "scatter", "mode": "markers", "x": [names[k] for k in at], "name": name,
+                "y": _plain(view.centre[shown][at]),
+                "marker": {"size": 6, "color": colour(role, theme),
+                           "symbol": "x" if is_miss else "circle"},
+                "error_y": {"type": "data", "array": _plain(half), "color": colour(role, theme),
+                            "thickness": 1.8, "width": 3}})
+    if view.truth is not None:
+        data.append(_marks("True", names, view.truth[shown], colour("truth", theme),
+                           "diamond-open", 7))
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest",
+        xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
+        yaxis=axis(theme, "Coefficient", grid=True, zeroline=True,
+                   zerolinecolor=colour("raw", theme)))}
+    table: dict[str, list[Any]] = {"feature": list(names), "published": _plain(view.centre[shown]),
+             "from": _plain(view.low[shown]), "to": _plain(view.high[shown])}
+    if view.truth is not None:
+        table["true"] = _plain(view.truth[shown])
+    return Chart(spec, f"Limits of {len(shown)} coefficients, {number(view.length)} wide on "
+                 "average.", table)
+
+
+def _with_limits(view: IntervalView) -> NDArray[np.intp]:
+    """Features with limits, at most as many as can be told apart."""
+    return np.flatnonzero(np.isfinite(view.low))[:_MOST_INTERVALS]
+
+
+def machines(found: Machines, theme: Theme) -> Chart:
+    """Typical error on every machine by way of fitting."""
+    data: list[Spec] = []
+    for k, (label, errors) in enumerate(found.errors.items()):
+        typical = np.median(errors, axis=0)
+        data.append({"type": "scatter", "mode": "lines+markers", "name": label,
+                     "x": list(range(1, len(typical) + 1)), "y": _plain(typical),
+                     "line": {"width": 1.6, "dash": _DASHES[k % 4],
+                              "color": colour("sparse", theme)},
+                     "marker": {"size": 9, "symbol": _MARKERS[k % 4]}})
+    data.append({"type": "scatter", "mode": "lines+markers", "name": "No protection, two stages",
+                 "x": list(range(1, len(found.without) + 1)), "y": _plain(found.without),
+                 "line": {"width": 1.6, "dash": "6px,4px", "color": colour("without", theme)},
+                 "marker": {"size": 6}})
+    every = np.concatenate([found.without, *(e.ravel() for e in found.errors.values())])
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
+        yaxis=log_axis(theme, "Typical error (log scale)", float(every.min()), float(every.max()),
+                       grid=True, room=0.05))}
+    return Chart(spec, "Typical error on every machine, by way of fitting.", {
+        "machine": list(range(1, len(found.without) + 1)),
+        **{label: _plain(np.median(errors, axis=0)) for label, errors in found.errors.items()},
+        "no protection": _plain(found.without)})
 
 
 def trust(found: Mapping[str, Sequence[float]], values: Sequence[float], label: str, theme: Theme

@@ -19,6 +19,7 @@ from engine import (
     preview,
     regression_view,
     sites,
+    sparse_interval_view,
     sparse_mean_view,
     sparse_view,
     summary_view,
@@ -28,10 +29,12 @@ from engine import holdout as protocol
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
+from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
 from pages.shared.settings import TASK, Settings, steps_of
 
@@ -138,6 +141,29 @@ def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed
     key = digest(("sparse lines", source, mechanism, delta, seed))
     return _store(source).get(
         key, lambda: sparse_view.over_budgets(source, mechanism, delta, seed))
+
+
+def sparse_intervals(source: Source, mechanism: SparseInference, budget: Budget, seed: int
+                     ) -> sparse_interval_view.IntervalView:
+    """One release with its limits."""
+    key = digest(("sparse intervals", source, mechanism, budget, seed))
+    return _store(source).get(
+        key, lambda: sparse_interval_view.interval_view(source, mechanism, budget, seed))
+
+
+def sparse_coverage(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int
+                    ) -> sparse_interval_view.CoverageStudy:
+    """How often such limits hold."""
+    key = digest(("sparse coverage", source, mechanism, budget, seed))
+    return _SHARED.get(
+        key, lambda: sparse_interval_view.coverage_study(source, mechanism, budget, seed))
+
+
+def sparse_machines(source: SparseRows, budget: Budget, seed: int
+                    ) -> sparse_interval_view.Machines:
+    """Machines that differ, fitted in three ways."""
+    key = digest(("sparse machines", source, budget, seed))
+    return _SHARED.get(key, lambda: sparse_interval_view.machines(source, budget, seed))
 
 
 def sparse_trust(name: str, values: tuple[float, ...]) -> tuple[Any, Any, Any]:

@@ -15,6 +15,8 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
+from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.planner import DIALS
 from engine.preview import EPSILON_STEPS
@@ -40,6 +42,7 @@ from engine.types import Budget
 from pages.shared import site_table
 
 TASK = MEAN_FUNCTION.key
+_BESIDE = (WaveletPointwise, SparseInference, SparseHeterogeneous)
 # Every task has its own curves and method: their fields, and their letters in the address.
 MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k")),
@@ -213,10 +216,11 @@ def _fixed(letter: str, cls: Any) -> dict[str, Any]:
 def _has_a_page(letter: str, cls: Any) -> bool:
     """Whether a letter of the address can stand for this member: it serves the letter's task.
 
-    A single point is released beside the whole curve, never in its place.
+    Some are released beside the method of a page, never in its place: a single point of a curve,
+    limits of coefficients, machines that differ.
     """
     task = _task_of(letter)
-    return (task is None or task in cls.tasks) and cls is not WaveletPointwise
+    return (task is None or task in cls.tasks) and cls not in _BESIDE
 
 
 def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:

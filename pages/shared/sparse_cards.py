@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -10,8 +12,10 @@ from engine import sparse_words as words
 from engine.errors import InputError
 from engine.figures import sparse as figures
 from engine.figures.theme import Chart
+from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers import sparse_federated
+from engine.sources.sparse_rows import SparseRows
 from engine.sparse_view import SparseView
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
@@ -24,6 +28,7 @@ _ICONS = {"green": ":material/check_circle:", "amber": ":material/warning:",
           "red": ":material/block:"}
 
 
+_TARGETS = {"coordinates": "Each coefficient on its own", "band": "All of them together"}
 _ALONG = {"epsilon": ("Protection ε", (0.1, 0.3, 1.0, 3.0, 10.0)),
           "machines": ("Machines", (500, 1000, 2000, 8000, 32_000)),
           "rows": ("Rows on each machine", (100, 1000, 10_000, 100_000)),
@@ -51,6 +56,10 @@ def _mechanism() -> SparseRegression:
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     now, source = settings.current(), settings.source(TASK)
+    if isinstance(source, SparseRows) and source.n_own:
+        st.info("Machines differ here; see *When machines differ* below. Choose alike machines to "
+                "see one set of coefficients.", icon=":material/info:")
+        return None
     try:
         budget = Budget(now.epsilon, settings.delta(source, TASK))
         return View(run.sparse(source, _mechanism(), budget, now.seed))
@@ -69,7 +78,11 @@ def strip(view: View) -> None:
 def choices() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.source_choice(TASK)
-        controls.mechanism_choice(TASK)
+        presets = {label: SparseRegression(**chosen)
+                   for label, chosen in SparseRegression.presets()}
+        controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
+                       lambda label: settings.change_mechanism(TASK, presets[label]),
+                       "sparse_method", options=[*presets], help="How features are chosen.")
 
 
 def budget() -> None:
@@ -121,6 +134,46 @@ def over_budgets(view: View) -> None:
                     "budget.]")
     with right:
         st.markdown(words.over_budgets(lines))
+
+
+def intervals(view: View) -> None:
+    """Limits around coefficients, with everything in them paid for."""
+    st.header("How sure can one be of a coefficient?", anchor=False)
+    target = st.segmented_control("Limits", list(_TARGETS), default="coordinates", required=True,
+                                  key="sparse_target", format_func=_TARGETS.__getitem__)
+    chosen = {"target": target, "sparsity": view.mechanism.sparsity,
+              "noise_sd": view.mechanism.noise_sd, "reach": view.mechanism.reach}
+    mechanism = SparseInference(**chosen)
+    found = run.sparse_intervals(view.source, mechanism, view.shown.budget, view.now.seed)
+    view.draw("Limits", figures.intervals(found, layout.theme()), "intervals", 360, 320)
+    st.markdown(words.intervals(found))
+    if isinstance(view.source, SparseRows):
+        with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
+            if is_open:
+                st.markdown(words.coverage(run.sparse_coverage(
+                    view.source, mechanism, view.shown.budget, view.now.seed), found.kind))
+    with layout.fold("What the limits spend", "sparse_interval_ledger") as is_open:
+        if is_open:
+            cards.ledger(found.spends, view.shown.budget)
+
+
+def machines() -> None:
+    """Machines that differ: a shared part and parts of their own."""
+    source = settings.source(TASK)
+    if not isinstance(source, SparseRows) or source.n_servers == 1:
+        return
+    st.header("When machines differ", anchor=False)
+    own = st.slider("Features that matter on one machine only", 1, 5, max(source.n_own, 2),
+                    key="sparse_own")
+    budget = Budget(settings.current().epsilon, settings.delta(source, TASK))
+    found = run.sparse_machines(replace(source, n_own=own), budget, settings.current().seed)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        cards.draw(figures.machines(found, layout.theme()), "sparse_machines", 320, 340)
+    with right:
+        st.markdown(words.machines(found))
+        st.markdown(":small[Besides those that matter everywhere. Every row is protected with the "
+                    "same budget in all three ways.]")
 
 
 def trust() -> None:
