@@ -109,12 +109,12 @@ class SparseIntervals(Mechanism):
     def shares(self, sizes: Sizes) -> Shares:
         return ONE if self.is_one(sizes) else SEVERAL
 
-    def steps(self, sizes: Sizes, facts: PublicFacts, kept: int, radius: float = 1.0) -> Steps:
-        """Rounds that keep `kept` entries within this share of the largest norm."""
+    def steps(self, sizes: Sizes, facts: PublicFacts, kept: int) -> Steps:
+        """Rounds that keep `kept` entries."""
         largest = (1.0 if is_standard(facts) else facts.value_half_width
                    ) if self.radius is None else self.radius
         return Steps(min(kept, sizes.n_covariates), self.n_rounds(self.step), self.step,
-                     radius * largest)
+                     largest)
 
     def n_rounds(self, step: float) -> int:
         """T."""

@@ -62,6 +62,16 @@ def sent(server: int, step: str, values: Array, noise: Array) -> Array:
     return values
 
 
+def sent_by_each(step: str, values: Array, noise: Array) -> Array:
+    """Pass on what leaves all servers at once: values (repeats, draws, servers, …)."""
+    messages = _record.get()
+    if messages is not None:
+        size = np.broadcast_to(noise, values.shape[2:])
+        messages.extend(Message(server, step, own.copy(), size[server].copy())
+                        for server, own in enumerate(values[0, 0]))
+    return values
+
+
 def entrusted(server: int, step: str, values: Array) -> None:
     """Note exact numbers (repeats, columns, …) that a machine hands to the trusted centre."""
     messages = _record.get()
