@@ -18,6 +18,7 @@ from engine.metrics import entry_coverage
 from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
 from engine.sparse_averages import drawn
+from engine.sparse_view import check_size
 from engine.types import Array, Budget, SampleData, Spend
 
 COVERAGE_REPEATS = 200
@@ -66,6 +67,7 @@ class IntervalView:
 def interval_view(source: Source, mechanism: SparseInference, budget: Budget, seed: int
                   ) -> IntervalView:
     """One release of the shown rows, with its limits."""
+    check_size(source)
     data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, _SHOWN))
     plain = mechanism.without_protection(data).intervals
@@ -121,7 +123,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
 
 @dataclass(frozen=True)
 class Machines:
-    """Distances of every machine's coefficients from the truth, by way of fitting: (draws, machines).
+    """Distances of machines' coefficients from the truth, by way of fitting: (draws, machines).
 
     `without` (machines,) is that of two stages without protection.
     """
@@ -133,6 +135,7 @@ class Machines:
 
 def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> Machines:
     """The same rows fitted in two stages, machine by machine, and all together."""
+    check_size(source)
     data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
     errors, first = {}, None

@@ -106,13 +106,24 @@ def sparse_view(source: Source, mechanism: SparseRegression, budget: Budget, see
         ratio=feasibility(mechanism, data.sizes, data.facts, budget, smallest).ratio)
 
 
-def _drawn(source: Source, seed: int) -> SampleData:
+def check_size(source: Source) -> None:
+    """Refuse rows that are too many for a picture.
+
+    Raises
+    ------
+    InputError
+        Naming the number and the limit.
+    """
     sizes = source.sizes
     numbers = sizes.n_curves * sizes.n_covariates
     if numbers > MOST_NUMBERS:
         raise InputError(f"These rows hold {numbers:,} numbers; a picture is drawn of at most "
                          f"{MOST_NUMBERS:,}.", field="n_curves",
                          hint="Take fewer rows or features, or run it on the command line.")
+
+
+def _drawn(source: Source, seed: int) -> SampleData:
+    check_size(source)
     data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     if data.truth is not None and data.truth.node_values.ndim > 1:
         raise InputError("Machines that differ have coefficients of their own.", field="n_own",

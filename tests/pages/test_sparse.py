@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from engine import sparse_view, sparse_words
+from engine import sparse_interval_view, sparse_view, sparse_words
+from engine.errors import InputError
 from engine.figures import sparse as figures
+from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers.sparse_federated import table_2, table_5
 from engine.sources.sparse_rows import SparseRows
@@ -42,11 +44,12 @@ def test_a_link_brings_back_rows_method_and_budget():
     assert settings.decode(settings.encode(now)) == (now, [])
 
 
-def test_machines_that_differ_and_rows_that_are_too_many_are_refused_kindly():
-    for token, said in (("x-sparse_rows~x.n_own-2", "coefficients of their own"),
-                        ("x-sparse_rows~x.n_curves-1000000", "a picture is drawn of at most")):
-        at = visit("sparse", token)
-        assert not at.exception and any(said in error.value for error in at.error)
+def test_rows_of_machines_that_differ_and_rows_that_are_too_many_are_refused_kindly():
+    at = visit("sparse", "x-sparse_rows~x.n_curves-1000000")
+    assert not at.exception
+    assert any("a picture is drawn of at most" in error.value for error in at.error)
+    with pytest.raises(InputError, match="coefficients of their own"):
+        sparse_view.sparse_view(SparseRows(n_curves=500, n_own=1), SparseRegression(), BUDGET, 1)
 
 
 def test_the_paper_is_shown_beside_its_own_noise():
@@ -94,3 +97,49 @@ def test_trust_can_be_looked_at_along_every_size(along):
     at = visit("sparse")
     at.segmented_control(key="sparse_along").set_value(along).run()
     assert not at.exception and "A trusted server errs" in words(at)
+
+
+# -- limits, and machines that differ ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("target", "kind"), [("coordinates", "pointwise"), ("band", "simultaneous")])
+def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
+    """Within 4 standard errors of 95 in 100."""
+    mechanism = SparseInference(target=target)
+    found = sparse_interval_view.coverage_study(SparseRows(), mechanism, BUDGET, 1)
+    held, se = ((found.average, found.average_se) if kind == "pointwise"
+                else (found.joint, found.joint_se))
+    assert abs(held - 0.95) < max(4 * se, 0.01)
+    assert found.of_nonzero > 0.9
+    assert f"{100 * held:.0f}" in sparse_words.coverage(found, kind)
+
+
+def test_limits_on_screen_are_those_of_one_release_within_the_budget():
+    view = sparse_interval_view.interval_view(SMALL, SparseInference(), BUDGET, 1)
+    assert view.guarantee.epsilon <= 1.0 and view.length > view.without_length
+    assert view.missed == ((view.truth < view.low) | (view.truth > view.high)).sum()
+    at = visit("sparse", "x-sparse_rows~x.n_curves-4000~x.n_features-20", fold_sparse_coverage=True)
+    assert not at.exception and not [e for e in at.error if "wrong on our side" in e.value]
+    assert "fresh data sets" in words(at)
+    at.segmented_control(key="sparse_target").set_value("band").run()
+    assert "All limits together hold all coefficients" in words(at)
+
+
+def test_two_stages_beat_machines_alone_and_machines_taken_for_alike():
+    source = SparseRows(n_curves=80_000, n_servers=8, n_own=2)
+    found = sparse_interval_view.machines(source, BUDGET, 1)
+    two, alone, alike = (np.median(errors) for errors in found.errors.values())
+    assert two < 0.7 * alone and two < 0.7 * alike
+    assert found.guarantee.epsilon <= 1.0
+    assert "Two stages are typically off by" in sparse_words.machines(found)
+
+
+def test_machines_that_differ_are_shown_instead_of_one_set_of_coefficients():
+    at = visit("sparse", "x-sparse_rows~x.n_own-2~x.n_curves-20000")
+    assert not at.exception and not at.error
+    assert "Two stages" in words(at) and any("Machines differ" in i.value for i in at.info)
+
+
+def test_limits_and_machines_stand_beside_the_method_and_never_in_its_place():
+    for key in ("sparse_inference", "sparse_heterogeneous"):
+        assert settings.decode(f"y-{key}") == (settings.Settings(), [key])
