@@ -107,9 +107,13 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
         **{label: _plain(errors) for label, errors in lines.private.items()}})
 
 
-def intervals(view: IntervalView, theme: Theme) -> Chart:
-    """Limits around the published coefficients; those that miss the truth stand out."""
+def intervals(view: IntervalView, theme: Theme, difference: bool = False) -> Chart:
+    """Limits around the published coefficients; those that miss the truth stand out.
+
+    As a difference, true coefficients are taken off: limits that do not reach zero miss.
+    """
     shown = _with_limits(view)
+    zero = np.zeros(len(shown)) if view.truth is None or not difference else view.truth[shown]
     names = [f"{k + 1}" for k in shown]
     missed = np.zeros(len(shown), dtype=bool) if view.truth is None else (
         (view.truth[shown] < view.low[shown]) | (view.truth[shown] > view.high[shown]))
@@ -121,19 +125,19 @@ def intervals(view: IntervalView, theme: Theme) -> Chart:
             half = (view.high - view.low)[shown][at] / 2
             data.append({
                 "type": "scatter", "mode": "markers", "x": [names[k] for k in at], "name": name,
-                "y": _plain(view.centre[shown][at]),
+                "y": _plain((view.centre[shown] - zero)[at]),
                 "marker": {"size": 6, "color": colour(role, theme),
                            "symbol": "x" if is_miss else "circle"},
                 "error_y": {"type": "data", "array": _plain(half), "color": colour(role, theme),
                             "thickness": 1.8, "width": 3}})
-    if view.truth is not None:
+    if view.truth is not None and not difference:
         data.append(_marks("True", names, view.truth[shown], colour("truth", theme),
                            "diamond-open", 7))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
         xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
-        yaxis=axis(theme, "Coefficient", grid=True, zeroline=True,
-                   zerolinecolor=colour("raw", theme)))}
+        yaxis=axis(theme, "Less the true coefficient" if difference else "Coefficient", grid=True,
+                   zeroline=True, zerolinecolor=colour("text", theme)))}
     table: dict[str, list[Any]] = {"feature": list(names), "published": _plain(view.centre[shown]),
              "from": _plain(view.low[shown]), "to": _plain(view.high[shown])}
     if view.truth is not None:

@@ -145,7 +145,9 @@ def intervals(view: View) -> None:
               "noise_sd": view.mechanism.noise_sd, "reach": view.mechanism.reach}
     mechanism = SparseInference(**chosen)
     found = run.sparse_intervals(view.source, mechanism, view.shown.budget, view.now.seed)
-    view.draw("Limits", figures.intervals(found, layout.theme()), "intervals", 360, 320)
+    less = found.truth is not None and st.toggle("Less the true coefficients", True,
+                                                 key="sparse_less")
+    view.draw("Limits", figures.intervals(found, layout.theme(), less), "intervals", 360, 320)
     st.markdown(words.intervals(found))
     if isinstance(view.source, SparseRows):
         with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
