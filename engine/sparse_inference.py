@@ -226,12 +226,13 @@ class Directions:
     """What corrections are taken along: Θ̂ (repeats, columns, g, d) of g coefficients.
 
     `spread` V = Θ̂Σ̂Θ̂' (repeats, columns, g, g), no less than 0.1 on its diagonal; `norms` W, to
-    which products Θ̂x are held: (repeats, columns).
+    which products Θ̂x are held: (repeats, columns); `gram` (repeats, columns, d, d), if released.
     """
 
     theta: Array
     spread: Array
     norms: Array
+    gram: Array | None = None
 
 
 def directions_of(pooled: Averages, places: Indices, size: int, is_one: bool, c: Constants,
@@ -286,7 +287,7 @@ def several_directions(gram: Array, places: Indices, c: Constants) -> Directions
     spread = theta @ gram @ theta.swapaxes(-1, -2)
     diagonal = np.arange(len(places))
     spread[..., diagonal, diagonal] = np.maximum(spread[..., diagonal, diagonal], LEAST_SPREAD)
-    return Directions(theta, spread, product_norms(theta, places))
+    return Directions(theta, spread, product_norms(theta, places), gram)
 
 
 def product_norms(theta: Array, places: Indices) -> Array:
@@ -318,32 +319,41 @@ def _by_blocks(function: Callable[[Array], Array], matrices: Array, numbers: int
 
 @dataclass(frozen=True)
 class Corrected:
-    """β̃ (repeats, columns, g) and the covariance (repeats, columns, g, g) of its errors."""
+    """β̃ (repeats, columns, g) and how far off it may be.
+
+    `sampling` σ̂²V/n (repeats, columns, g, g) is chance in rows, `deviation` s that of the privacy
+    noise in each entry, and `variance` σ̂²: (repeats, columns).
+    """
 
     values: Array
-    covariance: Array
+    sampling: Array
+    deviation: Array
+    variance: Array
+
+    @property
+    def covariance(self) -> Array:
+        """Of the errors: σ̂²V/n + s² I, (repeats, columns, g, g). σ does not multiply s."""
+        size = self.values.shape[-1]
+        return np.asarray(self.sampling + (self.deviation**2)[..., None, None] * np.eye(size))
 
     @property
     def errors(self) -> Array:
         """Standard errors: (repeats, columns, g)."""
-        return np.sqrt(np.diagonal(self.covariance, axis1=-2, axis2=-1))
+        chance = np.diagonal(self.sampling, axis1=-2, axis2=-1)
+        return np.sqrt(chance + (self.deviation**2)[..., None])
 
 
 def correct(own: Averages, vectors: Array, directions: Directions, places: Indices, c: Constants,
             noises: Sequence[Noise], columns: Columns, rng: np.random.Generator) -> Corrected:
-    """σ̂² and β̃ = β̂ + average of Θ̂x (y − x'β̂) + noise, from rows whose coefficients are asked for.
-
-    The covariance is σ̂²V/n + s² I: chance in rows, and privacy noise, which σ does not multiply.
-    """
+    """σ̂², and β̃ = β̂ + average of Θ̂x (y − x'β̂) + noise, from rows the coefficients belong to."""
     variance = noise_variance(own, vectors, c, columns.per_budget([n.variance for n in noises]),
                               columns, rng)
     exact = own.corrections(vectors, directions.theta, c.residual, directions.norms)
     deviations = directions.norms * columns.per_budget([one.correction for one in noises])
     standard = columns.normals((len(places),), rng)
     moved = _published("corrections", exact, deviations, standard)
-    covariance = (variance / own.n)[..., None, None] * directions.spread
-    covariance = covariance + (deviations**2)[..., None, None] * np.eye(len(places))
-    return Corrected(vectors[..., places] + moved, covariance)
+    return Corrected(vectors[..., places] + moved,
+                     (variance / own.n)[..., None, None] * directions.spread, deviations, variance)
 
 
 # -- how far off they may be ----------------------------------------------------------------------
