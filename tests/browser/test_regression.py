@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 OFF = "The published curve is off by"
 AT = "the released value is"
+NOT_SIDEWAYS = """() => { const e = document.querySelector("[data-testid=stMain]");
+                        return e.scrollWidth <= e.clientWidth }"""
 
 
 @pytest.fixture
@@ -57,3 +59,20 @@ def test_a_linked_point_moves_by_a_tap_and_nothing_scrolls_sideways_on_a_phone(r
     main = page.locator("[data-testid=stMain]")
     assert main.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
     assert page.problems == []
+
+
+def test_whole_functions_and_sparse_coefficients_answer_in_place(open_app, server):
+    """Two pages in one window, because a fresh window costs more than a page."""
+    page = open_app(server.url + "/summaries")
+    expect(page.get_by_text("comes closest")).to_be_visible()
+    page.get_by_role("button", name="Covariance").or_(
+        page.get_by_role("radio", name="Covariance")).first.click()
+    expect(page.get_by_text("Principal components from what is released")).to_be_visible()
+    expect(page).to_have_url(re.compile("summary-covariance"))
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(NOT_SIDEWAYS)  # once the picture has followed
+    page.goto(server.url + "/sparse?s=x-sparse_rows~x.n_curves-8000~x.n_features-20")
+    expect(page.get_by_text("features that matter are in every release")).to_be_visible()
+    expect(page.get_by_text("Each interval holds its own coefficient")).to_be_visible()
+    page.wait_for_function(NOT_SIDEWAYS)
+    assert page.problems == [] and page.outside == []
