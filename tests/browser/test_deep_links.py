@@ -20,7 +20,12 @@ LINKS = [("/", HOME_TITLE)]
 LINKS += [(f"/{Path(script).stem}?s=e-0.5", title) for _, script, title in PAGES]
 
 
-@pytest.mark.parametrize(("link", "title"), LINKS)
+# A fresh server costs seconds: of all pages but the first and the last that is left to `test-all`.
+FEW = [pytest.param(*one, marks=() if one in (LINKS[0], LINKS[1], LINKS[-1]) else pytest.mark.slow)
+       for one in LINKS]
+
+
+@pytest.mark.parametrize(("link", "title"), FEW)
 def test_the_first_request_of_a_fresh_server_may_be_any_page(
     fresh_server, open_app: Callable[..., Page], link: str, title: str
 ) -> None:
