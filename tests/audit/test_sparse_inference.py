@@ -1,0 +1,276 @@
+"""What one row can do to every message of sparse inference, and broken versions that must be caught.
+
+All messages of a run are replaced by values an adversary chooses, the same for two neighbours, so
+that only the averages behind them differ. How far those move, in units of the noise that is really
+added, gives the cost ρ of each message; over the worst rows for each they must add up to no more
+than the budget's. And what is released must not differ at all, since it follows from the messages.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from engine import accounting, sparse, sparse_inference
+from engine.experiments import generator
+from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.noise.selection import costs, hard_threshold
+from engine.sparse_averages import RowAverages
+from engine.sparse_inference import SEVERAL
+from engine.types import Budget, SampleData
+from tests.sparse_data import facts_of
+
+N, D, MACHINES = 24, 8, 2
+BUDGET = (Budget(1.0, 1e-6),)
+RHO = accounting.rho_of(1.0, 1e-6)
+BAD = [np.nan, np.inf, -np.inf, 1e308]
+ONE = SparseInference(features="3", noise_sd=0.5, rounds=3)
+GROUP = SparseInference(features="1, 4, 6", noise_sd=0.5, rounds=3)
+BAND = SparseInference(target="band", noise_sd=0.5, rounds=3)
+STAGES = SparseHeterogeneous(noise_sd=0.5, rounds=3)
+OWN_ONE = SparseHeterogeneous(target="coordinates", features="3", noise_sd=0.5, rounds=3)
+OWN_BAND = SparseHeterogeneous(target="band", noise_sd=0.5, rounds=3)
+WHOLE = [ONE, GROUP, BAND, SparseInference(conservative=True, noise_sd=0.5, rounds=3), STAGES,
+         SparseHeterogeneous(fit="local", noise_sd=0.5, rounds=3),
+         SparseHeterogeneous(fit="pooled", noise_sd=0.5, rounds=3), OWN_ONE, OWN_BAND]
+
+
+def data_set():
+    rng = np.random.default_rng(1)
+    return SampleData(rng.standard_normal((1, N, D)), rng.standard_normal((1, N)),
+                      np.arange(N) * MACHINES // N, facts_of(D))
+
+
+def with_row(data, row, x, y):
+    features, responses = data.x.copy(), data.y.copy()
+    features[0, row], responses[0, row] = x, y
+    return replace(data, x=features, y=responses)
+
+
+def extreme_rows(kind, rng):
+    """Two rows: mirror images, orthogonal ones at the clips, or anything, numbers or not."""
+    signs = rng.choice([-1.0, 1.0], D)
+    big = rng.choice([4.0, 4.0 * (1 + 1e-9), 1e3, 1e300])
+    if kind == 0:
+        return (big * signs, 1e308), (big * signs, -1e308)
+    if kind == 1:
+        first = np.arange(D) < D // 2
+        return (np.where(first, big * signs, 0.0), 1e308), (np.where(first, 0.0, big * signs), 0.0)
+    if kind == 2:
+        return (big * signs, 0.0), (np.zeros(D), 0.0)
+    odd = np.where(rng.random(D) < 0.3, rng.choice(BAD, D), signs)
+    return (odd, rng.choice(BAD)), (big * rng.choice([-1.0, 1.0], D), rng.choice([-3.0, 0.0, 1e6]))
+
+
+@dataclass
+class Adversary:
+    """Answers every message of a run with values of its own, and notes what they stood for.
+
+    The second column, without noise, is never published: it gets the first one's answers.
+    """
+
+    seed: int
+
+    def start(self):
+        self.rng, self.noted = np.random.default_rng(self.seed), []
+
+    def round(self, t, moved, steps, law, scales, noise):
+        self.noted.append((f"round of {steps.sparsity}", moved[0, 0], lambda shift: sum(
+            costs(law, steps.sparsity, float(np.abs(shift).max()), scales[0]))))
+        raw = self.rng.choice([0.3, 2.0, 30.0]) * self.rng.standard_normal((1, 1, D))
+        return np.broadcast_to(hard_threshold(raw, steps.sparsity), moved.shape)
+
+    def average(self, step, exact, deviation, standard):
+        size = float(deviation.ravel()[0])
+        self.noted.append((step, _free(exact[0, 0]), lambda shift: _gaussian(shift, size)))
+        if step == "Gram matrix":
+            half = 0.05 * self.rng.standard_normal((D, D))
+            return np.broadcast_to(np.eye(D) + half + half.T, exact.shape[:1] + standard.shape[1:])
+        answer = self.rng.standard_normal(standard.shape[2:])
+        return np.broadcast_to(np.abs(answer) if answer.ndim == 0 else answer, standard.shape)
+
+
+def _free(exact):
+    """A symmetric matrix is published by what is on and above its diagonal."""
+    return exact[np.triu_indices(D)] if exact.shape == (D, D) else exact
+
+
+def _gaussian(shift, size):
+    return float((shift**2).sum()) / (2 * size**2) if size > 0 else math.inf * bool(shift.any())
+
+
+def run(mechanism, data, adversary):
+    """The release under the adversary, and what its messages stood for."""
+    adversary.start()
+    with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+        patch.setattr(sparse, "_published", adversary.round)
+        patch.setattr(sparse_inference, "_published", adversary.average)
+        estimate = mechanism.release_many(data, [BUDGET], 1, generator(1, 1, 0))
+    return estimate, adversary.noted
+
+
+def search(mechanism, tries=60):
+    """The worst cost ρ of each message over rows of machine 0, and whether releases ever differ."""
+    rng, data = np.random.default_rng(7), data_set()
+    worst, differs = {}, False
+    for k in range(tries):
+        rows, row = extreme_rows(k % 4, rng), int(rng.integers(N // MACHINES))
+        (one, noted), (other, again) = (
+            run(mechanism, with_row(data, row, *ends), Adversary(k)) for ends in rows)
+        differs |= _differ(one, other)
+        for place, ((step, exact, cost), (_, changed, _)) in enumerate(
+                zip(noted, again, strict=True)):
+            with np.errstate(invalid="ignore"):
+                shift = exact - changed
+            rho = cost(shift) if np.isfinite(shift).all() else math.inf
+            worst[place, step] = max(worst.get((place, step), 0.0), rho)
+    return worst, differs
+
+
+def _differ(one, other):
+    """Coefficients and limits follow from messages; the column without noise is not looked at."""
+    pairs = [(one.coefficients, other.coefficients)]
+    if one.intervals is not None:
+        pairs += [(getattr(one.intervals, name), getattr(other.intervals, name))
+                  for name in ("centre", "half_width", "error")]
+    return any(not np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+def is_caught(mechanism, tries=40):
+    worst, differs = search(mechanism, tries)
+    return differs or sum(worst.values()) > RHO * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("mechanism", WHOLE, ids=repr)
+def test_all_messages_together_cost_no_more_than_the_budget_whatever_a_row_holds(mechanism):
+    """60 pairs of rows and answers. The worst rows come close to what is claimed.
+
+    Rows cannot attain all of the bound for the Gram matrix, because their entries are clipped too.
+    """
+    worst, differs = search(mechanism)
+    assert not differs
+    assert 0.5 * RHO <= sum(worst.values()) <= RHO * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("mechanism", [ONE, BAND, OWN_ONE], ids=repr)
+def test_no_message_costs_more_than_its_line_in_the_ledger(mechanism):
+    """60 pairs. What clips alone limit is attained within 5 %."""
+    worst, _ = search(mechanism)
+    lines = [line for line in accounting.by_server(mechanism.plan(
+        data_set().sizes, BUDGET, facts_of(D)).spends)[0]]
+    claimed = {line.what: accounting.total_rho([line]) for line in lines}
+    for what in ("noise variance", "spread", "Gram matrix", "corrections"):
+        found = [rho for (_, step), rho in worst.items() if step == what]
+        if found:
+            least = 0.4 if what == "Gram matrix" else 0.95
+            assert least <= max(found) / claimed[what] <= 1 + 1e-9
+
+
+def test_a_row_of_another_machine_moves_no_message_of_this_one():
+    """40 pairs of rows of machine 0: the second machine's own messages stay as they are."""
+    worst, _ = search(OWN_ONE, 40)
+    own = [rho for (_, step), rho in worst.items() if step in ("noise variance", "corrections")]
+    assert own[0] > 0 and own[1] > 0 and own[2] == own[3] == 0
+
+
+# -- broken versions that must be caught ----------------------------------------------------------
+
+
+class Broken(RowAverages):
+    def of_machine(self, machine):
+        return type(self)(super().of_machine(machine).rows)
+
+
+class RawResidualVariance(Broken):
+    def squared_residuals(self, vectors, clip=math.inf):
+        return super().squared_residuals(vectors)
+
+
+class RawSpread(Broken):
+    def squared_products(self, vectors, clip=math.inf):
+        return super().squared_products(vectors)
+
+
+class RowsOfAnyNorm(Broken):
+    def gram(self, norm=math.inf):
+        return super().gram()
+
+
+class RowsHeldEntryByEntry(Broken):
+    """The largest entry held to B, where the bound is about the Euclidean norm."""
+
+    def gram(self, norm=math.inf):
+        return RowAverages(replace(self.rows, x=np.clip(self.rows.x, -norm, norm))).gram()
+
+
+class ProductsOfAnyNorm(Broken):
+    def corrections(self, vectors, directions, clip=math.inf, norms=math.inf):
+        return super().corrections(vectors, directions, clip)
+
+
+class ResidualsOfCorrectionsNotClipped(Broken):
+    def corrections(self, vectors, directions, clip=math.inf, norms=math.inf):
+        return super().corrections(vectors, directions, 1e6, norms)
+
+
+class RawColumns(Broken):
+    def products(self, vectors, clip=math.inf):
+        return super().products(vectors)
+
+
+@pytest.mark.parametrize("broken, mechanism", [
+    (RawResidualVariance, ONE), (RawSpread, ONE), (RowsOfAnyNorm, BAND),
+    (RowsHeldEntryByEntry, BAND), (ProductsOfAnyNorm, ONE), (ProductsOfAnyNorm, BAND),
+    (ResidualsOfCorrectionsNotClipped, BAND), (RawColumns, ONE), (RawResidualVariance, OWN_ONE)])
+def test_averages_without_their_clips_are_caught(broken, mechanism):
+    class Mechanism(type(mechanism)):
+        def averages(self, data, clip=4.0):
+            return broken(super().averages(data, clip).rows)
+
+    assert not is_caught(mechanism)
+    assert is_caught(Mechanism(**mechanism.values()))
+
+
+def test_directions_from_the_exact_gram_matrix_are_caught(monkeypatch):
+    def exact(pooled, places, size, is_one, c, noises, columns, rng):
+        gram = np.repeat(pooled.gram(c.row)[:, None], 2, axis=1)
+        return sparse_inference.several_directions(gram, places, c)
+
+    monkeypatch.setattr("engine.mechanisms.sparse_inference.directions_of", exact)
+    assert is_caught(BAND, 5)
+
+
+def test_a_spread_that_is_used_as_it_is_is_caught(monkeypatch):
+    """As printed: V stands in the limits without noise or budget."""
+    usual = sparse_inference.one_direction
+
+    def exact(pooled, place, size, c, noises, columns, rng):
+        found = usual(pooled, place, size, c, noises, columns, rng)
+        own = pooled.squared_products(found.theta[:, :, 0], c.product)
+        return replace(found, spread=own[:, :, None, None])
+
+    monkeypatch.setattr(sparse_inference, "one_direction", exact)
+    assert is_caught(ONE, 5)
+
+
+def test_parts_that_each_spend_the_whole_budget_are_caught(monkeypatch):
+    whole = replace(SEVERAL, coefficients=1.0, variance=1.0, precision=1.0, correction=1.0)
+    monkeypatch.setattr(SparseInference, "shares", lambda self, sizes: whole)
+    assert is_caught(BAND)
+
+
+def test_stages_that_each_spend_the_whole_budget_are_caught(monkeypatch):
+    """As printed: a row takes part in both."""
+    monkeypatch.setattr(SparseHeterogeneous, "_stage_shares", lambda self, total: (total, total))
+    assert is_caught(STAGES)
+
+
+def test_noise_for_all_rows_in_averages_of_one_machine_is_caught(monkeypatch):
+    from engine.mechanisms import sparse_heterogeneous
+
+    usual = sparse_heterogeneous.noise
+    monkeypatch.setattr(sparse_heterogeneous, "noise", lambda c, shares, rho, pooled, own:
+                        usual(c, shares, rho, pooled, pooled))
+    assert is_caught(OWN_BAND)

@@ -1,0 +1,500 @@
+"""Intervals and bands for sparse coefficients: worked values, ledgers, limits, printed variants."""
+
+import math
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from engine import accounting, sparse_averages, sparse_eigenvalues, sparse_printed
+from engine.errors import InputError
+from engine.experiments import generator
+from engine.identity import digest
+from engine.mechanisms import mechanisms
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.metrics import coverage, entry_coverage
+from engine.noise.selection import hard_threshold
+from engine.numerics.correlated import covariance
+from engine.numerics.sparse_fits import precision_rows
+from engine.sources.sparse_rows import SparseRows
+from engine.sparse import rows_of
+from engine.sparse_averages import RowAverages, of_rows, pooled
+from engine.sparse_inference import (
+    ONE,
+    SEVERAL,
+    Columns,
+    Corrected,
+    ball,
+    noisy_gram,
+    p_value,
+    pointwise_half_widths,
+    product_norms,
+    simultaneous_half_width,
+)
+from engine.transcript import CENTRE, recorded
+from engine.types import NON_PRIVATE, Budget, Estimate, Intervals, Sizes, Truth
+from tests.sparse_data import facts_of
+
+SOURCE = SparseRows(n_curves=20_000, n_servers=2, n_features=6, n_shared=2)
+BUDGETS = [(Budget(2.0, 1e-5),), (Budget(8.0, 1e-5),)]
+VARIANTS = [SparseInference(sparsity=2), SparseInference(sparsity=2, features="2"),
+            SparseInference(sparsity=2, features="2, 5"),
+            SparseInference(sparsity=2, target="band"),
+            SparseInference(sparsity=2, conservative=True)]
+every_variant = pytest.mark.parametrize("mechanism", VARIANTS, ids=repr)
+WORKED = Sizes((20_000,) * 10, 200_000, 1, 100)
+
+
+def draw(seed=1, repeats=2, source=SOURCE):
+    return source.draw(repeats, generator(seed, 0, 0))
+
+
+def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
+    return mechanism.release_many(data, budgets, draws, generator(seed, 1, 0))
+
+
+# -- worked values --------------------------------------------------------------------------------
+
+
+def worked(**chosen):
+    return SparseInference(**chosen).plan(WORKED, (Budget(1.0, 1e-6),), facts_of(100))
+
+
+def test_one_interval_has_the_worked_noise():
+    plan = worked(features="1")
+    assert accounting.rho_of(1.0, 1e-6) == pytest.approx(0.024356, abs=5e-7)
+    assert plan.most == pytest.approx(5.6e-5, rel=1e-12)
+    assert plan.scales.choice == pytest.approx(4.698e-3, abs=5e-7)
+    assert plan.scales.values == pytest.approx(4.698e-3, abs=5e-7)
+    assert plan.noise.column.choice == pytest.approx(1.0765e-2, abs=5e-7)
+    assert plan.noise.column.values == pytest.approx(1.0765e-2, abs=5e-7)
+    assert plan.noise.variance == pytest.approx(5.232e-4, abs=5e-8)
+    assert plan.noise.spread == pytest.approx(4.005e-3, abs=5e-7)
+    assert 5 * plan.noise.correction == pytest.approx(7.659e-4, abs=5e-8)
+
+
+def test_one_interval_has_the_worked_length():
+    found = Corrected(np.zeros((1, 1, 1)), np.full((1, 1, 1, 1), 0.25 * 5 / 3 / 200_000),
+                      np.array([[5 * worked(features="1").noise.correction]]),
+                      np.full((1, 1), 0.25))
+    assert math.sqrt(found.sampling.item()) == pytest.approx(1.4434e-3, abs=5e-8)
+    assert 2 * pointwise_half_widths(found.errors).item() == pytest.approx(6.405e-3, abs=5e-7)
+
+
+def test_a_band_has_the_worked_noise():
+    plan = worked(target="band")
+    inverse = np.linalg.inv(covariance("ar1", 100))
+    limit = product_norms(inverse, np.arange(100))
+    assert plan.noise.gram == pytest.approx(1.0660e-2, abs=5e-7)
+    assert limit == pytest.approx(17.39, abs=5e-3)
+    assert limit * plan.noise.correction == pytest.approx(2.591e-3, abs=5e-7)
+
+
+def test_the_sensitivity_of_a_precision_step_is_the_worked_one():
+    assert [line.sensitivity[0] for line in worked(features="1").spends
+            if line.server == 0 and "precision" in line.what] == pytest.approx(
+                [1.4e-4, 1.4e-4 * math.sqrt(3)])
+
+
+def test_shares_add_up_to_the_whole():
+    for shares in (ONE, SEVERAL):
+        assert sum(vars(shares).values()) == pytest.approx(1.0, abs=1e-15)
+
+
+def test_norms_that_rows_rarely_exceed_follow_the_printed_factor_at_a_hundred_features():
+    assert ball(100) == 1.35 * math.sqrt(100)
+    x = draw(source=SparseRows(n_curves=20_000, n_features=20)).x[0]
+    assert (np.linalg.norm(x, axis=1) > ball(20)).mean() < 1e-3
+    assert (np.linalg.norm(x, axis=1) > 1.35 * math.sqrt(20)).mean() > 0.04
+
+
+# -- averages -------------------------------------------------------------------------------------
+
+
+def some_vectors(seed=3, size=6, columns=4, g=3):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(2, columns, size)), rng.normal(size=(2, columns, g, size))
+
+
+def averages(data):
+    return RowAverages(rows_of(data, 4.0, 4.0))
+
+
+def test_averages_without_clips_are_those_of_moments():
+    own, (vectors, directions) = averages(draw()), some_vectors()
+    moments = of_rows(own)
+    for name, arguments in (("gradient", (vectors,)), ("products", (vectors,)),
+                            ("squared_residuals", (vectors,)), ("squared_products", (vectors,)),
+                            ("gram", ()), ("corrections", (vectors, directions))):
+        assert np.allclose(getattr(own, name)(*arguments), getattr(moments, name)(*arguments))
+
+
+def test_clipped_averages_are_what_their_names_say():
+    own, (vectors, directions) = averages(draw()), some_vectors()
+    x, y = own.rows.x, own.rows.y
+    residuals = np.clip(y[:, None] - vectors @ x.swapaxes(1, 2), -0.7, 0.7)
+    products = vectors @ x.swapaxes(1, 2)
+    assert np.allclose(own.squared_residuals(vectors, 0.7), (residuals**2).mean(axis=-1))
+    assert np.allclose(own.squared_products(vectors, 0.9),
+                       (np.clip(products, -0.9, 0.9) ** 2).mean(axis=-1))
+    assert np.allclose(own.products(vectors, 0.9), np.clip(products, -0.9, 0.9) @ x / x.shape[1])
+    held = x * np.minimum(1, 2 / np.linalg.norm(x, axis=-1, keepdims=True))
+    assert np.allclose(own.gram(2.0), held.swapaxes(1, 2) @ held / x.shape[1])
+    w = np.einsum("rcgd,rnd->rcng", directions, x)
+    w *= np.minimum(1, 1.5 / np.linalg.norm(w, axis=-1, keepdims=True))
+    assert np.allclose(own.corrections(vectors, directions, 0.7, 1.5),
+                       np.einsum("rcn,rcng->rcg", residuals, w) / x.shape[1])
+
+
+def test_averages_of_machines_weighted_by_their_rows_are_those_of_all():
+    data = SparseRows(n_curves=3001, n_servers=3, n_features=6).draw(2, generator(1, 0, 0))
+    own, (vectors, directions) = averages(data), some_vectors()
+    parts = [own.of_machine(k) for k in range(3)]
+    assert [part.n for part in parts] == [1001, 1000, 1000]
+    for name, arguments in (("gradient", (vectors, 1.0)), ("squared_residuals", (vectors, 1.0)),
+                            ("corrections", (vectors, directions, 1.0, 2.0)), ("gram", (2.0,))):
+        each = [part.n / 3001 * getattr(part, name)(*arguments) for part in parts]
+        assert np.allclose(sum(each), getattr(own, name)(*arguments))
+
+
+def test_drawn_moments_have_the_law_of_those_of_rows():
+    """600 data sets of 300 rows, 20 000 drawn: means and spreads agree to five standard errors."""
+    source = SparseRows(n_curves=300, n_servers=1, n_features=6, n_shared=3)
+    rows = of_rows(RowAverages(rows_of(draw(repeats=600, source=source), 4.0, math.inf)))
+    drawn = sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
+                                  300, 20_000, generator(2, 0, 0))
+    for name in ("second", "cross", "square"):
+        one, other = getattr(rows, name), getattr(drawn, name)
+        error = one.std(axis=0) / math.sqrt(600)
+        assert (np.abs(one.mean(axis=0) - other.mean(axis=0)) < 5 * error).all()
+        ratio = one.std(axis=0) / other.std(axis=0)
+        assert (np.abs(ratio - 1) < 5 / math.sqrt(1200) * 1.2).all()
+
+
+def test_pooled_moments_are_those_of_all_rows():
+    own = averages(SparseRows(n_curves=3001, n_servers=3, n_features=6).draw(2, generator(1, 0, 0)))
+    together = pooled([of_rows(own.of_machine(k)) for k in range(3)])
+    for name in ("n", "second", "cross", "square"):
+        assert np.allclose(getattr(together, name), getattr(of_rows(own), name))
+
+
+# -- pieces ---------------------------------------------------------------------------------------
+
+
+def test_the_noisy_gram_matrix_is_symmetric_with_noise_of_one_size():
+    """3000 draws: on and off the diagonal the noise has the planned deviation."""
+    plan = worked(target="band")
+    columns, own = Columns(2, 1, 1500), averages(draw())
+    noisy = noisy_gram(own, plan.constants, [plan.noise], columns, generator(1, 0, 0))
+    assert (noisy == noisy.swapaxes(-1, -2)).all()
+    noise = noisy[:, :-1] - noisy[:, -1:]
+    for entries in (noise[..., 0, 0], noise[..., 1, 4]):
+        assert entries.std() == pytest.approx(plan.noise.gram, rel=5 / math.sqrt(6000))
+
+
+def test_columns_share_noise_across_budgets_and_end_with_one_that_has_none():
+    columns = Columns(2, 3, 4)
+    normals = columns.normals((5,), generator(1, 0, 0))
+    assert normals.shape == (2, 13, 5) and (normals[:, -1] == 0).all()
+    released = columns.released(normals)
+    assert released.shape == (3, 2, 4, 5) and (released[0] == released[2]).all()
+    assert columns.per_budget([1, 2, 3]).tolist() == [1] * 4 + [2] * 4 + [3] * 4 + [0]
+
+
+def test_columns_of_the_inverse_are_those_of_the_matrix():
+    gram = covariance("ar1", 12)[None]
+    inverse = np.linalg.inv(gram)
+    found = precision_rows(gram, 3, 60, 0.5, np.array([4, 7]), 3.0)
+    assert np.allclose(found, inverse[:, [4, 7]], atol=1e-6)
+    assert np.allclose(precision_rows(gram, 3, 60)[:, [4, 7]], found)
+
+
+def test_a_released_matrix_without_an_inverse_still_gives_columns_of_bounded_norm():
+    gram = -10 * np.ones((1, 5, 5))
+    found = precision_rows(gram, 3, 40, 0.5, np.arange(5), 3.0)
+    assert np.linalg.norm(found, axis=-1).max() <= 3 + 1e-12
+
+
+def test_half_widths_of_independent_errors_have_a_closed_form():
+    """P(max |Z| ≤ C) = (2Φ(C) − 1)^g; the sample of 2000 leaves about 2 %."""
+    for g in (1, 5, 40):
+        exact = norm.ppf((1 + 0.95 ** (1 / g)) / 2)
+        assert simultaneous_half_width(np.eye(g)[None]) == pytest.approx(exact, rel=0.04)
+
+
+def test_negative_variance_counts_as_none():
+    assert simultaneous_half_width(np.diag([-5.0, 1.0])[None]) == pytest.approx(1.96, rel=0.05)
+
+
+def test_p_values_are_two_sided():
+    assert p_value(np.array(1.96), np.array(1.0)) == pytest.approx(0.05, abs=1e-4)
+    assert p_value(np.array(3.0), np.array(2.0), 3.0) == 1.0
+
+
+# -- the mechanism --------------------------------------------------------------------------------
+
+
+def test_it_serves_sparse_regression():
+    assert SparseInference in mechanisms.for_task("sparse_regression")
+
+
+@every_variant
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0, 10.0])
+def test_the_ledger_adds_up_to_the_budget(mechanism, epsilon):
+    spends = mechanism.plan(SOURCE.sizes, (Budget(epsilon, 1e-5),), SOURCE.facts).spends
+    for proved in accounting.guarantees(spends):
+        assert epsilon * (1 - 1e-6) <= proved.epsilon <= epsilon
+    assert accounting.total_rho(accounting.by_server(spends)[1]) == pytest.approx(
+        accounting.rho_of(epsilon, 1e-5), rel=1e-9)
+
+
+@every_variant
+def test_the_same_seed_gives_the_same_release_and_another_seed_another(mechanism):
+    data = draw()
+    one, again, other = (release(mechanism, data, seed=s) for s in (1, 1, 2))
+    assert (one.coefficients == again.coefficients).all()
+    assert (one.coefficients != other.coefficients).any()
+    assert np.array_equal(one.intervals.half_width, again.intervals.half_width, equal_nan=True)
+
+
+@every_variant
+def test_shapes_are_declared_and_limits_stand_at_the_features_asked_for(mechanism):
+    estimate = release(mechanism, draw())
+    assert estimate.coefficients.shape == estimate.lower.shape == (2, 2, 3, 6)
+    places = mechanism.places(SOURCE.sizes)
+    known = np.isfinite(estimate.lower)
+    assert known[..., places].all() and not np.delete(known, places, axis=-1).any()
+    assert (estimate.lower[known] < estimate.upper[known]).all()
+    assert np.allclose(estimate.coefficients[known], estimate.intervals.centre[known])
+
+
+@every_variant
+def test_without_a_limit_no_noise_is_added(mechanism):
+    estimate = release(mechanism, draw(), [(NON_PRIVATE,)])
+    assert np.allclose(estimate.coefficients[0], estimate.unprotected[0][:, None], atol=1e-12)
+
+
+@every_variant
+def test_tuning_and_ledger_do_not_follow_the_rows(mechanism):
+    one, other = release(mechanism, draw(1)), release(mechanism, draw(2))
+    assert one.tuning == other.tuning and one.spends == other.spends
+
+
+@every_variant
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
+def test_a_bad_number_leaves_the_release_finite(mechanism, bad):
+    data = draw(repeats=1)
+    x, y = data.x.copy(), data.y.copy()
+    x[0, :30], y[0, 20:50] = bad, bad
+    assert np.isfinite(release(mechanism, replace(data, x=x, y=y)).coefficients).all()
+
+
+@every_variant
+def test_data_are_unchanged_and_the_mechanism_pickles(mechanism):
+    data = draw()
+    before = digest(data)
+    release(mechanism, data)
+    assert digest(data) == before and pickle.loads(pickle.dumps(mechanism)) == mechanism
+
+
+def test_every_message_of_the_centre_has_noise_and_its_line():
+    with recorded() as messages:
+        estimate = release(SparseInference(sparsity=2, features="2"), draw())
+    published = [m for m in messages if not m.is_entrusted]
+    assert {m.server for m in published} == {CENTRE}
+    assert [m.step for m in published if not m.step.startswith("round")] == [
+        "spread", "noise variance", "corrections"]
+    assert all((m.noise[m.values != 0] > 0).all() for m in published)
+    lines = {line.what for line in estimate.spends[0]}
+    assert {"noise variance", "spread", "corrections"} < lines and len(lines) == 7
+
+
+def test_what_machines_entrust_to_the_centre_is_marked_as_such():
+    with recorded() as messages:
+        release(SparseInference(sparsity=2, target="band"), draw())
+    entrusted = {m.step for m in messages if m.is_entrusted}
+    assert {"average squared residual", "average of x x'", "average correction"} < entrusted
+
+
+def test_the_same_rows_on_one_machine_give_the_same_limits():
+    mechanism, data = VARIANTS[3], draw()
+    one, other = release(mechanism, data), release(mechanism, data.pooled())
+    assert np.allclose(one.intervals.half_width, other.intervals.half_width)
+    assert np.allclose(one.coefficients, other.coefficients)
+
+
+def test_limits_shrink_as_the_budget_grows_and_end_at_those_without_privacy():
+    data, mechanism = draw(repeats=1), SparseInference(sparsity=2, features="2")
+    budgets = [(Budget(e, 1e-5),) for e in (1.0, 4.0, 16.0)] + [(NON_PRIVATE,)]
+    width = release(mechanism, data, budgets).intervals.half_width[:, 0, :, 1].mean(axis=1)
+    plain = mechanism.without_protection(data).intervals.half_width[0, 0, 0, 1]
+    assert (np.diff(width) < 0).all()
+    assert width[-1] == pytest.approx(plain, rel=0.05)
+
+
+def test_fewer_features_asked_for_need_less_noise():
+    data, budgets = draw(repeats=1), [(Budget(2.0, 1e-5),)]
+    few, all_of_them = (release(SparseInference(sparsity=2, target="band", features=features), data,
+                                budgets).intervals.half_width[..., 1].mean()
+                        for features in ("1, 2", None))
+    assert few < 0.8 * all_of_them
+
+
+def test_the_noise_of_the_strictest_budget_serves_all_machines():
+    mechanism = SparseInference(features="1")
+    mixed = mechanism.plan(SOURCE.sizes, (Budget(1.0, 1e-5), Budget(4.0, 1e-5)), SOURCE.facts)
+    strict = mechanism.plan(SOURCE.sizes, (Budget(1.0, 1e-5),), SOURCE.facts)
+    assert mixed.noise == strict.noise and mixed.scales == strict.scales
+
+
+def test_what_cannot_be_asked_is_said_kindly():
+    with pytest.raises(InputError, match="There are 6 features; number 7"):
+        release(SparseInference(features="7"), draw())
+    with pytest.raises(InputError, match="whole numbers above 0"):
+        SparseInference(features="0")
+    with pytest.raises(InputError, match="δ must be above 0"):
+        release(SparseInference(), draw(), [(Budget(1.0),)])
+    with pytest.raises(InputError, match="must be stated"):
+        SparseInference().plan(SOURCE.sizes, BUDGETS[0], facts_of(6, reading_sd=0.0))
+
+
+def test_without_protection_intervals_hold_and_are_near_the_truth():
+    """50 data sets, 6 coefficients each: 95 % to five standard errors."""
+    data = draw(repeats=50)
+    estimate = SparseInference(sparsity=2).without_protection(data)
+    held = coverage(estimate, data.truth).of_kept
+    assert abs(held.mean() - 0.95) < 5 * math.sqrt(0.95 * 0.05 / 300)
+
+
+# -- coverage of entries --------------------------------------------------------------------------
+
+
+def test_coverage_of_entries_counts_those_with_limits():
+    centre = np.array([0.0, 1.0, 5.0, np.nan])[None, None, None]
+    half = np.array([0.5, 0.5, 0.5, np.nan])[None, None, None]
+    truth = Truth.of_vector(np.array([0.1, 0.0, 5.2, 9.0]))
+    estimate = Estimate("", None, centre, ((),), centre[:, :, 0],
+                        intervals=Intervals(centre, half, half, "simultaneous"))
+    held = entry_coverage(estimate, truth)
+    assert held.average == pytest.approx(2 / 3) and held.joint == 0
+    assert held.of_nonzero == 1 and held.of_zero == 0
+    assert coverage(estimate, truth).of_kept == 0
+    pointwise = replace(estimate, intervals=replace(estimate.intervals, kind="pointwise"))
+    assert coverage(pointwise, truth).of_kept == pytest.approx(2 / 3)
+    assert entry_coverage(replace(estimate, intervals=None), truth) is None
+
+
+# -- as printed -----------------------------------------------------------------------------------
+
+
+def test_the_published_pipelines_cost_what_the_table_says():
+    """ε = .8 each at the base point: added up, and as ρ proves it at the same δ."""
+    costs = sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)
+    assert [cost.releases for cost in costs] == [1, 7, 2404, 2102, 8]
+    assert [cost.added for cost in costs] == pytest.approx([0.8, 5.6, 1923.2, 1681.6, 6.4])
+    assert [float(f"{cost.proved:.2g}") for cost in costs] == [0.16, 1.2, 53, 44, 1.2]
+    assert all(cost.total == cost.proved for cost in costs)
+    sharp = sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500, is_sharp=True)
+    assert sharp[1].proved == pytest.approx(6.4, abs=0.06)
+    assert sharp[1].total == sharp[1].added  # here adding up gives less
+
+
+def test_the_published_quantile_is_ruined_by_its_noise():
+    """200 draws for each of 30 quantiles at 200 000 rows and 100 features, ε = 1 for each draw."""
+    spread, rng = np.linalg.inv(covariance("ar1", 100)), np.random.default_rng(1)
+
+    def quantile(scale):
+        return np.mean([sparse_printed.published_quantile(spread, scale, 200, 0.95, rng)
+                        for _ in range(30)])
+    n = 200_000
+    proper = sparse_printed.maximum_sensitivity(6.0, 200, n)
+    printed = sparse_printed.printed_maximum_sensitivity(3.0, 10, 4.0, 4.0, 1.0, 5, n)
+    shared = 2 * proper / math.sqrt(8 * accounting.rho_of(1.0, 1e-6) / 200 / 5)
+    assert quantile(0.0) == pytest.approx(4.45, rel=0.03)
+    assert quantile(sparse_printed.maximum_scale(proper, 1.0, 1e-6)) == pytest.approx(6.9, rel=0.05)
+    assert quantile(sparse_printed.maximum_scale(printed, 1.0, 1e-6)) == pytest.approx(79, rel=0.05)
+    assert quantile(shared) == pytest.approx(71, rel=0.07)
+    together = 200 * 5 / 24 / math.log(1e6)
+    assert accounting.epsilon_of_rho(together, 1e-6) == pytest.approx(15, abs=0.5)
+
+
+def test_the_worst_case_bias_is_as_useless_as_computed_by_hand():
+    def half_width(n):
+        return (sparse_eigenvalues.bias_factor(np.array(2.6), np.array(0.4))
+                * sparse_eigenvalues.bias_unit(15, 800, n, 0.8, 1 / 120_000))
+    assert half_width(60_000) == pytest.approx(177, rel=0.01)
+    assert half_width(4000) == pytest.approx(17_000, rel=0.01)
+    assert sparse_eigenvalues.bias_unit(15, 800, 60_000, math.inf, 0.0) == 0.0
+
+
+def test_conservative_limits_are_wider_by_the_bias_bound():
+    data = draw(repeats=1)
+    usual, wide = (release(SparseInference(sparsity=2, conservative=c), data, BUDGETS, 1)
+                   for c in (False, True))
+    added = wide.intervals.half_width - usual.intervals.half_width
+    unit = sparse_eigenvalues.bias_unit(2, 6, 20_000, 2.0, 1e-5)
+    assert (added[0] > unit * sparse_eigenvalues.bias_factor(1.0, 1.0) * 0.5).all()
+    assert added[0] == pytest.approx(added[0].max())
+    assert (wide.coefficients == usual.coefficients).all()
+
+
+# -- restricted eigenvalues -----------------------------------------------------------------------
+
+
+def test_eigenvalues_on_released_supports_are_those_of_the_submatrix():
+    gram, vector = covariance("ar1", 10), np.zeros(10)
+    vector[[2, 3, 7]] = [1.0, -2.0, 0.5]
+    most, least = sparse_eigenvalues.on_supports(gram, vector, 3)
+    values = np.linalg.eigvalsh(gram[np.ix_([2, 3, 7], [2, 3, 7])])
+    assert (most, least) == (pytest.approx(values[-1]), pytest.approx(values[0]))
+    assert sparse_eigenvalues.on_supports(-gram, vector, 3)[1] == 0.1
+
+
+def test_random_sparse_directions_find_neither_eigenvalue():
+    """300 directions of 5 entries among 100: far from (1/3, 3)."""
+    directions = sparse_eigenvalues.random_directions(5, 100, 300, np.random.default_rng(1))
+    assert ((directions != 0).sum(axis=1) == 5).all()
+    assert np.allclose(np.linalg.norm(directions, axis=1), 1)
+    found = ((directions @ covariance("ar1", 100)) * directions).sum(axis=1)
+    assert found.max() < 2.0 and found.min() > 0.45
+
+
+def test_the_printed_noise_in_eigenvalues_is_far_too_much():
+    """2m times: the value alone has Lap(2B₃/ε) where Lap(s c²/(Nε)) keeps ε."""
+    most = sparse_eigenvalues.sensitivity(5, 4.0, 200_000)
+    assert most == 5 * 16 / 200_000
+    assert sparse_eigenvalues.printed_scale(5, 4.0, 20_000, 1.0) == pytest.approx(
+        2 * 10 * 2 * most)
+
+
+def test_a_noisy_extreme_is_near_the_extreme_when_noise_is_small():
+    rng, averages = np.random.default_rng(1), np.array([1.0, 2.0, 3.0])
+    for is_largest, extreme in ((True, 3.0), (False, 1.0)):
+        found = sparse_eigenvalues.noisy_extreme(averages, 1e-6, 1.0, 1.0, is_largest, rng)
+        assert found == pytest.approx(extreme, abs=1e-3)
+
+
+def test_the_choice_of_an_extreme_pays_for_itself():
+    """40 000 draws: when an average moves by all it can, the odds of its choice move by at most e.
+
+    Values are released almost as they are, so that they say which one was chosen.
+    """
+    rng = np.random.default_rng(1)
+
+    def share(height):
+        averages = np.broadcast_to([0.0, height], (40_000, 2))
+        found = sparse_eigenvalues.noisy_extreme(averages, 1.0, 1.0, 1e6, True, rng)
+        return (found > height / 2).mean()
+    assert 1.1 < share(1.5) / share(0.5) < math.e
+    assert 1.1 < (1 - share(0.5)) / (1 - share(1.5)) < math.e
+
+
+def test_hard_thresholding_of_a_correction_is_not_what_is_released():
+    """De-biased entries are not zero, those that are not asked for mostly are."""
+    estimate = release(SparseInference(sparsity=2, features="1"), draw(repeats=1), draws=1)
+    assert (estimate.coefficients[..., 0] != 0).all()
+    rest = estimate.coefficients[..., 1:]
+    assert ((rest != 0).sum(axis=-1) <= 2).all()
+    assert (hard_threshold(rest, 2) == rest).all()
