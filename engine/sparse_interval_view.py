@@ -5,7 +5,7 @@ For looking: simulated with a known seed, never a release.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from engine.sources import Source
 from engine.sources.sparse_rows import SparseRows
 from engine.sparse_averages import drawn
 from engine.sparse_view import check_size
-from engine.types import Array, Budget, SampleData, Spend
+from engine.types import Array, Budget, Intervals, SampleData, Spend
 
 COVERAGE_REPEATS = 200
 _SHOWN, _STUDY = 0, 1  # block numbers of the random streams
@@ -86,7 +86,8 @@ def interval_view(source: Source, mechanism: SparseInference, budget: Budget, se
 class CoverageStudy:
     """How often limits hold what they should over fresh data sets, with standard errors.
 
-    `average` over all coefficients, `of_nonzero` over those that matter, `joint` all at once.
+    `average` over all coefficients, `of_nonzero` over those that matter, `joint` all at once;
+    `naive` as `average`, or as `joint` for a band, with limits that leave the privacy noise out.
     """
 
     repeats: int
@@ -95,6 +96,7 @@ class CoverageStudy:
     joint: float
     joint_se: float
     average_se: float
+    naive: float
 
 
 def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int,
@@ -114,8 +116,21 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     def se(each: Array) -> float:
         return float(each.std(ddof=1) / np.sqrt(each.size))
 
+    assert estimate.intervals is not None
+    naive = entry_coverage(replace(estimate, intervals=_without_privacy(
+        estimate.intervals, source)), source.truth)
+    assert naive is not None
+    own = naive.joint if estimate.intervals.kind == "simultaneous" else naive.average
     return CoverageStudy(repeats, float(found.average.mean()), float(np.nanmean(found.of_nonzero)),
-                         float(found.joint.mean()), se(found.joint), se(found.average))
+                         float(found.joint.mean()), se(found.joint), se(found.average),
+                         float(own.mean()))
+
+
+def _without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
+    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}."""
+    precision = np.diagonal(np.linalg.inv(source.covariance))
+    sampling = source.noise_sd * np.sqrt(precision / source.n_curves)
+    return replace(limits, half_width=limits.half_width * sampling / limits.error)
 
 
 # -- machines that differ -------------------------------------------------------------------------
