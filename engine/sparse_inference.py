@@ -99,7 +99,8 @@ class Constants:
 class Noise:
     """Standard deviations of what is published at one budget.
 
-    `column` are those of the rounds for Θ̂_k; `correction` is for products held to norm 1.
+    `column` are those of the rounds for Θ̂_k; `correction` is for products held to norm 1. Infinite
+    where there is no share of the budget, and so no such message.
     """
 
     variance: float
