@@ -19,6 +19,7 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.sparse_view import Lines, SparseView, largest
+from engine.tables import shortened
 from engine.types import Array
 from engine.wording import number
 
@@ -30,7 +31,7 @@ _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 def coefficients(view: SparseView, theme: Theme) -> Chart:
     """Every feature that matters or is ever chosen: all releases, the truth, without protection."""
     shown = _shown(view)
-    names = [f"{k + 1}" for k in shown]
+    names = _labels(view, shown)
     dots = view.releases[:, shown]
     x = [name for name in names for _ in dots]
     y = dots.T.ravel()
@@ -56,6 +57,15 @@ def coefficients(view: SparseView, theme: Theme) -> Chart:
         table["true"] = _plain(view.truth[shown])
     return Chart(spec, f"Coefficients of {len(shown)} features in {len(view.releases)} possible "
                  f"releases, typically {number(view.typical)} from the target in all.", table)
+
+
+def _labels(view: SparseView, shown: NDArray[np.intp]) -> list[str]:
+    """The names of one's own features, with their places where they look alike; else places."""
+    if view.facts.kind != "upload":
+        return [f"{k + 1}" for k in shown]
+    names = [shortened(view.facts.covariates[k].name, 18) for k in shown]
+    return [name if names.count(name) == 1 else f"{k + 1} {name}"
+            for k, name in zip(shown, names, strict=True)]
 
 
 def _shown(view: SparseView) -> NDArray[np.intp]:
