@@ -30,7 +30,7 @@ from engine.sources.upload import (
     stated_range,
     stated_spread,
 )
-from engine.tables import Table, counted, listed, shortened
+from engine.tables import Table, column_key, counted, listed, shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
 from engine.types import Array, PublicFacts, SampleData, Sizes
 
@@ -39,8 +39,9 @@ REACHES = {"around the middle, hardly ever near the ends": 4.0,
            "evenly over the range": 1.7, "at both ends, as 0 and 1 do": 1.0}
 """How features may lie in their ranges: standard deviations from the middle to each end."""
 
-# How many columns of features each task takes, and in words.
+_RESPONSES = ("y", "response", "outcome", "result", "target")  # usual names, without case
 _MOST_COLUMNS = 10_000  # more than any table has
+# How many columns of features each task takes, and in words.
 _N_COLUMNS = {DENSITY.key: (1, 2, "one or two columns"),
               RISK_MINIMISATION.key: (1, 1, "one column to predict from"),
               SPARSE_REGRESSION.key: (2, _MOST_COLUMNS, "at least two columns of features")}
@@ -270,10 +271,10 @@ def _stated_reach(reach: float | None) -> float:
 
 def suggest_row_layout(table: Table) -> RowLayout:
     """Find response, id and site from the names of the columns; all others are features."""
-    found = roles_by_name(table, {})
-    named_roles = {role: found.get(role) for role in ("value", "id", "server")}
-    features = tuple(name for name in table.columns if name not in named_roles.values())
-    return RowLayout(features, named_roles["value"], named_roles["id"], named_roles["server"])
+    found = roles_by_name(table, {"time": None, "value": None})
+    response = next((name for name in table.columns if column_key(name) in _RESPONSES), None)
+    roles = (response, found.get("id"), found.get("server"))
+    return RowLayout(tuple(name for name in table.columns if name not in roles), *roles)
 
 
 def read_rows(table: Table, layout: RowLayout) -> RowTable:
