@@ -49,6 +49,7 @@ from engine.noise.selection import (
 )
 from engine.types import Array, Budget, PublicFacts, SampleData, Spend
 
+_REACH = 4.0  # of ranges of which nothing else is stated
 _BLOCK = 2**17  # numbers of rows worked on at once, to stay in cache
 Gradient = Callable[[Array], Array]
 
@@ -150,6 +151,11 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
     np.clip(x, -clip, clip, out=x)
     return Rows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
                 is_secure)
+
+
+def stated_reach(chosen: float | None, facts: PublicFacts) -> float:
+    """How many standard deviations the stated ranges of features reach to each side."""
+    return chosen or facts.reach or _REACH
 
 
 def is_standard(facts: PublicFacts) -> bool:

@@ -13,7 +13,7 @@ from engine.lists import whole_numbers
 from engine.mechanisms import Mechanism
 from engine.noise.selection import GUMBEL, Indices
 from engine.registry import param
-from engine.sparse import Steps, fewest_rounds, is_standard, rows_of
+from engine.sparse import Steps, fewest_rounds, is_standard, rows_of, stated_reach
 from engine.sparse_averages import RowAverages
 from engine.sparse_inference import (
     LARGEST_PRECISION,
@@ -75,10 +75,10 @@ class SparseIntervals(Mechanism):
     product_clip: float = param(
         5.0, "Clip of products", "Of a feature less what the others say of it, in its "
         "corrections. Four of its standard deviations.", low=0.1, high=1e3, symbol="τ")
-    reach: float = param(
-        4.0, "Reach of the ranges", "How many standard deviations of a feature its stated range "
-        "reaches to each side; 1.7 for even spread. Not used where values are of size one.",
-        low=1.0, high=100.0)
+    reach: float | None = param(
+        None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
+        "reaches to each side; 1.7 for even spread. Usual: as stated with the data, else 4. Not "
+        "used where values are of size one.", low=1.0, high=100.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -142,7 +142,7 @@ class SparseIntervals(Mechanism):
         if not isinstance(data, SampleData) or data.y is None:
             raise InputError("Sparse regression needs rows of features and a response.",
                              field="source", hint="Choose data with many numbers in each row.")
-        return RowAverages(rows_of(data, self.reach, clip))
+        return RowAverages(rows_of(data, stated_reach(self.reach, data.facts), clip))
 
     def limits_around(self, found: Corrected, places: Indices, size: int, shown: Shown
                       ) -> Intervals:
@@ -163,8 +163,9 @@ class SparseIntervals(Mechanism):
         """Ranges that say nothing of standard deviations make steps too long or too short."""
         if is_standard(facts):
             return ""
-        return (f"**Ranges of features are taken to reach {self.reach:g} standard deviations to "
-                "each side.** Where features spread wider, steps can overshoot: state fewer.")
+        reach = stated_reach(self.reach, facts)
+        return (f"**Ranges of features are taken to reach {reach:g} standard deviations to each "
+                "side.** Where features spread wider, steps can overshoot: state fewer.")
 
 
 def smallest_rho(budgets: Sequence[Budget]) -> float:

@@ -36,8 +36,8 @@ class SparseView:
     """One data set and its possible releases at one budget.
 
     `releases` (SHOWN_DRAWS, d), `truth`, `without` and `lasso` (d,): coefficients in response units
-    for one standard deviation of a feature. `errors` (SHOWN_DRAWS,) are Euclidean distances from
-    the truth, or from `without` where it is not known.
+    for one standard deviation of a feature; the lasso only beside a known truth. `errors`
+    (SHOWN_DRAWS,) are Euclidean distances from the truth, or from `without` where it is not known.
     """
 
     facts: PublicFacts
@@ -46,7 +46,7 @@ class SparseView:
     truth: Array | None
     releases: Array
     without: Array
-    lasso: Array
+    lasso: Array | None
     errors: Array
     spends: tuple[Spend, ...]
     guarantee: Budget
@@ -100,8 +100,8 @@ def sparse_view(source: Source, mechanism: SparseRegression, budget: Budget, see
     smallest = float(np.abs(target[target != 0]).min(initial=math.inf))
     return SparseView(
         facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
-        without=without, lasso=_lasso(data, mechanism), spends=estimate.spends[0],
-        errors=np.linalg.norm(releases - target, axis=1),
+        without=without, lasso=None if truth is None else _lasso(data, mechanism),
+        spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
         guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
         ratio=feasibility(mechanism, data.sizes, data.facts, budget, smallest).ratio)
 
@@ -177,7 +177,11 @@ def feasibility(mechanism: SparseRegression, sizes: Sizes, facts: PublicFacts, b
 
 @dataclass(frozen=True)
 class Lines:
-    """Typical errors (budgets,) of every way by its label, and of those without protection."""
+    """Typical errors (budgets,) of every way by its label, and of those without protection.
+
+    Where the truth is not known errors are distances from hard thresholding without protection, and
+    `without` is empty.
+    """
 
     epsilons: tuple[float, ...]
     private: dict[str, Array]
@@ -188,17 +192,17 @@ def over_budgets(source: Source, mechanism: SparseRegression, delta: float, seed
     """The same rows at several budgets, in every way, the chosen one first."""
     data = _drawn(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
-    truth = data.truth.node_values if data.truth is not None else (
-        mechanism.without_protection(data).coefficients[0, 0, 0])
+    plain = mechanism.without_protection(data).coefficients[0, 0, 0]
+    target = plain if data.truth is None else data.truth.node_values
     private = {}
     for label, one in _ways(mechanism):
         estimate = one.release_many(data, budgets, _LINE_DRAWS,
                                     generator(seed, NOISE_STREAM, _SHOWN))
         private[label] = np.median(
-            np.linalg.norm(estimate.coefficients[:, 0] - truth, axis=-1), axis=1)
-    plain = mechanism.without_protection(data).coefficients[0, 0, 0]
-    without = {"Hard thresholding": plain, "Lasso": _lasso(data, mechanism)}
-    return Lines(BUDGET_STEPS, private, {label: float(np.linalg.norm(vector - truth))
+            np.linalg.norm(estimate.coefficients[:, 0] - target, axis=-1), axis=1)
+    without = {} if data.truth is None else {"Hard thresholding": plain,
+                                             "Lasso": _lasso(data, mechanism)}
+    return Lines(BUDGET_STEPS, private, {label: float(np.linalg.norm(vector - target))
                                          for label, vector in without.items()})
 
 

@@ -8,7 +8,8 @@ from engine import wording
 from engine.sparse_interval_view import FITS, CoverageStudy, IntervalView, Machines
 from engine.sparse_mean_view import BIT, PRINTED, ROW, TRUSTED
 from engine.sparse_view import Calculation, Lines, Reported, SparseView
-from engine.types import Budget
+from engine.tables import counted
+from engine.types import Budget, PublicFacts
 
 TITLE = "Which few features matter, and what does protecting every row cost?"
 UNIT = ("One row", "Exchanging one row, all of its numbers together, changes what is published "
@@ -24,10 +25,32 @@ def accuracy(view: SparseView) -> str:
     target = "the true ones" if view.truth is not None else "those without protection"
     text = (f"The published coefficients are typically **{wording.number(view.typical)}** from "
             f"{target}, all {view.sizes.n_covariates} together.")
-    if view.truth is not None:
+    if view.lasso is not None:
         without, lasso = (wording.number(view.distance(one)) for one in (view.without, view.lasso))
         text += f" Without protection: {without}; the lasso: {lasso}."
     return text
+
+
+def legend(view: SparseView) -> str:
+    """What the dots are, and which features stand on the left."""
+    left = ("Features that matter" if view.truth is not None else
+            "Features chosen without protection")
+    return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
+            f"no dot. {left} stand on the left.")
+
+
+def distance(view: SparseView) -> str:
+    """What errors are distances from."""
+    target = "the true coefficients" if view.truth is not None else "those without protection"
+    return f"Euclidean distance from {target}, the same rows at every budget."
+
+
+def units(facts: PublicFacts) -> str:
+    """What a coefficient of one's own rows means, and what it is measured from."""
+    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    return (f"A coefficient is what “{facts.value_name}”{unit} gains when a feature rises by one "
+            "standard deviation, as you stated it. Features and response are measured from the "
+            "middle of their stated ranges; there is no constant beside them.")
 
 
 def support(view: SparseView) -> str:
@@ -58,7 +81,7 @@ def noise(found: Calculation) -> str:
 def over_budgets(lines: Lines) -> str:
     """What a larger budget buys, and where it stops."""
     first = next(iter(lines.private))
-    own, best = lines.private[first], min(lines.without.values())
+    own, best = lines.private[first], min(lines.without.values(), default=0.0)
     half = wording.times(float(own[1] / own[2]))
     text = f"From ε = 0.5 to 1 the error falls {half}."
     close = [e for e, error in zip(lines.epsilons, own, strict=True) if error < 1.5 * best]
@@ -134,4 +157,4 @@ def paper(rows: list[Reported]) -> str:
 
 def budget_line(budget: Budget, machines: int) -> str:
     """What stands in the strip."""
-    return f"{machines} machines, {wording.budget_chip(budget)}"
+    return f"{counted(machines, 'machine')}, {wording.budget_chip(budget)}"

@@ -70,13 +70,15 @@ class SummaryView:
     """All ways, the chosen one first, over one estimate without protection.
 
     `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
-    or of the first number of a record; `floor` is the typical error without protection.
+    or of the first number of a record, `across` that of the second number; `floor` is the typical
+    error without protection.
     """
 
     task: str
     facts: PublicFacts
     names: tuple[str, ...]
     axis: Array
+    across: Array
     without: Array
     truth: Array | None
     floor: float | None
@@ -113,6 +115,7 @@ def summary_view(source: Source, chosen: Any, task: str, budget: Budget, seed: i
         floor = None if total is None else float(np.median(typical_distance(total)))
     return SummaryView(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
+        across=drawing.across,
         without=drawing.draw(reference)[0], floor=floor, n=data.n_curves,
         truth=None if data.truth is None else drawing.of_truth(data.truth),
         ways=tuple(_way(label, one, data, study, reference, drawing, budget, seed)
@@ -203,9 +206,13 @@ def _mean_square(difference: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """Where functions are drawn: on the drawing grid, or on a grid of the square."""
+    """Where functions are drawn: on the drawing grid, or on a grid of the square.
+
+    `axis` and `across` are the places of the first and the second number, in their own units.
+    """
 
     axis: Array
+    across: Array
     is_surface: bool
 
     @classmethod
@@ -214,9 +221,11 @@ class _Drawing:
         surface = getattr(getattr(estimate.basis, "grid", None), "dimension", 1) == 2
         axis = (np.arange(SURFACE) + 0.5) / SURFACE if surface else drawing_grid()
         if facts.covariates and estimate.task in ("density", "risk_minimisation"):
-            stated = facts.covariates[0]
-            return cls(stated.low + axis * (stated.high - stated.low), surface)
-        return cls(facts.from_unit_time(axis), surface)
+            first, last = (stated.low + axis * (stated.high - stated.low)
+                           for stated in (facts.covariates[0], facts.covariates[-1]))
+            return cls(first, last, surface)
+        times = facts.from_unit_time(axis)
+        return cls(times, times, surface)
 
     @property
     def _unit(self) -> Array:

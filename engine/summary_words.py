@@ -51,7 +51,7 @@ def compared(view: SummaryView) -> str:
     known = sorted((way for way in view.ways if way.errors is not None), key=lambda w: w.typical)
     if not known:
         return "None of the ways can publish anything at this budget."
-    unit = _unit(view)
+    unit = unit_of(view)
     target = "the truth" if view.floor is not None else "the estimate without protection"
     best = known[0]
     text = (f"**{best.label}** comes closest: typically **"
@@ -68,7 +68,8 @@ def _behind(ratio: float) -> str:
     return "practically as close" if ratio < 1.05 else f"{wording.times(ratio)} as far"
 
 
-def _unit(view: SummaryView) -> str:
+def unit_of(view: SummaryView) -> str:
+    """The unit of an error, where it has one."""
     return "" if view.is_surface or view.task == DENSITY.key else view.facts.value_unit
 
 

@@ -87,7 +87,8 @@ class PublicFacts:
     curve less `value_middle` is stated to have; 0 means that only the bounds of values are known,
     so half their width. `two_classes` says that values only tell one class from another, above the
     middle of their bounds or not. `covariates` are the numbers known of every person, where there
-    are any.
+    are any; `reach` says how many of their standard deviations the stated ranges go to each side of
+    the middle, 0 where nothing is known of it.
     """
 
     name: str = "Curves"
@@ -111,6 +112,7 @@ class PublicFacts:
     norm_bound: float = 0.0
     two_classes: bool = False
     covariates: tuple[Covariate, ...] = ()
+    reach: float = 0.0
     origin: str = ""
 
     def __post_init__(self) -> None:

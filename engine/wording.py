@@ -113,7 +113,7 @@ def title(facts: PublicFacts) -> str:
 def source_tag(facts: PublicFacts) -> tuple[str, str]:
     """The chip that says what kind of data is on screen, and its tooltip."""
     if facts.kind == "upload":
-        held = "readings" if facts.reading_sd > 0 else "curves"
+        held = facts.name.removeprefix("Your ").lower()
         return (f"Your {held} · not private",
                 f"Only you, the holder of these {held}, may look at this picture. It cannot be "
                 f"linked or shared: it shows the {of(facts.people)} own {held}.")

@@ -13,6 +13,7 @@ if view is not None:
     cards.strip(view)
 cards.choices()
 cards.budget()
+cards.own()
 if view is not None:
     cards.promise(view)
     left, right = st.columns([7, 3], gap="medium")
@@ -39,7 +40,7 @@ with layout.fold("More options: rows, method, δ, seed", "sparse_more") as is_op
     if is_open:
         controls.more_options(cards.TASK)
 if view is not None:
-    layout.numbers(view.charts)
+    layout.numbers(view.charts, view.own)
     with layout.fold("What was spent: the ledger", "sparse_ledger") as is_open:
         if is_open:
             cards.ledger(view)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from engine import summary_words
-from pages.shared import controls, layout, upload_panel
+from pages.shared import controls, layout
 from pages.shared import summary_cards as cards
 
 st.title(summary_words.TITLE, anchor=False)
@@ -25,11 +25,7 @@ if view is not None:
         cards.odds(view)
     with layout.user_errors():
         cards.components(view)
-if cards.takes_own():
-    with st.container(horizontal=True):
-        upload_panel.button()
-    upload_panel.panel("Show the protected functions")
-    upload_panel.clamped(cards.task())
+cards.own()
 if view is not None:
     with layout.user_errors():
         cards.noise(view)

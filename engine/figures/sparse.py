@@ -21,6 +21,7 @@ from engine.figures.theme import (
 )
 from engine.sparse_interval_view import IntervalView, Machines
 from engine.sparse_view import Lines, SparseView, largest
+from engine.tables import shortened
 from engine.types import Array
 from engine.wording import number
 
@@ -36,7 +37,7 @@ def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Ch
     """
     shown = _shown(view)
     zero = view.target[shown] if difference else np.zeros(len(shown))
-    names = [f"{k + 1}" for k in shown]
+    names = _labels(view, shown)
     dots = view.releases[:, shown]
     x = [name for name in names for _ in dots]
     kept = dots.T.ravel() != 0
@@ -62,6 +63,15 @@ def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Ch
         table["true"] = _plain(view.truth[shown])
     return Chart(spec, f"Coefficients of {len(shown)} features in {len(view.releases)} possible "
                  f"releases, typically {number(view.typical)} from the target in all.", table)
+
+
+def _labels(view: SparseView, shown: NDArray[np.intp]) -> list[str]:
+    """The names of one's own features, with their places where they look alike; else places."""
+    if view.facts.kind != "upload":
+        return [f"{k + 1}" for k in shown]
+    names = [shortened(view.facts.covariates[k].name, 18) for k in shown]
+    return [name if names.count(name) == 1 else f"{k + 1} {name}"
+            for k, name in zip(shown, names, strict=True)]
 
 
 def _shown(view: SparseView) -> NDArray[np.intp]:

@@ -21,9 +21,10 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.summary_view import Components, Spectrum, SummaryView, Way, WorstPair
-from engine.summary_words import PARTS
+from engine.summary_words import PARTS, unit_of
+from engine.tables import shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION
-from engine.types import Array, PublicFacts
+from engine.types import Array, Covariate, PublicFacts
 from engine.wording import number, with_unit
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
@@ -54,21 +55,29 @@ def panel(view: SummaryView, way: Way, k: int, theme: Theme) -> Chart:
 def surface(view: SummaryView, values: Array, title: str, theme: Theme) -> Chart:
     """A function of two numbers as a heat map; all of one page share their colours."""
     low, high = _heights(view)
-    x = _plain(view.axis)
+    x, y = _plain(view.axis), _plain(view.across)
     plain = [[float(f"{v:.4g}") for v in row] for row in values]
     both = low < 0
     scale = ([[0, "#B5462B"], [0.5, colour("page", theme)], [1, "#2A8F7D"]] if both else
              [[0, colour("page", theme)], [1, "#2A8F7D"]])
     edge = max(-low, high)
-    spec = {"data": [{"type": "heatmap", "x": x, "y": x, "z": np.transpose(plain).tolist(),
+    spec = {"data": [{"type": "heatmap", "x": x, "y": y, "z": np.transpose(plain).tolist(),
                       "zmin": -edge if both else 0.0, "zmax": edge if both else high,
                       "colorscale": scale, "hoverinfo": "skip", "zsmooth": "best",
                       "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}],
             "layout": layout(theme, hovermode=False, xaxis=axis(theme, axis_title(view)),
-                             yaxis=axis(theme, scaleanchor="x", constrain="domain"))}
+                             yaxis=_second_axis(view, theme))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",
-                 {axis_title(view): x, "along the diagonal": _plain(np.diagonal(values))})
+                 {axis_title(view): x, **({} if x == y else {_second_title(view): y}),
+                  "along the diagonal": _plain(np.diagonal(values))})
+
+
+def _second_axis(view: SummaryView, theme: Theme) -> Spec:
+    """That of the second number; of two times, or of equal ranges, as long as the first."""
+    if np.array_equal(view.axis, view.across):
+        return axis(theme, scaleanchor="x", constrain="domain")
+    return axis(theme, _second_title(view))
 
 
 def errors(view: SummaryView, theme: Theme) -> Chart:
@@ -91,13 +100,14 @@ def errors(view: SummaryView, theme: Theme) -> Chart:
         data.append({"type": "scatter", "mode": "lines", "x": [view.floor] * 2, "hoverinfo": "skip",
                      "y": [ways[0].label, ways[-1].label],
                      "line": {"dash": "6px,4px", "width": 2, "color": colour("without", theme)}})
-    unit = f"{view.facts.value_unit}, " if view.facts.value_unit and not view.is_surface else ""
+    own = unit_of(view)
+    unit = f"{own}, " if own else ""
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
         xaxis=log_axis(theme, f"Typical error ({unit}log scale)", float(low), float(high),
                        grid=True, room=0.05),
         yaxis=axis(theme, autorange="reversed", type="category"))}
-    said = "; ".join(f"{way.label} {with_unit(number(way.typical), view.facts.value_unit)}"
+    said = "; ".join(f"{way.label} {with_unit(number(way.typical), own)}"
                      for way in ways)
     return Chart(spec, f"Typical errors: {said}.", {
         "way": [way.label for way in ways], "typical error": [_three(w.typical) for w in ways],
@@ -191,9 +201,17 @@ def worst(found: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
 def axis_title(view: SummaryView) -> str:
     facts = view.facts
     if view.task in (DENSITY.key, RISK_MINIMISATION.key) and facts.covariates:
-        stated = facts.covariates[0]
-        return f"{stated.name} ({stated.unit})" if stated.unit else stated.name
+        return _column_title(facts.covariates[0])
     return facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")
+
+
+def _second_title(view: SummaryView) -> str:
+    return _column_title(view.facts.covariates[-1])
+
+
+def _column_title(stated: Covariate) -> str:
+    name = shortened(stated.name)
+    return f"{name} ({stated.unit})" if stated.unit else name
 
 
 def value_title(view: SummaryView) -> str:

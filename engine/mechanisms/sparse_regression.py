@@ -27,6 +27,7 @@ from engine.sparse import (
     rows_of,
     sensitivity,
     settled,
+    stated_reach,
 )
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Spend
@@ -78,8 +79,8 @@ class SparseRegression(Mechanism):
     ledger says what this noise is worth, which is more protection than was asked for.
 
     *Units.* Features are standardised by public constants: as they stand where they are of size
-    one, otherwise their stated range is ± `reach` standard deviations. Coefficients are in response
-    units for one standard deviation of a feature.
+    one, otherwise their stated range is ± `reach` standard deviations, and c is `reach` where that
+    is less. Coefficients are in response units for one standard deviation of a feature.
 
     References
     ----------
@@ -127,18 +128,18 @@ class SparseRegression(Mechanism):
         "values are of size one, otherwise half the width of the range of responses.", low=1e-9,
         high=1e9, symbol="c_0")
     feature_clip: float | None = param(
-        None, "Clip of features", "In standard deviations. Usual: 4.", low=0.1, high=1e3,
-        symbol="c_x")
+        None, "Clip of features", "In standard deviations. Usual: 4, or the reach of the ranges "
+        "where that is less.", low=0.1, high=1e3, symbol="c_x")
     residual_clip: float | None = param(
         None, "Clip of residuals", "In response units. Usual: four times the spread of the noise; "
         "none with published constants.", low=1e-9, high=1e9, symbol="R")
     response_clip: float | None = param(
         None, "Clip of responses", "In response units, from the middle of their range. Usual: "
         "none; with published constants σ(2 log N)^½.", low=1e-9, high=1e9)
-    reach: float = param(
-        4.0, "Reach of the ranges", "How many standard deviations of a feature its stated range "
-        "reaches to each side; 1.7 for even spread. Not used where values are of size one.",
-        low=1.0, high=100.0)
+    reach: float | None = param(
+        None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
+        "reaches to each side; 1.7 for even spread. Usual: as stated with the data, else 4. Not "
+        "used where values are of size one.", low=1.0, high=100.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -187,7 +188,7 @@ class SparseRegression(Mechanism):
     def without_protection(self, data: Data) -> Estimate:
         """Hard thresholding of all rows, neither clipped nor noised, where it settles."""
         steps = Steps(self._kept(data.sizes), _PLAIN_ROUNDS, self.step, math.inf)
-        fit = settled(rows_of(_checked(data), self.reach, math.inf), steps)
+        fit = settled(rows_of(_checked(data), self.reach_of(data.facts), math.inf), steps)
         return self._estimate(fit[None, :, None], fit[None], ((),))
 
     def _estimate(self, released: Array, quiet: Array, spends: tuple[tuple[Spend, ...], ...],
@@ -199,8 +200,8 @@ class SparseRegression(Mechanism):
 
     def _rows(self, data: Data, plan: Plan) -> Rows:
         """What the machines hold; the only place at which rows are read."""
-        return rows_of(_checked(data), self.reach, plan.feature_clip, plan.response_clip,
-                       self.trust == "secure_sum")
+        return rows_of(_checked(data), self.reach_of(data.facts), plan.feature_clip,
+                       plan.response_clip, self.trust == "secure_sum")
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
@@ -231,8 +232,10 @@ class SparseRegression(Mechanism):
         """Ranges that say nothing of standard deviations make steps too long or too short."""
         if is_standard(facts):
             return ""
-        return (f"**Ranges of features are taken to reach {self.reach:g} standard deviations to "
-                "each side.** Where features spread wider, steps can overshoot: state fewer.")
+        reach = self.reach_of(facts)
+        return (f"**Ranges of features are taken to reach {reach:g} standard deviations to each "
+                "side of their middle.** Where features spread wider, steps can overshoot: state "
+                "fewer.")
 
     @property
     def step(self) -> float:
@@ -242,6 +245,10 @@ class SparseRegression(Mechanism):
         if self.constants == "published":
             return 1 / (6 * _LARGEST_EIGENVALUE)
         return 0.7 if self.sparsity <= _FEW else 0.5
+
+    def reach_of(self, facts: PublicFacts) -> float:
+        """How many standard deviations the stated ranges of features reach."""
+        return stated_reach(self.reach, facts)
 
     def largest_norm(self, facts: PublicFacts) -> float:
         """c₀."""
@@ -269,7 +276,9 @@ class SparseRegression(Mechanism):
                 response = self._spread(facts) * math.sqrt(2 * math.log(sizes.n_curves))
         elif residual is None:
             residual = _CLIP * self._spread(facts)
-        return (_CLIP if feature is None else feature, math.inf if residual is None else residual,
+        if feature is None:
+            feature = _CLIP if is_standard(facts) else min(_CLIP, self.reach_of(facts))
+        return (feature, math.inf if residual is None else residual,
                 math.inf if response is None else response)
 
     def _spread(self, facts: PublicFacts) -> float:

@@ -35,6 +35,10 @@ class Source(Parameterised, Generic[D]):
     def facts(self) -> PublicFacts:
         raise NotImplementedError
 
+    def serves(self, task: str) -> bool:
+        """Whether these data can answer the question of a task."""
+        return task in self.tasks
+
     @property
     def sizes(self) -> Sizes:
         """The public sizes of every data set of this source."""

@@ -300,26 +300,45 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         "do.")
     first, last = _stated("time", (time_low, time_high), f"the first and last possible {time}",
                           "They come from how the study was planned, not from the file.")
-    spread = _spread(reading_sd) if single else 0.0
+    spread = stated_spread(reading_sd) if single else 0.0
     ranges = _covariate_ranges(covariates, person)
-    if not origin.strip():
-        raise InputError("Say where these bounds come from.", field="origin",
-                         hint="For example a growth chart, a manual or a law.")
-    return PublicFacts(kind="upload", name="Your curves", origin=origin.strip()[:200],
+    name = "Your readings" if single else "Your curves"
+    return PublicFacts(kind="upload", name=name, origin=stated_origin(origin),
                        value_low=lowest, value_high=highest, time_low=first, time_high=last,
                        covariates=ranges, reading_sd=spread, **chosen)
 
 
-def _spread(reading_sd: float | None) -> float:
-    """σ as stated."""
+def stated_origin(origin: str) -> str:
+    """Where bounds come from, in at most 200 characters.
+
+    Raises
+    ------
+    InputError
+        If nothing is said.
+    """
+    if not origin.strip():
+        raise InputError("Say where these bounds come from.", field="origin",
+                         hint="For example a growth chart, a manual or a law.")
+    return origin.strip()[:200]
+
+
+def stated_spread(reading_sd: float | None, one: str = "a reading", centre: str = "the curve"
+                  ) -> float:
+    """σ as stated: how far `one` lies from what is estimated.
+
+    Raises
+    ------
+    InputError
+        If it is missing, or no finite number above 0.
+    """
     if reading_sd is None:
-        raise InputError("State how far a reading typically lies from the curve (σ) first.",
+        raise InputError(f"State how far {one} typically lies from {centre} (σ) first.",
                          field="reading_sd", hint="From a manual or an earlier study, never from "
                          "this file.")
     if not 0 < reading_sd <= _LARGEST:
         raise InputError(f"σ must be above 0 and at most {_LARGEST:g}; got {reading_sd:g}.",
-                         field="reading_sd", hint="It is the standard deviation of a reading "
-                         "around the curve, in the unit of the readings.")
+                         field="reading_sd", hint=f"It is the standard deviation of {one} around "
+                         f"{centre}, in the unit of the file.")
     return reading_sd
 
 
@@ -334,10 +353,17 @@ def _covariate_ranges(covariates: Sequence[StatedCovariate | Covariate], person:
     if twice:
         raise InputError(f"Stated more than once: {listed(twice)}.", field="covariates",
                          hint="State each covariate once.")
-    return tuple(_covariate_range(covariate, person) for covariate in covariates)
+    return tuple(stated_range(covariate, person) for covariate in covariates)
 
 
-def _covariate_range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
+def stated_range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
+    """A column with its range.
+
+    Raises
+    ------
+    InputError
+        If an end is missing or not finite, or the lowest is not below the highest.
+    """
     low, high = _stated(
         "covariate", (stated.low, stated.high),
         f"the lowest and highest possible “{shortened(stated.name)}”",
@@ -381,7 +407,7 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
         looks long and wide at once.
     """
     chosen = {role: _find(table, named) for role, named in (roles or {}).items()}
-    found = _by_name(table, chosen)
+    found = roles_by_name(table, chosen)
     series = _series(table, _taken(chosen))
     if single:
         layout = _long(table, chosen, found, single)
@@ -407,7 +433,7 @@ def _taken(chosen: Mapping[str, Any]) -> set[str]:
     return names
 
 
-def _by_name(table: Table, chosen: Mapping[str, Any]) -> dict[str, str]:
+def roles_by_name(table: Table, chosen: Mapping[str, Any]) -> dict[str, str]:
     """Role → column, for the roles whose usual names occur."""
     taken = _taken(chosen)
     free = {_plain(column): column for column in reversed(table.columns) if column not in taken}
@@ -584,7 +610,7 @@ def _read_long(table: Table, layout: Layout) -> _Readings:
     columns = _numbers(table, [str(layout.time), str(layout.value)])
     time, value = columns.values()
     notes: list[str] = []
-    curve, server, ids = _people(table, layout, notes)
+    curve, server, ids = people_of(table, layout.id, layout.server, notes)
     return _Readings(curve, time.values, value.values, curve, server, ids, len(ids), columns, notes)
 
 
@@ -592,7 +618,7 @@ def _read_wide(table: Table, layout: Layout, several: str) -> _Readings:
     columns = _numbers(table, [name for name, _ in layout.times])
     cells = np.column_stack([column.values for column in columns.values()])
     notes: list[str] = []
-    person, server, ids = _people(table, layout, notes)
+    person, server, ids = people_of(table, layout.id, layout.server, notes)
     row_curve, n_people = person, len(ids)
     if n_people < len(cells):
         notes.append(_several_rows(np.bincount(person), several))
@@ -625,21 +651,22 @@ def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:
     return np.where(number > 0, total, np.nan)
 
 
-def _people(table: Table, layout: Layout, notes: list[str]
-            ) -> tuple[Integers, Integers, tuple[str, ...]]:
+def people_of(table: Table, id_column: str | None, site_column: str | None, notes: list[str]
+              ) -> tuple[Integers, Integers, tuple[str, ...]]:
     """Person of each row (rows,), server and id of each person, in order of appearance.
 
+    Without a column of ids every row is another person; without one of sites there is one site.
     Sites number their people independently: the same id at two sites is two people.
     """
-    if layout.id is None:
+    if id_column is None:
         person = np.arange(table.n_rows)
         ids = tuple(f"row {place}" for place in range(1, table.n_rows + 1))
         notes.append("no column names the people: every row is taken for another person")
     else:
-        person, ids = _named(table, layout.id)
-    if layout.server is None:
+        person, ids = named(table, id_column)
+    if site_column is None:
         return person, np.zeros(len(ids), dtype=np.int64), ids
-    site, sites = _named(table, layout.server)
+    site, sites = named(table, site_column)
     site = np.argsort(np.argsort(sites))[site]  # by name, whatever the order of rows
     keys, first, person = np.unique(person * len(sites) + site, return_index=True,
                                     return_inverse=True)
@@ -651,7 +678,7 @@ def _people(table: Table, layout: Layout, notes: list[str]
     return (np.argsort(order)[person], keys[order] % len(sites), tuple(ids[k] for k in at_sites))
 
 
-def _named(table: Table, column: str) -> tuple[Integers, tuple[str, ...]]:
+def named(table: Table, column: str) -> tuple[Integers, tuple[str, ...]]:
     """Codes and texts of a column in which no cell may be blank."""
     codes, texts = table.codes(table.find(column))
     if "" in texts:
@@ -708,7 +735,7 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
     if not known.any():
         raise InputError("No row has both a time and a value.", field="value",
                          hint="Check which columns hold them.")
-    order = _public_order(found.server)
+    order = public_order(found.server)
     place = np.argsort(order)
     curve, times, values = _sorted(place[found.curve[known]], found.times[known],
                                    found.values[known])
@@ -727,11 +754,11 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
     return CurveTable(
         times, values, counts, server, covariates, layout.covariates, notes,
         ids=tuple(found.ids[k] for k in order), n_people=found.n_people,
-        server_names=tuple(sorted(_named(table, layout.server)[1])) if layout.server else (),
+        server_names=tuple(sorted(named(table, layout.server)[1])) if layout.server else (),
         header_times=tuple(time for _, time in layout.times))
 
 
-def _public_order(server: Integers) -> Integers:
+def public_order(server: Integers) -> Integers:
     """The curves server by server, shuffled within each by a seed that everybody knows.
 
     The order decides who shares a round. File order may follow the data (sorted by age, say), and
@@ -756,12 +783,19 @@ def _covariates(table: Table, layout: Layout, found: _Readings) -> Array:
     """One value for each curve and covariate (n_curves, d); NaN where a curve has none."""
     out = np.empty((len(found.server), len(layout.covariates)))
     for k, name in enumerate(layout.covariates):
-        out[:, k] = _one_per_curve(name, _numbers_or_words(table, name, found.notes), found)
+        out[:, k] = _one_per_curve(name, numbers_or_words(table, name, found.notes), found)
     return out
 
 
-def _numbers_or_words(table: Table, name: str, notes: list[str]) -> Array:
-    """A covariate of each row (rows,): its number, or 0 and 1 for a known pair of words."""
+def numbers_or_words(table: Table, name: str, notes: list[str], what: str = "the covariate"
+                     ) -> Array:
+    """A column (rows,): its numbers, or 0 and 1 for a known pair of words, which is noted.
+
+    Raises
+    ------
+    InputError
+        If it holds other text; `what` says there what the column is.
+    """
     column = table.numbers(table.find(name))
     if not column.unreadable:
         return column.values
@@ -770,7 +804,7 @@ def _numbers_or_words(table: Table, name: str, notes: list[str]) -> Array:
     pair = next((pair for pair in _ZERO_ONE if {*words} <= {*pair, *MISSING}), None)
     if pair is None:
         raise InputError(
-            f"{counted(column.unreadable, 'row')} of the covariate “{shortened(name)}” "
+            f"{counted(column.unreadable, 'row')} of {what} “{shortened(name)}” "
             f"{'holds' if column.unreadable == 1 else 'hold'} text.", field="covariates",
             hint=f"{column.advice} For kinds, make a column of 0 and 1 for each kind but one.")
     notes.append(f"“{shortened(name)}”: “{pair[0]}” is read as 0 and “{pair[1]}” as 1")

@@ -18,7 +18,7 @@ from engine.registry import Parameter, Registry
 from engine.sources import sources
 from pages.shared import settings
 
-_OWN = "Your curves"
+_OWN = {False: "Your curves", True: "Your records"}  # whether they are rows of numbers
 _USUAL = "usual"
 
 
@@ -62,14 +62,14 @@ _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 
 def source_choice(task: str = settings.TASK) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
-    presets = _presets(sources, task)
-    labels = [label for label, _, _ in presets] + ([_OWN] if settings.own(task) is not None else [])
-    current = (_OWN if settings.uploaded(task)
+    presets, mine = _presets(sources, task), _OWN[task in settings.OF_ROWS]
+    labels = [label for label, _, _ in presets] + ([mine] if settings.own(task) is not None else [])
+    current = (mine if settings.uploaded(task)
                else settings.current().source_of(task).nearest_preset()[0])
 
     def write(label: str) -> None:
-        settings.show_own(task, label == _OWN)
-        if label != _OWN:
+        settings.show_own(task, label == mine)
+        if label != mine:
             cls, chosen = next((c, v) for name, c, v in presets if name == label)
             settings.change_source(task, cls(**chosen))
 

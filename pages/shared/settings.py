@@ -28,6 +28,7 @@ from engine.sites import PRESETS as SITE_PRESETS
 from engine.sites import SiteRow
 from engine.sources import Source, sources
 from engine.sources.upload import Upload
+from engine.sources.upload_rows import UploadRows
 from engine.tasks import (
     COVARIANCE,
     DENSITY,
@@ -394,15 +395,16 @@ def change(**values: Any) -> None:
 
 
 def own_key(task: str) -> str:
-    """Where the session keeps the visitor's own data: curves, or single readings."""
+    """Where the session keeps the visitor's own data: curves, single readings or records."""
     if task in OF_ROWS:
         return "upload_rows"
     return "upload_readings" if task == WAVELET_REGRESSION.key else "upload"
 
 
-def own(task: str = TASK) -> Upload | None:
+def own(task: str = TASK) -> Upload | UploadRows | None:
     """The visitor's own data that a task looks at, whether they are shown or not."""
-    return st.session_state.get(own_key(task))
+    found = st.session_state.get(own_key(task))
+    return found if found is not None and found.serves(task) else None
 
 
 def show_own(task: str, shown: bool) -> None:

@@ -19,7 +19,7 @@ from engine.sources.sparse_rows import SparseRows
 from engine.sparse_view import SparseView
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
 
 TASK = SPARSE_REGRESSION.key
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
@@ -41,6 +41,7 @@ class View:
     def __init__(self, shown: SparseView) -> None:
         self.shown, self.now, self.facts = shown, settings.current(), shown.facts
         self.source, self.mechanism = settings.source(TASK), _mechanism()
+        self.own = self.facts.kind == "upload"
         self.charts: dict[str, Chart] = {}
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
@@ -83,6 +84,13 @@ def choices() -> None:
         controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
                        lambda label: settings.change_mechanism(TASK, presets[label]),
                        "sparse_method", options=[*presets], help="How features are chosen.")
+        upload_panel.button(TASK)
+
+
+def own() -> None:
+    """The visitor's own rows: the panel, and what was moved into the stated ranges."""
+    rows_panel.panel("Show the protected coefficients", TASK)
+    rows_panel.clamped(TASK)
 
 
 def budget() -> None:
@@ -95,6 +103,9 @@ def budget() -> None:
 
 def promise(view: View) -> None:
     cards.promise(view.shown.spends, view.shown.budget)
+    caution = view.mechanism.caution(view.facts)
+    if caution:
+        st.warning(caution, icon=":material/warning:")
 
 
 def coefficients(view: View) -> None:
@@ -103,10 +114,11 @@ def coefficients(view: View) -> None:
                                help="Difference: coefficients less the true ones.")
     view.draw("Coefficients", figures.coefficients(view.shown, layout.theme(), way == _DIFFERENCE),
               "coefficients", 360, 320)
-    st.markdown(":small[Dots: 20 equally likely releases of the same rows; a feature that is not "
-                "chosen has no dot. Features that matter stand on the left.]")
+    st.markdown(f":small[{words.legend(view.shown)}]")
     st.markdown(words.accuracy(view.shown))
     st.markdown(words.support(view.shown))
+    if view.own:
+        st.markdown(f":small[{upload_panel.plain(words.units(view.facts))}]")
 
 
 def odds(view: View) -> None:
@@ -116,11 +128,22 @@ def odds(view: View) -> None:
 def calculator(view: View) -> None:
     """The noise beside the signal, from public numbers alone."""
     st.header("Will the right features be found?", anchor=False)
-    shown = view.shown
-    smallest = float(np.abs(shown.target[shown.support]).min()) if len(shown.support) else 1.0
+    shown, smallest = view.shown, _smallest(view)
     found = sparse_view.feasibility(view.mechanism, shown.sizes, view.facts, shown.budget, smallest)
     _LIGHTS[found.light](words.light(found), icon=_ICONS[found.light])
     st.markdown(f":small[{words.noise(found)} Known before any row is looked at.]")
+
+
+def _smallest(view: View) -> float:
+    """The smallest coefficient that matters: known of simulated rows, stated of one's own."""
+    if not view.own:
+        return float(np.abs(view.shown.target[view.shown.support]).min())
+    unit = upload_panel.plain(view.facts.value_unit or "response units")
+    chosen = st.number_input(
+        f"The smallest coefficient that would matter ({unit})", value=None, step=None, format="%g",
+        placeholder="σ", key="sparse_smallest", help="For one standard deviation of a feature. "
+        "Yours to say, never read off the rows; σ unless you say.")
+    return chosen if chosen is not None and chosen > 0 else view.facts.reading_sd
 
 
 def over_budgets(view: View) -> None:
@@ -130,8 +153,7 @@ def over_budgets(view: View) -> None:
     with left:
         view.draw("Typical errors over ε", figures.over_budgets(
             lines, view.shown.budget.epsilon, layout.theme()), "over_budgets", 340, 340)
-        st.markdown(":small[Euclidean distance from the true coefficients, the same rows at every "
-                    "budget.]")
+        st.markdown(f":small[{words.distance(view.shown)}]")
     with right:
         st.markdown(words.over_budgets(lines))
 

@@ -22,7 +22,7 @@ from engine.tasks import (
     RISK_MINIMISATION,
 )
 from engine.types import Array, Budget
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
 
 _IN_A_ROW = 3
 _TRUTH, _WITHOUT = "The truth", "Without protection"
@@ -49,11 +49,6 @@ def task() -> str:
     return settings.current().summary
 
 
-def takes_own() -> bool:
-    """Whether the visitor's own curves can be summarised in this way."""
-    return task() not in settings.OF_ROWS
-
-
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     now, source = settings.current(), settings.source(task())
@@ -77,7 +72,7 @@ def _unit(view: View) -> tuple[str, str] | None:
     if view.task in settings.OF_ROWS:
         return (f"One {view.facts.person}’s record",
                 "Exchanging one record, all of its numbers together, changes what is published "
-                "only a little.")
+                "only a little. Somebody with several records is protected less.")
     return None
 
 
@@ -120,6 +115,17 @@ def split() -> None:
                    lambda share: settings.change_mechanism(task(), replace(mechanism, share=share)),
                    "summaries_share", min_value=0.05, max_value=0.95, step=0.05,
                    help="Both steps use the same people, so their costs add up to ε.")
+
+
+def own() -> None:
+    """The visitor's own curves or records: the panel, and what was moved into stated ranges."""
+    upload_panel.button(task())
+    if task() in settings.OF_ROWS:
+        rows_panel.panel("Show the protected functions", task())
+        rows_panel.clamped(task())
+    else:
+        upload_panel.panel("Show the protected functions")
+        upload_panel.clamped(task())
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -222,7 +228,8 @@ def accuracy(view: View) -> None:
         return
     height = 80 + 42 * len(known)
     view.draw("Typical errors", figures.errors(view.shown, layout.theme()), "errors", height)
-    st.markdown(":small[Line: 8 in 10 releases. Dashed: without protection.]")
+    dashed = " Dashed: without protection." if view.shown.floor else ""
+    st.markdown(f":small[Line: 8 in 10 releases.{dashed}]")
     st.markdown(words.compared(view.shown))
     view.draw("Parts of the error", figures.split(view.shown, layout.theme()), "split", height + 30)
     st.markdown(words.largest(view.chosen))

@@ -15,7 +15,7 @@ import streamlit as st
 from engine import tables, wording
 from engine.errors import InputError
 from engine.regressors import MOST_COVARIATES
-from engine.sources import upload
+from engine.sources import Source, upload
 from engine.sources.upload import CurveTable, Layout, StatedCovariate
 from engine.tasks import WAVELET_REGRESSION
 from pages.shared import settings
@@ -24,9 +24,10 @@ from pages.shared.controls import message
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
           ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
           ("person", "One of them is called", "child"), ("people", "Many are called", "children"))
+PEOPLE = _WORDS[-2:]  # what a record belongs to
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
 _EVERY_ROW = "every row is another person"
-_OPEN = "Use my curves", "Use my readings"  # of whole curves, of single readings
+_OPEN = "Use my curves", "Use my readings", "Use my records"
 _FILE = ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
          "Readings as CSV, TSV or XLSX: one row per person")
 _EXAMPLES = upload.EXAMPLE_CSV, upload.EXAMPLE_READINGS_CSV
@@ -37,12 +38,17 @@ def _single(task: str) -> bool:
     return task == WAVELET_REGRESSION.key
 
 
+def title(task: str) -> str:
+    """What the panel is called: whole curves, single readings, or rows of numbers."""
+    return _OPEN[2 if task in settings.OF_ROWS else _single(task)]
+
+
 def button(task: str = settings.TASK) -> None:
     """Opens and closes the panel; nothing that is on screen is lost."""
     def switch() -> None:
         st.session_state.upload_open = not st.session_state.get("upload_open", False)
 
-    st.button(_OPEN[_single(task)], icon=":material/upload_file:", type="tertiary", on_click=switch,
+    st.button(title(task), icon=":material/upload_file:", type="tertiary", on_click=switch,
               key="use_my_curves", help="Stays in memory while you visit; nothing is published.")
 
 
@@ -54,16 +60,22 @@ def panel(show: str = "Show the protected average", task: str = settings.TASK,
     """
     if not st.session_state.get("upload_open"):
         return
+    two_steps(title(task), lambda: _file(_single(task)),
+              lambda curves: _facts(curves, show, task, shown))
+
+
+def two_steps(heading: str, first: Callable[[], Any], then: Callable[[Any], None]) -> None:
+    """The file beside the facts; `then` gets what the file gave, or None."""
     with st.container(border=True):
-        st.header(_OPEN[_single(task)], anchor=False)
+        st.header(heading, anchor=False)
         left, right = st.columns(2, gap="medium")
         with left:
-            curves = _guarded(lambda: _file(_single(task)))
+            read = guarded(first)
         with right:
-            _guarded(lambda: _facts(curves, show, task, shown))
+            guarded(lambda: then(read))
 
 
-def _guarded(step: Callable[[], Any]) -> Any:
+def guarded(step: Callable[[], Any]) -> Any:
     """One step; what is wrong with it is said under it, and the page goes on."""
     try:
         return step()
@@ -77,17 +89,23 @@ def _guarded(step: Callable[[], Any]) -> Any:
 
 def _file(single: bool) -> CurveTable | None:
     """The uploader, how the file was read, and which column plays which role."""
+    table = uploaded_table(_FILE[single], _EXAMPLES[single])
+    return None if table is None else _read(table, single)
+
+
+def uploaded_table(label: str, example: str) -> tables.Table | None:
+    """The uploader and the table in its file; without a file an example to download."""
     st.subheader("1. The file", anchor=False)
-    file = st.file_uploader(_FILE[single], type=["csv", "tsv", "txt", "xlsx"],
+    file = st.file_uploader(label, type=["csv", "tsv", "txt", "xlsx"],
                             key="upload_file", max_upload_size=tables.MOST_BYTES // 1_000_000)
     if file is None:
-        st.download_button("An example file", _EXAMPLES[single], "example.csv", "text/csv",
+        st.download_button("An example file", example, "example.csv", "text/csv",
                            on_click="ignore", type="tertiary", icon=":material/description:")
         return None
-    return _read(file, single)
+    return _parsed(file)
 
 
-def _read(file: Any, single: bool) -> CurveTable:
+def _parsed(file: Any) -> tables.Table:
     """Parse once per file and choice of encoding; the raw bytes are not kept."""
     encoding = st.session_state.get("upload_encoding", tables.ENCODINGS[0])
     way = (file.file_id, encoding, st.session_state.get("upload_sheet"))
@@ -102,6 +120,11 @@ def _read(file: Any, single: bool) -> CurveTable:
     table = st.session_state.upload_read[1]
     if len(table.sheets) > 1:
         st.selectbox("Sheet", table.sheets, key="upload_sheet")
+    return table
+
+
+def _read(table: tables.Table, single: bool) -> CurveTable:
+    """Which column plays which role, and the curves or readings they give."""
     layout = _single_layout(table) if single else _layout(table)
     several = st.selectbox("If one person has several rows", ["keep", "average"],
                            format_func={"keep": "protect one row", "average":
@@ -136,18 +159,28 @@ def _roles(table: tables.Table, suggested: Layout, roles: Sequence[tuple[str, st
 def _single_layout(table: tables.Table) -> Layout:
     """Roles of the columns of single readings; who is one person is never guessed."""
     suggested = upload.suggest_layout(table, single=True)
+    person = who(table, suggested.id)
+    layout = _roles(table, suggested, _ROLES[1:])
+    return replace(layout, id=said(person))
+
+
+def who(table: tables.Table, suggested: str | None) -> str | None:
+    """Who a row belongs to, as chosen: a column, or every row is another person."""
     names = list(table.columns)
-    person = st.selectbox(
+    return st.selectbox(
         _ROLES[0][1], [_EVERY_ROW, *names], placeholder="Choose",
-        index=1 + names.index(suggested.id) if suggested.id else None,
+        index=1 + names.index(suggested) if suggested else None,
         format_func=lambda name: name if name == _EVERY_ROW else f"column {tables.shortened(name)}",
         key="upload_who", help="The protection is that of one person. Where people may have "
         "several rows a column must tell them apart.")
-    layout = _roles(table, suggested, _ROLES[1:])
+
+
+def said(person: str | None) -> str | None:
+    """The column of people, None where every row is another person; an error before a choice."""
     if person is None:
         raise InputError("Say who a row belongs to.", field="id", hint="A column that names the "
                          "people, or every row is another person: only you know.")
-    return replace(layout, id=None if person == _EVERY_ROW else person)
+    return None if person == _EVERY_ROW else person
 
 
 def _explaining(table: tables.Table, layout: Layout) -> list[str]:
@@ -165,14 +198,14 @@ def _explaining(table: tables.Table, layout: Layout) -> list[str]:
 def _summary(curves: CurveTable, single: bool) -> str:
     notes = " · ".join(curves.notes)
     if single:
-        return _plain(f"{curves.n_curves:,} people with one reading each · "
+        return plain(f"{curves.n_curves:,} people with one reading each · "
                       f"{tables.counted(len(curves.server_names) or 1, 'site')} · {notes}")
     used = curves.counts[curves.counts > 0]
     each = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
-    return _plain(f"{curves.n_curves} curves · {each} readings each · {notes}")
+    return plain(f"{curves.n_curves} curves · {each} readings each · {notes}")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Words of a file without markup."""
     return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~:"})
 
@@ -187,28 +220,42 @@ def _facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], 
     st.markdown("These come from outside the file: a growth chart, a manual, a law. Reading them "
                 "off the file would leak." + (" The bounds are those of the curve; single readings "
                                               "may lie beyond." if single else ""))
-    words = _words()
+    words = words_of()
     value, time = words["value_name"] or "value", words["time_name"] or "time"
     curve = " of the curve" if single else ""
     low, high = st.columns(2)
     with low:
-        value_low = _number(f"Lowest possible {value.lower()}{curve}", "e.g. 60", "value_low")
+        value_low = number(f"Lowest possible {value.lower()}{curve}", "e.g. 60", "value_low")
     with high:
-        value_high = _number(f"Highest possible {value.lower()}{curve}", "e.g. 210", "value_high")
+        value_high = number(f"Highest possible {value.lower()}{curve}", "e.g. 210", "value_high")
     reading_sd = _spread(value.lower()) if single else None
     first, last = st.columns(2)
     with first:
-        time_low = _number(f"First {time.lower()}", "e.g. 2", "time_low")
+        time_low = number(f"First {time.lower()}", "e.g. 2", "time_low")
     with last:
-        time_high = _number(f"Last {time.lower()}", "e.g. 18", "time_high")
-    covariates = [_covariate(name) for name in curves.covariate_names] if curves else []
+        time_high = number(f"Last {time.lower()}", "e.g. 18", "time_high")
+    covariates = [covariate(name) for name in curves.covariate_names] if curves else []
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. national growth chart, 2019", max_chars=200)
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
     facts = upload.declare(value_low, value_high, time_low, time_high, origin, covariates, single,
                            reading_sd, periodic=periodic, **words) if curves is not None else None
-    st.button(show, disabled=facts is None, key="upload_show", icon=":material/visibility:",
-              on_click=_show, args=(curves, facts, task, shown))
+    show_button(show, None if facts is None else
+                lambda: upload.Upload(curves=curves, declared=facts), task, shown)
+
+
+def show_button(label: str, own: Callable[[], Source] | None, task: str,
+                shown: Callable[[], None] = lambda: None) -> None:
+    """Put what `own` gives on screen; δ goes back to the usual one for its number."""
+    def show() -> None:
+        st.session_state[settings.own_key(task)] = own()
+        settings.show_own(task, True)
+        st.session_state.upload_open = False
+        settings.change(delta=None)
+        shown()
+
+    st.button(label, disabled=own is None, key="upload_show", icon=":material/visibility:",
+              on_click=show)
 
 
 def _spread(value: str) -> float | None:
@@ -222,10 +269,11 @@ def _spread(value: str) -> float | None:
         "protection holds in any case.")
 
 
-def _words() -> dict[str, str]:
+def words_of(asked: Sequence[tuple[str, str, str]] = _WORDS) -> dict[str, str]:
+    """What things are called, two in a row."""
     words = {}
-    columns = [column for _ in range(len(_WORDS) // 2) for column in st.columns(2)]  # by rows
-    for column, (name, label, example) in zip(columns, _WORDS, strict=True):
+    columns = [column for _ in range(len(asked) // 2) for column in st.columns(2)]  # by rows
+    for column, (name, label, example) in zip(columns, asked, strict=True):
         with column:
             words[name] = st.text_input(label, key=f"upload_{name}", placeholder=f"e.g. {example}",
                                         max_chars=40).strip()
@@ -234,32 +282,23 @@ def _words() -> dict[str, str]:
     return words
 
 
-def _covariate(name: str) -> StatedCovariate:
+def covariate(name: str) -> StatedCovariate:
     """What is stated about one column; it stays with that column when another is chosen."""
-    shown, key = _plain(tables.shortened(name)), f"covariate_{name}"
+    shown, key = plain(tables.shortened(name)), f"covariate_{name}"
     low, high, unit = st.columns([2, 2, 1], vertical_alignment="bottom")
     with low:
-        lowest = _number(f"Lowest possible {shown}", "e.g. 140 or 0", f"{key}_low")
+        lowest = number(f"Lowest possible {shown}", "e.g. 140 or 0", f"{key}_low")
     with high:
-        highest = _number(f"Highest possible {shown}", "e.g. 200 or 1", f"{key}_high")
+        highest = number(f"Highest possible {shown}", "e.g. 200 or 1", f"{key}_high")
     with unit:
         its_unit = st.text_input("Its unit", key=f"upload_{key}_unit", placeholder="e.g. cm",
                                  max_chars=40)
     return StatedCovariate(name, lowest, highest, its_unit.strip())
 
 
-def _number(label: str, example: str, key: str) -> float | None:
+def number(label: str, example: str, key: str) -> float | None:
     return st.number_input(label, value=None, placeholder=example, key=f"upload_{key}", step=None,
                            format="%g")
-
-
-def _show(curves: CurveTable, facts: Any, task: str, shown: Callable[[], None]) -> None:
-    """Put the curves on screen; δ goes back to the usual one for their number."""
-    st.session_state[settings.own_key(task)] = upload.Upload(curves=curves, declared=facts)
-    settings.show_own(task, True)
-    st.session_state.upload_open = False
-    settings.change(delta=None)
-    shown()
 
 
 def clamped(task: str = settings.TASK) -> None:

@@ -16,7 +16,9 @@ from engine.sources.upload import (
     read_curves,
     suggest_layout,
 )
+from engine.sources.upload_rows import UploadRows, declare_rows, read_rows, suggest_row_layout
 from engine.tables import read_table
+from engine.tasks import SPARSE_REGRESSION
 from tests import files
 
 KINDS = files.growth_frame().assign(sex="f", dose=1.5)
@@ -57,9 +59,28 @@ def described(table, layout):
         assert str(problem)
 
 
+def as_records(table):
+    """Every column but the last is a feature: records that stay within what is stated, or why not."""
+    layout = suggest_row_layout(table)
+    try:
+        rows = read_rows(table, replace(layout, features=layout.features[:-1],
+                                        response=layout.features[-1]))
+        features = [StatedCovariate(name, 0, 1) for name in rows.features]
+        facts = declare_rows(SPARSE_REGRESSION.key, features, "a law",
+                             StatedCovariate(rows.response, 0, 1), 0.1, 4.0)
+        data = UploadRows(rows=rows, declared=facts).draw(1, np.random.default_rng(0))
+        for numbers in (data.x, data.y):
+            assert (np.isnan(numbers) | ((numbers >= 0) & (numbers <= 1))).all()
+        return rows.n_rows
+    except InputError as problem:
+        assert str(problem)
+        return 0
+
+
 def outcome(content):
     try:
         table = read_table(content)
+        as_records(table)
         layout = suggest_layout(table)
         n_curves = read_curves(table, layout).n_curves
         described(table, layout)
@@ -83,6 +104,20 @@ def run(count, seed):
 def test_four_hundred_mutants_end_in_curves_or_in_a_sentence():
     accepted = run(400, 1)
     assert 40 < accepted < 390
+
+
+def test_four_hundred_mutants_of_records_end_in_records_or_in_a_sentence_without_a_cell():
+    rng, accepted = np.random.default_rng(3), 0
+    table = KINDS.assign(height=lambda t: t["height"] + 0.123).drop(columns="child")
+    seeds = [files.csv(table), files.xlsx(table), files.csv(table, sep=";", decimal=",")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for k in range(400):
+            try:
+                accepted += as_records(read_table(mutated(seeds[k % 3], rng))) > 0
+            except InputError as problem:
+                assert ".123" not in str(problem) and str(problem)
+    assert 10 < accepted < 390
 
 
 @pytest.mark.slow

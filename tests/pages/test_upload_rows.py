@@ -1,0 +1,226 @@
+"""Use my records: a row each, from the file to coefficients, predictions and densities."""
+
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+
+from engine import sparse_view, sparse_words, summary_view, summary_words
+from engine.types import Budget
+from pages.shared import run, settings
+from tests import files
+from tests.pages.test_explore import words
+from tests.pages.test_plan_and_rates import visit
+from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
+
+EVERY = "every row is another person"
+DENSITY = "density"
+
+
+@pytest.fixture
+def panel(monkeypatch):
+    """Open the panel with a file in it: ``panel(frame, page, token, who)``."""
+    def panel(rows, page="sparse", token="", who=EVERY):
+        given = SimpleNamespace(file_id=str(id(rows)), getvalue=lambda: files.csv(rows))
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        at = visit(page, token, upload_open=True)
+        at.selectbox(key="upload_who").set_value(who)
+        return ran(at)
+    return panel
+
+
+def ran(at):
+    at.run()
+    assert not at.exception
+    return at
+
+
+def errors(at):
+    return " ".join(error.value for error in at.error)
+
+
+def faults(at):
+    """Errors other than the red light, which is a verdict on the sizes."""
+    return [error.value for error in at.error if not error.value.startswith("Noise is")]
+
+
+def state(at, **numbers):
+    for name, value in numbers.items():
+        at.number_input(key=f"upload_{name}").set_value(value)
+    at.text_input(key="upload_origin").set_value("a manual")
+    return ran(at)
+
+
+def shown(task, upload, **more):
+    page = "sparse" if task == SPARSE else "summaries"
+    token = "" if task == SPARSE else f"summary-{task}"
+    return visit(page, token, upload_rows=upload, show_upload_rows=True, **more)
+
+
+ALL = {"rows_all_low": 0, "rows_all_high": 10, "covariate_y_low": 0, "covariate_y_high": 100,
+       "reading_sd": 2}
+
+
+# -- the panel --------------------------------------------------------------------------------
+
+
+def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_file(panel):
+    at = panel(frame())
+    assert at.selectbox(key="rows_response").value == "y"
+    assert at.selectbox(key="rows_server").value == "site"
+    for key in ("rows_all_low", "rows_all_high", "covariate_y_low", "reading_sd"):
+        assert at.number_input(key=f"upload_{key}").value is None
+    assert at.selectbox(key="rows_reach").value is None
+    state(at, **ALL)
+    assert "Say how features lie" in errors(at)
+    at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
+    ran(at)
+    assert not at.error
+    at.button(key="upload_show").click()
+    ran(at)
+    kept = at.session_state["upload_rows"]
+    assert [c.name for c in kept.facts.covariates] == NAMES
+    assert {(c.low, c.high) for c in kept.facts.covariates} == {(0, 10)}
+    assert (kept.facts.reading_sd, kept.facts.reach) == (2, 4)
+    assert at.selectbox(key="w_source_sparse_regression").value == "Your records"
+    budget = Budget(1.0, 1 / 400**2)
+    same = sparse_view.sparse_view(kept, settings.Settings().rows_mechanism, budget, 1)
+    assert sparse_words.accuracy(same) in words(at)
+
+
+def test_features_can_have_bounds_of_their_own(panel):
+    at = panel(frame())
+    at.multiselect(key="rows_others").set_value(["f3"])
+    ran(at)
+    state(at, **ALL)
+    assert "lowest and highest possible “f3”" in errors(at)
+    at.selectbox(key="rows_reach").set_value(at.selectbox(key="rows_reach").options[0])
+    state(at, covariate_f3_low=-5, covariate_f3_high=25)
+    at.button(key="upload_show").click()
+    ran(at)
+    found = {c.name: (c.low, c.high) for c in at.session_state["upload_rows"].facts.covariates}
+    assert found == {**dict.fromkeys(NAMES, (0, 10)), "f3": (-5, 25)}
+
+
+def test_who_a_row_belongs_to_is_asked_and_several_rows_are_refused(panel):
+    assert "Say who a row belongs to" in errors(panel(frame(), who=None))
+    twice = frame().drop(columns="site").assign(person_id=[f"p{k % 390}" for k in range(400)])
+    at = panel(twice, who="person_id")
+    assert "10 of 390 people have several rows" in errors(at)
+    assert "somebody with several rows is protected less" in words(at)
+
+
+def test_a_density_takes_one_column_or_two_and_no_response(panel):
+    at = panel(frame(), "summaries", "summary-density")
+    assert "rows_response" not in {box.key for box in at.selectbox}
+    assert "one or two columns" in errors(at)
+    at.multiselect(key="rows_features_density").set_value(["f0"])
+    ran(at)
+    state(at, covariate_f0_low=0, covariate_f0_high=10)
+    at.button(key="upload_show").click()
+    ran(at)
+    kept = at.session_state["upload_rows"]
+    assert at.selectbox(key="w_source_density").value == "Your records" and not at.error
+    found = summary_view.summary_view(kept, settings.Settings().density_mechanism, DENSITY,
+                                      Budget(1.0, 1 / 400**2), 1)
+    assert summary_words.compared(found) in words(at)
+
+
+def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(panel):
+    at = panel(frame().assign(y=lambda t: (t["y"] > 50).map({True: "yes", False: "no"})),
+               "summaries", f"summary-{RISK}")
+    at.multiselect(key=f"rows_features_{RISK}").set_value(["f0"])
+    ran(at)
+    at.toggle(key="rows_two_classes").set_value(True)
+    state(at, covariate_f0_low=0, covariate_f0_high=10, covariate_y_low=0, covariate_y_high=1)
+    at.button(key="upload_show").click()
+    ran(at)
+    facts = at.session_state["upload_rows"].facts
+    assert facts.two_classes and (facts.value_low, facts.value_high) == (0, 1)
+    assert not at.error and not any("two classes" in info.value for info in at.info)
+
+
+# -- on screen ----------------------------------------------------------------------------------
+
+
+FOLDS = {f"fold_{name}": True for name in (
+    "numbers", "sparse_ledger", "sparse_formula", "sparse_more", "summaries_ledger",
+    "summaries_formula", "summaries_more")}
+OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]), (DENSITY, ["f0", "f1"])]
+
+
+@pytest.mark.parametrize(("task", "names"), OWN)
+def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_downloaded(
+        task, names):
+    run._SHARED._kept.clear()
+    at = shown(task, own(task, names), **FOLDS)
+    assert not faults(at) and not at.query_params.get("s") and not at.code
+    token = settings.encode(at.session_state.settings)
+    assert "f0" not in token and "400" not in token and "upload" not in token
+    assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
+                   for result in run._SHARED._kept.values())
+    assert at.session_state["own_results"]._kept and at.table
+    ledger = {"what leaves it", "all of it gives ε"}  # sizes and budgets alone
+    assert all(ledger & {*frame.value.columns} for frame in at.dataframe)
+
+
+@pytest.mark.parametrize(("task", "names"), OWN)
+def test_nothing_is_said_of_a_truth_that_nobody_knows(task, names):
+    at = shown(task, own(task, names))
+    said = words(at)
+    assert "true coefficients" not in said and "the truth" not in said and "nan" not in said
+    assert "without protection" in said
+
+
+def test_sparse_features_are_called_by_their_names_and_the_unit_is_explained():
+    at = shown(SPARSE, own(SPARSE, NAMES), fold_numbers=True)
+    assert any({"f0", "f1"} <= {*table.value.index} for table in at.table)
+    assert "measured from the middle" in words(at)
+    assert any("4 standard deviations" in warning.value for warning in at.warning)
+
+
+def test_the_light_for_own_rows_follows_what_is_stated_and_never_the_rows():
+    lights = set()
+    for seed in (0, 1):
+        at = shown(SPARSE, own(SPARSE, NAMES, frame(seed=seed)))
+        lights.add(next(text.value for text in (*at.success, *at.warning, *at.error)
+                        if "times" in text.value))
+    assert len(lights) == 1
+    at.number_input(key="sparse_smallest").set_value(1e6)
+    ran(at)
+    assert any("far below" in text.value for text in at.success)
+
+
+def test_numbers_beyond_their_ranges_are_counted_for_the_holder():
+    table = frame()
+    table.loc[0, ["f0", "y"]] = [99.0, 700.0]
+    at = shown(SPARSE, own(SPARSE, NAMES, table))
+    assert any("1 number and 1 response lay outside" in w.value for w in at.warning)
+
+
+def test_one_goes_back_and_forth_and_records_serve_only_what_was_declared_of_them():
+    at = shown(SPARSE, own(SPARSE, NAMES))
+    at.selectbox(key="w_source_sparse_regression").set_value("Ten machines, 50 features")
+    ran(at)
+    assert "the true ones" in words(at)
+    at.selectbox(key="w_source_sparse_regression").set_value("Your records")
+    ran(at)
+    assert "the true ones" not in words(at)
+    at = shown(DENSITY, own(SPARSE, NAMES))
+    assert "Your records" not in at.selectbox(key="w_source_density").options
+    at = shown(DENSITY, own(RISK, ["f0"]))
+    assert at.selectbox(key="w_source_density").value == "Your records"
+
+
+def test_rows_that_are_the_same_or_follow_from_each_other_are_no_fault_of_ours():
+    table = frame().assign(f2=lambda t: t["f0"], f3=5.0, y=50.0)
+    assert not faults(shown(SPARSE, own(SPARSE, NAMES, table)))
+    for task in (RISK, DENSITY):
+        assert not faults(shown(task, own(task, ["f3"], table)))
+
+
+def test_the_chip_says_records_and_that_only_their_holder_may_look():
+    from engine import wording
+
+    tag, why = wording.source_tag(own(RISK, ["f0"]).facts)
+    assert tag == "Your records · not private" and "holder of these records" in why
