@@ -155,6 +155,13 @@ def paper(rows: list[Reported]) -> str:
             f"out {base.tight.light} at these sizes.")
 
 
+PAPER_BANDS = (
+    "Bands around all coefficients, as published. At ε = 0.8 their lengths are those of bands without "
+    "protection, .079 at the base point, and they jump at smaller ε in a way that noise in "
+    "proportion to 1/ε does not. The reported coverage is an average over coefficients, not the "
+    "chance that the whole band holds.")
+
+
 def budget_line(budget: Budget, machines: int) -> str:
     """What stands in the strip."""
     return f"{counted(machines, 'machine')}, {wording.budget_chip(budget)}"

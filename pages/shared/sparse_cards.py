@@ -228,6 +228,11 @@ def paper(view: View) -> None:
         "squared error, as published": one.row["err"],
         "noise/signal, printed constants": wording.number(one.published.ratio),
         "noise/signal, ours": wording.number(one.tight.ratio)} for one in rows])
+    st.markdown(words.PAPER_BANDS)
+    layout.table([{
+        "rows each": int(row["n"]), "machines": int(row["m"]), "d": int(row["d"]),
+        "s": int(row["s_star"]), "ε": row["eps"], "length, as published": row["len"],
+        "coverage, as published": row["cov"]} for row in sparse_federated.table_5()])
     st.markdown("What the printed pipelines would spend at the base point, each of their releases "
                 "taken at ε = 0.8, as it stands there:")
     layout.table([{
