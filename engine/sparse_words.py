@@ -156,8 +156,8 @@ def paper(rows: list[Reported]) -> str:
 
 
 PAPER_BANDS = (
-    "Bands around all coefficients, as published. At ε = 0.8 their lengths are those of bands without "
-    "protection, .079 at the base point, and they jump at smaller ε in a way that noise in "
+    "Bands around all coefficients, as published. At ε = 0.8 their lengths are those of bands "
+    "without protection, .079 at the base point, and they jump at smaller ε in a way that noise in "
     "proportion to 1/ε does not. The reported coverage is an average over coefficients, not the "
     "chance that the whole band holds.")
 
