@@ -56,13 +56,13 @@ def units(facts: PublicFacts) -> str:
 def support(view: SparseView) -> str:
     """Which features are found."""
     sure = int((view.found > 0.99).sum())
-    text = (f"**{sure} of {len(view.support)}** features that matter are in every release"
-            if view.truth is not None else
-            f"**{sure} of {len(view.support)}** features chosen without protection are in every "
-            "release")
-    if view.false < 0.05:
-        return f"{text}, and hardly ever one that does not."
-    return f"{text}; on average {wording.number(view.false, 2)} are made up."
+    number = wording.number(view.false, 2)
+    which, none, others = ("that matter", "one that does not", f"{number} are made up")
+    if view.truth is None:
+        which, none, others = "chosen without protection", "another", f"{number} others are chosen"
+    text = f"**{sure} of {len(view.support)}** features {which} are in every release"
+    return f"{text}, and hardly ever {none}." if view.false < 0.05 else (
+        f"{text}; on average {others}.")
 
 
 def light(found: Calculation) -> str:

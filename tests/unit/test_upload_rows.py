@@ -280,7 +280,9 @@ def test_of_own_rows_errors_are_from_what_is_chosen_without_protection():
     assert view.target is view.without
     said = sparse_words.accuracy(view)
     assert "those without protection" in said and "true" not in said and "lasso" not in said
-    assert "without protection" in sparse_words.support(view) + sparse_words.distance(view)
+    assert "those without protection" in sparse_words.distance(view)
+    assert "2 of 2** features chosen without protection" in sparse_words.support(view)
+    assert "made up" not in sparse_words.support(replace(view, without=np.eye(6)[0]))
     lines = sparse_view.over_budgets(upload, SparseRegression(sparsity=2), 1e-6, 1)
     assert lines.without == {} and "costs less than half" not in sparse_words.over_budgets(lines)
     for chart in (sparse_figures.coefficients(view, "light"),
