@@ -168,16 +168,17 @@ def _text(file: str) -> str:
 def _with_progress(parts: Iterator[Part], total: int) -> list[Part]:
     """Collect the parts, counting them on a terminal when the run takes over a second."""
     start, done = time.perf_counter(), []
-    is_shown = False
+    early = 0  # done within the first second, as those that were kept are: they tell no pace
     for part in parts:
         done.append(part)
-        spent = time.perf_counter() - start
-        if sys.stderr.isatty() and spent > 1:
-            is_shown = True
-            left = _duration(spent / len(done) * (total - len(done)))
-            print(f"\r{len(done)} of {total} blocks, about {left} left   ", end="",
+        spent = time.perf_counter() - start - 1
+        if spent <= 0:
+            early = len(done)
+        elif sys.stderr.isatty():
+            left = spent / max(1, len(done) - early) * (total - len(done))
+            print(f"\r{len(done)} of {total} blocks, about {_duration(left)} left   ", end="",
                   file=sys.stderr, flush=True)
-    if is_shown:
+    if len(done) > early and sys.stderr.isatty():
         print(file=sys.stderr)
     return done
 

@@ -29,7 +29,12 @@ def surroundings() -> dict[str, str]:
     """What the bits of a result depend on, apart from the recipe."""
     return {"engine": __version__, "numpy": np.__version__, "scipy": scipy.__version__,
             "processor": platform.machine(),
-            "BLAS threads": os.environ.get("OPENBLAS_NUM_THREADS", "")}
+            "BLAS threads": os.environ.get("OPENBLAS_NUM_THREADS", "of any number")}
+
+
+def _wanted() -> dict[str, str]:
+    """What it should be in a worker: as here, where nothing is computed, and one thread."""
+    return {**surroundings(), "BLAS threads": "1"}
 
 
 class DaskExecutor(Executor):
@@ -42,7 +47,7 @@ class DaskExecutor(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         own: Future[Any] = Future()
-        there = self._client.submit(_run, surroundings(), fn, args, kwargs, pure=False)
+        there = self._client.submit(_run, _wanted(), fn, args, kwargs, pure=False)
         own.add_done_callback(lambda own: there.cancel() if own.cancelled() else None)
         there.add_done_callback(lambda there: _hand_on(there, own))
         return own
@@ -91,20 +96,20 @@ def _refuse_unlike(client: Any, address: str) -> None:
         raise InputError("The workers cannot load this project "
                          f"({type(problem).__name__}).", field="executor", hint=_HOW) from None
     for theirs in found.values():
-        _refuse_other(theirs, surroundings())
+        _refuse_other(theirs, _wanted())
 
 
-def _refuse_other(theirs: Mapping[str, str], ours: Mapping[str, str]) -> None:
-    for name, value in ours.items():
+def _refuse_other(theirs: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    for name, value in wanted.items():
         if theirs[name] != value:
-            raise InputError(f"A worker has {name} {theirs[name]}; here it is {value}.",
+            raise InputError(f"A worker has {name} {theirs[name]}; it must be {value}.",
                              field="executor", hint="Set up all machines alike, or results "
-                             "would depend on where they were made.")
+                             f"would depend on where they were made. {_HOW}")
 
 
-def _run(expected: Mapping[str, str], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+def _run(wanted: Mapping[str, str], fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     """One task in a worker, which may have come after the others were looked at."""
-    _refuse_other(surroundings(), expected)
+    _refuse_other(surroundings(), wanted)
     return fn(*args, **kwargs)
 
 

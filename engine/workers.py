@@ -16,6 +16,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any
 
+from engine import use_one_blas_thread
+
 _SPAWN = multiprocessing.get_context("spawn")  # forking a process with threads can deadlock
 
 Answer = Callable[[Connection, bytes], None]
@@ -54,6 +56,7 @@ class Worker:
 
     def _start(self) -> None:
         self.kill()
+        use_one_blas_thread()  # the process reads it at its start
         self._pipe, theirs = _SPAWN.Pipe()
         process = _SPAWN.Process(target=_live, args=(theirs, *self._life), daemon=True)
         process.start()
