@@ -7,6 +7,7 @@ all are gone, a sweep waits until there are some again.
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 from collections.abc import Callable, Mapping
@@ -21,8 +22,9 @@ from engine.errors import InputError
 from engine.executors import WorkerDied
 
 _PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there
-_HOW = ("Start `dask scheduler` on one machine, and on each machine `dask worker HOST:PORT "
-        "--nthreads 1 --nworkers N` from the folder of this project.")
+_HOW = ("Start `dask scheduler` on one machine and, in the folder of this project on each machine, "
+        "`PYTHONPATH=. dask worker HOST:PORT --nthreads 1 --nworkers N`.")
+_RELEASE = "2026.8.*"  # as in pyproject.toml
 
 
 def surroundings() -> dict[str, str]:
@@ -70,7 +72,9 @@ def connect(address: str) -> DaskExecutor:
         from distributed import Client
     except ImportError:
         raise InputError("A cluster needs the package “distributed”.", field="executor",
-                         hint="Install the extra: pip install '.[cluster]'.") from None
+                         hint=f"Run: pip install 'distributed=={_RELEASE}'.") from None
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # a lost scheduler is said below, once
     try:
         client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError):  # refused or timed out; not an address

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -135,5 +136,8 @@ def test_a_cluster_that_is_not_there_is_refused_with_what_to_do(monkeypatch):
 
 def test_a_missing_extra_is_refused_with_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"needs the package.*pip install"):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"]
+    with pytest.raises(InputError) as refused:
         executors.make("dask://127.0.0.1:8786")
+    assert refused.value.hint == f"Run: pip install '{extras['cluster'][0]}'."

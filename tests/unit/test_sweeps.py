@@ -23,7 +23,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.part_files import VERSIONS, PartFiles
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.sweeps import run_group, run_sweep
+from engine.sweeps import _Queue, run_group, run_sweep
 from engine.types import NON_PRIVATE, Budget
 from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
 
@@ -242,6 +242,19 @@ def test_only_the_block_that_dies_alone_is_given_up_by_a_cluster_that_blames_man
     assert [set(part.failures) for part in failed] == [{8, 9}]
 
 
+def test_what_was_there_at_two_deaths_waits_until_it_is_alone():
+    queue = _Queue(WORK[:3], most=1, places=1)
+    together = [queue.next_group(False)[0] for _ in range(3)]
+    assert queue.died(together) == []
+    assert [queue.next_group(False)[0] for _ in range(3)] == together[::-1]
+    assert queue.died(together) == []
+    assert queue.next_group(False) == []
+    for block in together:
+        assert queue.next_group(True) == [block]
+    assert queue.died(together[:1]) == together[:1]
+    assert queue.next_group(True) == []
+
+
 def test_a_bug_ends_the_sweep_with_the_place_where_it_was(pool):
     with pytest.raises(KeyError) as caught:
         pool.submit(wrong).result(PATIENCE)
@@ -251,7 +264,32 @@ def test_a_bug_ends_the_sweep_with_the_place_where_it_was(pool):
 # -- leaving --------------------------------------------------------------------------------
 
 
-def test_leaving_the_loop_cancels_what_has_not_started(pool, tmp_path):
+class Busy(Executor):
+    """Does the first task and begins no other."""
+
+    n_workers, places = 3, 6
+
+    def __init__(self):
+        self.waiting = []
+
+    def submit(self, fn, group):
+        if not self.waiting:
+            self.waiting.append(Future())
+            return SerialExecutor().submit(fn, group)
+        self.waiting.append(Future())
+        return self.waiting[-1]
+
+
+def test_leaving_the_loop_cancels_every_task_that_waits():
+    busy = Busy()
+    parts = run_sweep(WORK, busy)
+    next(parts)
+    assert len(busy.waiting) == 6 and not any(task.cancelled() for task in busy.waiting)
+    parts.close()
+    assert all(task.cancelled() for task in busy.waiting[1:])
+
+
+def test_leaving_the_loop_leaves_the_rest_of_a_sweep_undone(pool, tmp_path):
     slow = [Slow(marks=str(tmp_path), seconds=0.2, n_curves=n) for n in range(50, 90)]
     parts = run_sweep(blocks(cells_of(slow), Run(1)), pool)
     next(parts)
