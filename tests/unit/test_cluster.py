@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,32 +26,39 @@ BUDGETS = ((Budget(0.5, 1e-3),), (Budget(4.0, 1e-3),))
 PLAIN = [SparseCurves(n_curves=n, n_observations_per_curve=5) for n in range(50, 62)]
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """HOST:PORT of a scheduler with two workers on this machine."""
-    folder = tmp_path_factory.mktemp("cluster")
+@contextmanager
+def scheduler_and_workers(folder, n_workers):
+    """The address of a scheduler with workers on this machine, and the scheduler's process."""
     where = folder / "scheduler.json"
     settings = {**os.environ, "PYTHONPATH": str(ROOT),
                 "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     usual = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(where)]
     commands = [["dask_scheduler", *usual, "--port", "0"],
-                ["dask_worker", *usual, "--nthreads", "1", "--nworkers", "2",
+                ["dask_worker", *usual, "--nthreads", "1", "--nworkers", str(n_workers),
                  "--local-directory", str(folder)]]
     with open(folder / "log", "w") as log:
         processes = [subprocess.Popen([sys.executable, "-m", f"distributed.cli.{command[0]}",
                                        *command[1:]], cwd=ROOT, env=settings, stdout=log,
                                       stderr=log) for command in commands]
-        yield found(where)
-        for process in reversed(processes):
-            process.terminate()
-            process.wait(PATIENCE)
+        try:
+            yield found(where, n_workers), processes[0]
+        finally:
+            for process in reversed(processes):
+                process.terminate()
+                process.wait(PATIENCE)
 
 
-def found(where):
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    with scheduler_and_workers(tmp_path_factory.mktemp("cluster"), 2) as (address, _):
+        yield address
+
+
+def found(where, n_workers):
     from distributed import Client
 
     with Client(scheduler_file=str(where), timeout=PATIENCE, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=PATIENCE)
+        client.wait_for_workers(n_workers, timeout=PATIENCE)
         return client.scheduler.address.removeprefix("tcp://")
 
 
@@ -107,6 +115,20 @@ def test_a_block_that_kills_every_worker_fails_alone(pool, tmp_path):
     assert_same(outcomes[:6], serial(cells[:6], run))
     assert all("ended 3 times" in outcome.failure for outcome in outcomes[6:])
     assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_lost_is_an_error_that_says_what_to_do(tmp_path):
+    (tmp_path / "marks").mkdir()
+    cells, run, kept = cells_of(slow(tmp_path / "marks", range(50, 58), 0.2)), Run(1), {}
+    with scheduler_and_workers(tmp_path, 1) as (address, scheduler), \
+            executors.make(f"dask://{address}") as pool:
+        parts = run_sweep(blocks(cells, run), pool, kept)
+        next(parts)
+        scheduler.kill()
+        with pytest.raises(InputError, match=r"scheduler was lost.*can be resumed"):
+            list(parts)
+    assert 1 <= len(kept) < 8
 
 
 def test_leaving_the_loop_cancels_what_has_not_started(pool, tmp_path):
