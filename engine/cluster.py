@@ -1,8 +1,8 @@
 """Sweeps on several machines, through a Dask scheduler (the extra “cluster”).
 
-A scheduler trusts whoever can reach it: keep it on a private network. Workers need this project,
-in the versions of the machine that asks, and one BLAS thread each. One that dies is no matter; if
-all are gone, a sweep waits until there are some again.
+A scheduler trusts whoever can reach it: keep it on a private network. It and its workers need this
+project, in the versions of the machine that asks, and one BLAS thread each. A worker that dies is
+no matter; if all are gone, a sweep waits until there are some again.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from engine.errors import InputError
 from engine.executors import WorkerDied
 
 _PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there
-_HOW = ("Start `dask scheduler` on one machine and, in the folder of this project on each machine, "
-        "`PYTHONPATH=. dask worker HOST:PORT --nthreads 1 --nworkers N`.")
+_HOW = ("In the folder of this project, start `PYTHONPATH=. dask scheduler` on one machine and "
+        "`PYTHONPATH=. dask worker HOST:PORT --nthreads 1 --nworkers N` on each.")
 _RELEASE = "2026.8.*"  # as in pyproject.toml
 
 
@@ -96,8 +96,9 @@ def _refuse_unlike(client: Any, address: str) -> None:
                          hint=_HOW) from None
     try:
         found = client.run(surroundings)
+        client.submit(surroundings, pure=False).result(_PATIENCE)  # passes through the scheduler
     except Exception as problem:
-        raise InputError("The workers cannot load this project "
+        raise InputError("The scheduler or a worker cannot load this project "
                          f"({type(problem).__name__}).", field="executor", hint=_HOW) from None
     for theirs in found.values():
         _refuse_other(theirs, _wanted())

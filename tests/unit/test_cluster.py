@@ -27,10 +27,10 @@ PLAIN = [SparseCurves(n_curves=n, n_observations_per_curve=5) for n in range(50,
 
 
 @contextmanager
-def scheduler_and_workers(folder, n_workers):
+def scheduler_and_workers(folder, n_workers, **otherwise):
     """The address of a scheduler with workers on this machine, and the scheduler's process."""
     where = folder / "scheduler.json"
-    settings = {**os.environ, "PYTHONPATH": str(ROOT),
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), **otherwise,
                 "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     usual = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(where)]
     commands = [["dask_scheduler", *usual, "--port", "0"],
@@ -38,7 +38,7 @@ def scheduler_and_workers(folder, n_workers):
                  "--local-directory", str(folder)]]
     with open(folder / "log", "w") as log:
         processes = [subprocess.Popen([sys.executable, "-m", f"distributed.cli.{command[0]}",
-                                       *command[1:]], cwd=ROOT, env=settings, stdout=log,
+                                       *command[1:]], cwd=folder, env=settings, stdout=log,
                                       stderr=log) for command in commands]
         try:
             yield found(where, n_workers), processes[0]
@@ -129,6 +129,13 @@ def test_a_scheduler_that_is_lost_is_an_error_that_says_what_to_do(tmp_path):
         with pytest.raises(InputError, match=r"scheduler was lost.*can be resumed"):
             list(parts)
     assert 1 <= len(kept) < 8
+
+
+@pytest.mark.slow
+def test_a_cluster_without_this_project_is_refused_with_what_to_do(tmp_path):
+    with scheduler_and_workers(tmp_path, 1, PYTHONPATH="") as (address, _), \
+            pytest.raises(InputError, match=r"cannot load this project.*PYTHONPATH=\."):
+        cluster.connect(address)
 
 
 def test_leaving_the_loop_cancels_what_has_not_started(pool, tmp_path):
