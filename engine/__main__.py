@@ -6,18 +6,24 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine import executors, experiments, plan_words, planner, scenario
+from engine import executors, experiments, outcome_rows, plan_words, planner, scenario
+from engine.effort import Limits
 from engine.errors import InputError
-from engine.experiments import KINDS, Outcome, Part
+from engine.experiments import Part
 from engine.mechanisms import mechanisms
+from engine.part_files import PartFiles
 from engine.rates import rates
 from engine.registry import parameters
 from engine.sources import sources
+from engine.sweeps import run_sweep
 
 _SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}
+
+_MINUTES, _GIGABYTES = 60, 8  # of a run, unless it is told otherwise
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,6 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         sys.stderr.close()
     return 0
@@ -44,8 +53,17 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("file", help="scenario file, or - for standard input")
     run.add_argument("--repeats", type=int, help="instead of the scenario's own")
     run.add_argument("--seed", type=int, help="instead of the scenario's own")
-    run.add_argument("--executor", default="serial", help="serial (default) or processes:N")
-    run.add_argument("--json", action="store_true", help="print one JSON object")
+    run.add_argument("--executor", default="serial",
+                     help="serial (default), processes:N or dask://HOST:PORT")
+    run.add_argument("--resume", metavar="DIR",
+                     help="keep finished parts in this folder, and take up those that are there")
+    run.add_argument("--limit-minutes", type=float, default=_MINUTES, metavar="M",
+                     help=f"refuse what would take longer (default: {_MINUTES})")
+    run.add_argument("--limit-gigabytes", type=float, default=_GIGABYTES, metavar="G",
+                     help=f"refuse what needs more memory (default: {_GIGABYTES})")
+    shape = run.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="print one JSON object")
+    shape.add_argument("--csv", action="store_true", help="print a CSV file")
     run.set_defaults(command=_run)
     asking = commands.add_parser(
         "plan", help="solve a scenario for one size or the budget that reaches an error")
@@ -118,18 +136,23 @@ def _run(options: argparse.Namespace) -> None:
     instead = {name: getattr(options, name) for name in ("repeats", "seed")
                if getattr(options, name) is not None}
     chosen = scenario.from_json(_text(options.file), instead)
+    limits = Limits(options.limit_minutes, options.limit_gigabytes)
+    finished = PartFiles(options.resume) if options.resume else None
     cells = chosen.cells()
     work = experiments.blocks(cells, chosen.run)
     with executors.make(options.executor) as executor:
-        parts = _with_progress(experiments.run_parts(work, executor), len(work))
+        parts = _with_progress(run_sweep(work, executor, finished, limits), len(work))
     outcomes = experiments.gather(cells, parts)
     if all(outcome.failure for outcome in outcomes):
         raise InputError(outcomes[0].failure)
     seconds = round(time.perf_counter() - start, 3)
+    origin = outcome_rows.provenance(chosen, options.executor)
     if options.json:
-        print(json.dumps({"cells": [_row(o) for o in outcomes], "seconds": seconds}))
+        print(outcome_rows.as_json(outcomes, origin, seconds))
+    elif options.csv:
+        print(outcome_rows.as_csv(outcomes, origin), end="")
     else:
-        _print_table(outcomes, seconds)
+        print(outcome_rows.as_table(outcomes, seconds))
 
 
 def _text(file: str) -> str:
@@ -142,54 +165,26 @@ def _text(file: str) -> str:
         raise InputError(f"{file!r} is not UTF-8 text.", field="file") from None
 
 
-def _with_progress(parts: Any, total: int) -> list[Part]:
+def _with_progress(parts: Iterator[Part], total: int) -> list[Part]:
     """Collect the parts, counting them on a terminal when the run takes over a second."""
     start, done = time.perf_counter(), []
+    early = 0  # done within the first second, as those that were kept are: they tell no pace
     for part in parts:
         done.append(part)
-        if sys.stderr.isatty() and time.perf_counter() - start > 1:
-            print(f"\r{len(done)} of {total} blocks", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty() and time.perf_counter() - start > 1:
+        spent = time.perf_counter() - start - 1
+        if spent <= 0:
+            early = len(done)
+        elif sys.stderr.isatty():
+            left = spent / max(1, len(done) - early) * (total - len(done))
+            print(f"\r{len(done)} of {total} blocks, about {_duration(left)} left   ", end="",
+                  file=sys.stderr, flush=True)
+    if len(done) > early and sys.stderr.isatty():
         print(file=sys.stderr)
     return done
 
 
-def _row(outcome: Outcome) -> dict[str, Any]:
-    if outcome.failure:
-        return {"at": outcome.cell.at, "error": outcome.failure}
-    guarantee = [{"server": s, "epsilon": b.epsilon if b.is_private else None, "delta": b.delta}
-                 for s, b in enumerate(outcome.guarantee)]
-    return {"at": outcome.cell.at, **{kind: outcome.summary(kind) for kind in KINDS},
-            "guarantee": guarantee, "repeats": outcome.repeats}
-
-
-def _print_table(outcomes: list[Outcome], seconds: float) -> None:
-    axes = list(outcomes[0].cell.at)
-    kinds = [kind for kind in KINDS if kind.endswith("error")
-             or any(outcome.summary(kind) for outcome in outcomes)]
-    rows = [[*axes, *(kind.replace("_", " ") for kind in kinds), "guarantee"]]
-    for outcome in outcomes:
-        at = [f"{outcome.cell.at[name]}" for name in axes]
-        rows.append(at + ([outcome.failure] if outcome.failure else
-                          [*(_figure(outcome.summary(kind)) for kind in kinds),
-                           _guarantee_text(outcome)]))
-    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
-    for row in rows:
-        padded = (text.ljust(width) for text, width in zip(row, widths, strict=False))
-        print("  ".join(padded).rstrip())
-    print(f"{outcomes[0].repeats} repeats, {seconds:.1f} s")
-
-
-def _figure(summary: dict[str, float | None] | None) -> str:
-    if summary is None:
-        return "unknown"
-    se = summary["se"]
-    return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {se:.2g}")
-
-
-def _guarantee_text(outcome: Outcome) -> str:
-    weakest = max(outcome.guarantee, key=lambda budget: budget.epsilon)
-    return "none" if not weakest.is_private else f"ε = {weakest.epsilon:.4g}, δ = {weakest.delta:g}"
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 if __name__ == "__main__":

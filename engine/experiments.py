@@ -9,8 +9,8 @@ so that each curve's moments are computed once for all of them, on the same data
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, as_completed
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,6 +58,11 @@ class Block:
     run: Run
     index: int
 
+    @property
+    def recipe(self) -> Block:
+        """The same work wherever it stands in a sweep: its cells are numbered from 0."""
+        return replace(self, cells=tuple(range(len(self.cells))))
+
 
 @dataclass(frozen=True)
 class Part:
@@ -67,6 +72,14 @@ class Part:
     errors: dict[int, dict[str, Array | None]]
     spends: dict[int, tuple[Spend, ...]]
     failures: dict[int, str]
+
+    def placed(self, cells: Sequence[int]) -> Part:
+        """The part of a recipe where it stands in a sweep."""
+        def numbered(by_cell: Mapping[int, Any]) -> dict[int, Any]:
+            return {cells[k]: value for k, value in by_cell.items()}
+
+        return Part(self.index, numbered(self.errors), numbered(self.spends),
+                    numbered(self.failures))
 
 
 @dataclass(frozen=True)
@@ -166,17 +179,6 @@ def _run_together(block: Block) -> Part:
         dict(zip(block.cells, estimate.spends, strict=True)), {})
 
 
-def run_parts(work: Sequence[Block], executor: Executor) -> Iterator[Part]:
-    """Run blocks and yield their parts as they finish; leaving the loop cancels the rest."""
-    waiting = [executor.submit(run_block, block) for block in work]
-    try:
-        for future in as_completed(waiting):
-            yield future.result()
-    finally:
-        for future in waiting:
-            future.cancel()
-
-
 def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
     """Put the parts of every cell together, in the order of blocks."""
     ordered = sorted(parts, key=lambda part: part.index)
@@ -198,5 +200,5 @@ def _joined(pieces: list[Array | None]) -> Array | None:
 
 
 def run_cells(cells: Sequence[Cell], run: Run, executor: Executor) -> list[Outcome]:
-    """Run a whole sweep and wait for it."""
-    return gather(cells, list(run_parts(blocks(cells, run), executor)))
+    """Run a small sweep and wait for it; `sweeps.run_sweep` is for long ones."""
+    return gather(cells, list(executor.map(run_block, blocks(cells, run))))

@@ -1,8 +1,7 @@
 """Long work outside the web process: a few workers, and jobs that visitors share and can stop.
 
-Each slot is one thread with one worker process and one pipe, because a standard process pool
-breaks as a whole when one of its workers is killed, and killing is the only sure way to stop.
-Workers import this module, so it must never import streamlit.
+Each slot is one thread with one worker process, which it kills to stop a job. Workers import this
+module, so it must never import streamlit.
 """
 
 from __future__ import annotations
@@ -10,28 +9,23 @@ from __future__ import annotations
 import atexit
 import importlib
 import logging
-import multiprocessing
-import os
 import pickle
 import queue
-import signal
 import threading
 import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import suppress
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.connection import Connection
 from typing import Any
 
 from engine.errors import InputError
+from engine.workers import Worker
 
 _MOST_KEPT = 32  # jobs that have ended
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
 _DIED = "WorkerDied"
-_SPAWN = multiprocessing.get_context("spawn")  # forking a process with threads can deadlock
 _log = logging.getLogger("privacy_curves")
 
 
@@ -192,10 +186,10 @@ class Jobs:
 
     def _slot(self) -> None:
         """One job after the other; those stopped while they waited are passed over."""
-        worker = _Worker()
+        worker = Worker(_answer, _NICENESS)
         while (job := self._queue.get()) is not None:
             if job._begin():
-                worker.run(job)
+                _follow(job, worker)
         worker.kill()
 
 
@@ -207,68 +201,26 @@ def jobs() -> Jobs:
     return _DEFAULT
 
 
-class _Worker:
-    """The process of a slot, seen from the server: started, and replaced, when a job comes."""
+def _follow(job: Job, worker: Worker) -> None:
+    """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
+    try:
+        worker.send(job._task)
+        while job.live:
+            _turn(job, worker)
+    except Exception as fault:
+        worker.kill()
+        job._fail(_DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
 
-    def __init__(self) -> None:
-        self.process: SpawnProcess | None = None
 
-    def run(self, job: Job) -> None:
-        """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
-        try:
-            if self.process is None or not self.process.is_alive():
-                self._start()
-            self.pipe.send_bytes(job._task)
-            while job.live:
-                self._turn(job)
-        except Exception as fault:
-            self.kill()
-            job._fail(_DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
-
-    def _start(self) -> None:
-        self.pipe, theirs = _SPAWN.Pipe()
-        process = _SPAWN.Process(target=_work, args=(theirs,), daemon=True)
-        process.start()
-        theirs.close()  # so that its death is the end of the pipe
-        self.process = process
-
-    def _turn(self, job: Job) -> None:
-        if job._stop_asked.is_set():  # first: parts that keep coming must not delay it
-            self.kill()
-            job._end("stopped")
-        elif self.pipe.poll(_TURN_SECONDS):
-            job._take(*self.pipe.recv())
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.join()
-            self.pipe.close()
-            self.process = None
+def _turn(job: Job, worker: Worker) -> None:
+    if job._stop_asked.is_set():  # first: parts that keep coming must not delay it
+        worker.kill()
+        job._end("stopped")
+    elif worker.has_message(_TURN_SECONDS):
+        job._take(*worker.message())
 
 
 # -- what runs in the worker ----------------------------------------------------------------
-
-
-def _work(pipe: Connection) -> None:
-    """The life of a worker: take a task, send what it gives, until the server has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
-    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # numpy comes with the first task
-    threading.Thread(target=_leave_with_the_server, daemon=True).start()
-    with suppress(EOFError, OSError):
-        while True:
-            _answer(pipe, pipe.recv_bytes())
-
-
-def _leave_with_the_server() -> None:
-    """A server that was killed cannot say so, and a long computation does not look."""
-    server = multiprocessing.parent_process()
-    if server is not None:
-        wait([server.sentinel])
-        os._exit(1)
 
 
 def _answer(pipe: Connection, task: bytes) -> None:

@@ -12,9 +12,13 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from engine import executors
+from engine.experiments import Cell, Run, blocks, run_block
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
@@ -28,11 +32,13 @@ from engine.numerics.deviations import Design, weighted_within_curves
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
+from engine.part_files import PartFiles
 from engine.sources import Source
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
+from engine.sweeps import run_sweep
 from engine.types import Budget, CurveData
 from tests.benchmark.naive import study as naive_study
 
@@ -58,6 +64,7 @@ def main() -> None:
         "released means / their random numbers": _whole_means_over_floor(),
         "wavelets at a point / their random numbers": _wavelets_over_floor(
             READINGS, WaveletPointwise(points="0.37")),
+        **_sweeps_over_their_blocks(),
     }
     width = max(map(len, results))
     for name, ratio in results.items():
@@ -252,6 +259,29 @@ def _wavelets_over_floor(source: RegressionPoints,
     times = interleaved({"release": lambda: mechanism.release_many(data, one, 1, _generator()),
                          "floor": floor})
     return times["release"] / times["floor"]
+
+
+def _sweeps_over_their_blocks() -> dict[str, float]:
+    """A hundred blocks of a few milliseconds, over the same blocks one after the other."""
+    cells = [Cell({}, SparseCurves(n_curves=n, n_observations_per_curve=5), NoisyGradientMean(),
+                  one) for n in range(100, 200) for one in TWENTY[:2]]
+    work = blocks(cells, Run(repeats=3))
+    with executors.make("serial") as here, TemporaryDirectory() as kept, TemporaryDirectory() as new:
+        list(run_sweep(work, here, PartFiles(kept)))
+
+        def into_files() -> None:
+            list(run_sweep(work, here, PartFiles(new)))
+            for file in Path(new).iterdir():
+                file.unlink()
+
+        times = interleaved({
+            "blocks": lambda: [run_block(block) for block in work],
+            "sweep of small blocks": lambda: list(run_sweep(work, here)),
+            "sweep kept in files": into_files,
+            "sweep resumed from files": lambda: list(run_sweep(work, here, PartFiles(kept))),
+        })
+    alone = times.pop("blocks")
+    return {f"{name} / its blocks": spent / alone for name, spent in times.items()}
 
 
 if __name__ == "__main__":

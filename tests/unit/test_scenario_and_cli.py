@@ -5,14 +5,18 @@ import io
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from engine import executors, scenario
+from engine import __version__, executors, scenario
 from engine.__main__ import main
 from engine.errors import InputError
 from engine.experiments import run_cells
 
+ROOT = Path(__file__).parents[2]
 SCENARIO = {
     "version": 1,
     "source": {"key": "sparse_curves", "parameters": {"mean": "mu1", "n_curves": 60,
@@ -178,7 +182,98 @@ def test_the_command_line_does_not_need_the_web_framework():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
-def test_only_serial_and_processes_are_executors():
-    for description in ("processes", "processes:0", "processes:x", "serial:2", "dask"):
-        with pytest.raises(InputError, match="executor"):
-            executors.make(description)
+@pytest.mark.parametrize("description", [
+    "", "processes", "processes:0", "processes:x", "processes:513", "serial:2", "dask", "dask:9"])
+def test_anything_but_serial_processes_and_a_cluster_is_refused(description):
+    with pytest.raises(InputError, match=r"no executor.*serial, processes:N .*dask://HOST:PORT"):
+        executors.make(description)
+
+
+# -- provenance, resuming and limits -----------------------------------------------------------
+
+
+def test_json_says_where_the_numbers_are_from_and_runs_again_to_the_same_digest(capsys,
+                                                                                monkeypatch):
+    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(SCENARIO))
+    first = json.loads(out)
+    origin = first["provenance"]
+    assert (origin["engine"], origin["seed"], origin["executor"]) == (__version__, 1, "serial")
+    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"],
+                        json.dumps(origin["scenario"]))
+    again = json.loads(out)
+    assert again["provenance"] == origin
+    assert again["cells"] == first["cells"]
+
+
+def test_the_digest_names_the_question(capsys, monkeypatch):
+    digests = set()
+    for plain in (SCENARIO, changed("seed", 2), changed("axes/source.n_curves", [60])):
+        _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(plain))
+        digests.add(json.loads(out)["provenance"]["digest"])
+    assert len(digests) == 3
+
+
+def test_csv_has_the_numbers_of_json_and_says_where_they_are_from(capsys, monkeypatch):
+    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--json"], json.dumps(SCENARIO))
+    cells = json.loads(out)["cells"]
+    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--csv"], json.dumps(SCENARIO))
+    comments = [line for line in out.splitlines() if line.startswith("# ")]
+    assert [line.split()[1] for line in comments] == [
+        "engine", "digest", "seed", "executor", "scenario"]
+    table = pd.read_csv(io.StringIO(out), comment="#")
+    assert list(table["source.n_curves"]) == [60, 80, 60, 80]
+    for kind in ("total_error", "privacy_error"):
+        assert list(table[f"{kind}_mean"]) == [cell[kind]["mean"] for cell in cells]
+        assert list(table[f"{kind}_se"]) == [cell[kind]["se"] for cell in cells]
+    assert list(table["epsilon"]) == [cell["guarantee"][0]["epsilon"] for cell in cells]
+
+
+def test_a_failed_cell_has_its_line_in_the_csv_file(capsys, monkeypatch):
+    plain = changed("axes/source.n_curves", [40, 60])
+    plain["mechanism"]["parameters"]["n_iterations"] = 50
+    _, out, _ = command(capsys, monkeypatch, ["run", "-", "--csv"], json.dumps(plain))
+    table = pd.read_csv(io.StringIO(out), comment="#")
+    assert "need at least" in table["error"][0] and table["total_error_mean"].isna()[0]
+    assert table["error"].isna()[1] and table["total_error_mean"][1] > 0
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--limit-gigabytes", "0.0000001"], "GB of memory; the limit is 1e-07 GB"),
+    (["--limit-minutes", "0.00000001"], "minutes more; the limit is 1e-08"),
+    (["--limit-minutes", "0"], "must be above 0"),
+    (["--executor", "dask://127.0.0.1:9"], "dask worker HOST:PORT"),
+])
+def test_a_limit_or_a_cluster_that_is_not_there_is_refused_in_one_line(capsys, monkeypatch,
+                                                                        arguments, words):
+    monkeypatch.setattr("engine.cluster._PATIENCE", 0.5)
+    code, out, err = command(capsys, monkeypatch, ["run", "-", *arguments], json.dumps(SCENARIO))
+    assert (code, out) == (2, "")
+    assert words in err and len(err.strip().splitlines()) == 1
+
+
+def test_a_run_that_was_killed_is_taken_up_with_the_same_numbers(capsys, monkeypatch, tmp_path):
+    plain = {**changed("axes/source.n_curves", list(range(1000, 1400, 10))), "repeats": 8}
+    file, kept = tmp_path / "scenario.json", tmp_path / "kept"
+    file.write_text(json.dumps(plain))
+    arguments = ["run", str(file), "--json", "--resume", str(kept)]
+    process = subprocess.Popen([sys.executable, "-m", "engine", *arguments], cwd=ROOT,
+                               stdout=subprocess.DEVNULL)
+    while not list(kept.glob("*.part")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert 1 <= len(list(kept.glob("*.part"))) < 40
+    _, out, _ = command(capsys, monkeypatch, arguments)
+    assert json.loads(out)["cells"] == json.loads(
+        command(capsys, monkeypatch, arguments[:3])[1])["cells"]
+    assert len(list(kept.glob("*.part"))) == 40
+
+
+def test_ctrl_c_stops_with_one_word(capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.__main__.run_sweep", interrupted)
+    assert command(capsys, monkeypatch, ["run", "-"], json.dumps(SCENARIO)) == (
+        130, "", "stopped\n")

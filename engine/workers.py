@@ -1,0 +1,83 @@
+"""A worker: one process and one pipe, that can be killed and replaced without harm to others.
+
+A standard process pool breaks as a whole when one of its workers dies, and killing is the only
+sure way to stop a computation. So whoever needs workers keeps one of these for each.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from engine import use_one_blas_thread
+
+_SPAWN = multiprocessing.get_context("spawn")  # forking a process with threads can deadlock
+
+Answer = Callable[[Connection, bytes], None]
+
+
+class Worker:
+    """The process, seen from outside: started, and replaced, when a task comes.
+
+    `answer` is a function of a module, which runs in the worker: it takes the pipe and one task,
+    and sends what the task gives. A worker that died shows as EOFError or OSError.
+    """
+
+    def __init__(self, answer: Answer, niceness: int = 0) -> None:
+        self.process: SpawnProcess | None = None
+        self._life = (answer, niceness)
+
+    def send(self, task: bytes) -> None:
+        if self.process is None or not self.process.is_alive():
+            self._start()
+        self._pipe.send_bytes(task)
+
+    def has_message(self, seconds: float) -> bool:
+        """Whether a message, or the end of the worker, comes within that time."""
+        return self._pipe.poll(seconds)
+
+    def message(self) -> Any:
+        """The next message; waits for it."""
+        return self._pipe.recv()
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+            self._pipe.close()
+            self.process = None
+
+    def _start(self) -> None:
+        self.kill()
+        use_one_blas_thread()  # the process reads it at its start
+        self._pipe, theirs = _SPAWN.Pipe()
+        process = _SPAWN.Process(target=_live, args=(theirs, *self._life), daemon=True)
+        process.start()
+        theirs.close()  # so that its death is the end of the pipe
+        self.process = process
+
+
+def _live(pipe: Connection, answer: Answer, niceness: int) -> None:
+    """The life of a worker: take a task, answer it, until its owner has gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the owner, which ends us
+    if niceness and hasattr(os, "nice"):
+        os.nice(niceness)
+    threading.Thread(target=_leave_with_the_owner, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            answer(pipe, pipe.recv_bytes())
+
+
+def _leave_with_the_owner() -> None:
+    """An owner that was killed cannot say so, and a long computation does not look."""
+    owner = multiprocessing.parent_process()
+    if owner is not None:
+        wait([owner.sentinel])
+        os._exit(1)
