@@ -31,6 +31,7 @@ def scheduler_and_workers(folder, n_workers, **otherwise):
     """The address of a scheduler with workers on this machine, and the scheduler's process."""
     where = folder / "scheduler.json"
     settings = {**os.environ, "PYTHONPATH": str(ROOT), **otherwise,
+                "MALLOC_TRIM_THRESHOLD_": "4000000000",
                 "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     usual = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(where)]
     commands = [["dask_scheduler", *usual, "--port", "0"],
