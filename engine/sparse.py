@@ -261,6 +261,7 @@ def _published(t: int, moved: Array, steps: Steps, law: Law, scales: Sequence[Sc
     """What the centre publishes in round t; the last column, without noise, is not published."""
     choice, values = (np.array([getattr(one, name) for one in scales])[:, None, None]
                       for name in ("choice", "values"))
+    transcript.weighed(transcript.CENTRE, f"round {t + 1}", moved, law, steps.sparsity, scales[0])
     by_budget = moved[:, :-1].reshape(len(moved), len(scales), -1, moved.shape[-1])
     private = noisy_hard_threshold(by_budget, steps.sparsity, choice, values, noise).reshape(
         len(moved), -1, moved.shape[-1])
