@@ -23,7 +23,6 @@ from engine.audit.black_box import CONFIDENCE, bounds
 from engine.audit.cases import ATTAINED, Case, case_like, cases_of
 from engine.audit.neighbours import Pairs, Question, family_of
 from engine.audit.replay import Claim, compare, noise_fault
-from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms import Mechanism
 from engine.sources import Source
@@ -211,17 +210,7 @@ class _Search:
 
 
 def _before(claim: Claim) -> Progress:
-    """Nothing tried yet, with what is claimed.
-
-    Raises
-    ------
-    InputError
-        If nothing is released: then there is nothing to audit.
-    """
+    """Nothing tried yet, with what is claimed."""
     asked = claim.lines[0].asked
-    if not 0 < claim.total < math.inf:
-        raise InputError("There is nothing to audit: at this budget nothing is released, or "
-                         "everything without noise.", field="budget",
-                         hint="Choose another budget, or more records.")
     proved = accounting.guarantee(claim.lines, claim.lines[0].server).epsilon
     return Progress(0, 0.0, claim.total, claim.unit, min(proved, asked.epsilon), asked.delta)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from engine import accounting, transcript
 from engine.audit import permission
 from engine.audit.neighbours import Pairs
+from engine.errors import InputError
 from engine.noise.selection import Law, Scales, costs
 from engine.types import Array, Budget, Data, Estimate, Spend
 
@@ -214,12 +215,22 @@ class Losses:
 
 def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
             rng: np.random.Generator) -> Losses:
-    """Run the first data sets, replay the answers on the second, and measure what differs."""
+    """Run the first data sets, replay the answers on the second, and measure what differs.
+
+    Raises
+    ------
+    InputError
+        If nothing is claimed, because nothing is released, or everything without noise.
+    """
     one = run(mechanism, pairs.one, budget, seed, rng=rng)
     other = run(mechanism, pairs.other, budget, seed, one.answers)
     claims = {server: Claim.of(lines) for server, lines in
               accounting.by_server(one.estimate.spends[0]).items()}
     usual = claims[0]
+    if not 0 < usual.total < math.inf:
+        raise InputError("There is nothing to audit: at this budget nothing is released, or "
+                         "everything without noise.", field="budget",
+                         hint="Choose another budget, or more records.")
     reason = _difference(one, other)
     if reason:
         return Losses(np.full(pairs.count, np.inf), math.inf, usual, reason)
@@ -287,7 +298,7 @@ def _loss(mechanism: Any, claim: Claim, one: Heard, other: Heard) -> Array:
     count = len(shift)
     fine = np.isfinite(shift).reshape(count, -1).all(axis=1) & same.reshape(count, -1).all(axis=1)
     with np.errstate(all="ignore"):
-        units = np.where(shift == 0, 0.0, shift / one.noise)
+        units = mechanism.in_units_of_noise(shift, one.noise)
         found = _in_units(mechanism, claim, one, units.reshape(*units.shape[:2], -1))
     return np.where(fine, found.max(axis=1), np.inf)
 

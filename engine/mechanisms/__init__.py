@@ -12,7 +12,7 @@ from engine.errors import InputError
 from engine.feasibility import Feasibility
 from engine.registry import Parameterised, Registry
 from engine.sources import Source
-from engine.types import Budget, CurveData, Estimate, PublicFacts, Sizes
+from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes
 
 mechanisms = Registry("engine.mechanisms", "mechanism")
 
@@ -39,6 +39,14 @@ class Mechanism(Parameterised):
     @property
     def noise_law(self) -> str:
         return "laplace"
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """A change of what is sent in standard deviations of its noise: (…, numbers) each.
+
+        In coordinates in which the noise is independent; infinite where a change gets none.
+        """
+        with np.errstate(all="ignore"):
+            return np.where(shift == 0, 0.0, shift / noise)
 
     def release_many(
         self,
