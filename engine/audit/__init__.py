@@ -28,7 +28,8 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.types import Budget
 
-__all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "cases_of", "finished"]
+__all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
+           "cases_of", "finished"]
 ROUNDING = 1e-9
 _MOST_NUMBERS = 2_000_000  # in the data of all pairs of one run
 
@@ -107,7 +108,7 @@ def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | N
 
     Neighbours are built around the data of `source`, or around small data of their own; a search
     around a source says nothing about tightness. It ends after `tries` pairs, when the claim is
-    broken, or after half of `seconds`; then come `runs` releases of each data set of the worst pair.
+    broken, or after half of `seconds`; then come `runs` releases of each of the worst two data sets.
 
     Raises
     ------
@@ -119,22 +120,20 @@ def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | N
         case = replace(case, budget=budget)
     if source is not None:
         case = replace(case, attains=0.0, why="")
-    search = _Search(case, source, seed)
-    start, end = time.monotonic(), time.monotonic() + seconds / 2
-    yield from search.grey_box(tries, end)
-    yield from search.black_box(runs, end + seconds / 2)
-    return search.report(time.monotonic() - start)
+    return (yield from _steps(case, source, seed, tries, runs, seconds))
 
 
 def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_000,
                seconds: float = 60.0) -> Report:
     """The whole audit of one case on its small data."""
-    search = _Search(case, None, seed)
-    start = time.monotonic()
-    for _ in search.grey_box(tries, start + seconds / 2):
-        pass
-    for _ in search.black_box(runs, start + seconds):
-        pass
+    return finished(_steps(case, None, seed, tries, runs, seconds))
+
+
+def _steps(case: Case, source: Source | None, seed: int, tries: int, runs: int, seconds: float
+           ) -> Generator[Progress, None, Report]:
+    search, start = _Search(case, source, seed), time.monotonic()
+    yield from search.grey_box(tries, start + seconds / 2)
+    yield from search.black_box(runs, start + seconds)
     return search.report(time.monotonic() - start)
 
 
@@ -177,7 +176,7 @@ class _Search:
         losses = compare(mechanism, pairs, budget, self.seed + step, rng)
         reason = losses.reason
         if self.now is None:
-            self.now = _before(losses.claim)
+            self.now = _before(losses.claim, budget)
             reason = reason or noise_fault(mechanism, pairs.one, budget, self.seed, rng)
         self._remember(pairs, losses.each)
         worst = max(self.now.worst, losses.worst * self.now.claim)
@@ -209,8 +208,9 @@ class _Search:
                       seconds=seconds)
 
 
-def _before(claim: Claim) -> Progress:
+def _before(claim: Claim, asked: Budget) -> Progress:
     """Nothing tried yet, with what is claimed."""
-    asked = claim.lines[0].asked
-    proved = accounting.guarantee(claim.lines, claim.lines[0].server).epsilon
+    proved = math.inf
+    if claim.lines:
+        proved = accounting.guarantee(claim.lines, claim.lines[0].server).epsilon
     return Progress(0, 0.0, claim.total, claim.unit, min(proved, asked.epsilon), asked.delta)

@@ -39,8 +39,8 @@ CERTAINTY = 1e-4  # each of the two limits is wrong at most so often
 CONFIDENCE = 1 - 2 * CERTAINTY
 _PART, _FEWER = 10_000, 2_000  # releases made at once; of many numbers each
 _MANY = 200
-_SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99, 0.997,
-                    0.999])  # of releases beyond the thresholds that are tried
+_SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99,
+                    0.997, 0.999])  # of releases beyond the thresholds that are tried
 
 
 @dataclass(frozen=True)

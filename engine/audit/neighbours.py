@@ -168,7 +168,7 @@ def _ends(usual: CurveData, k: int, length: int, rng: np.random.Generator
     return [(*first, known[0]), (*second, known[1])]
 
 
-def _repeated(usual: CurveData, count: int) -> dict[str, Array]:
+def _repeated(usual: CurveData, count: int) -> dict[str, Any]:
     """Copies of everything that a neighbour may change."""
     names = ("times", "values", *(() if usual.covariates is None else ("covariates",)))
     return {name: np.repeat(getattr(usual, name), count, axis=0) for name in names}
@@ -198,18 +198,22 @@ def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generat
     usual, (values, curve) = question.usual, curves_of_pairs(*_parts(question), count, rng)
     grid = question.mechanism.grid(usual.facts)
     times = np.broadcast_to(np.tile(grid.times, usual.n_curves), values[0].shape)
-    known: list[Array | None] = [None, None]
-    if usual.covariates is not None:
-        known[0] = np.stack([[extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
-                             for _ in range(count)])
-        known[1] = known[0].copy()
-        for k, chosen in enumerate(curve):
-            far = [[one.high for one in usual.facts.covariates]] * 2
-            drawn = [extreme_covariates(usual.facts, rng) for _ in range(2)]
-            known[0][k, chosen], known[1][k, chosen] = far if _opposite(k) else drawn
+    known = [None, None] if usual.covariates is None else _known_of_all(usual, curve, rng)
     one, other = (CurveData(times, values[side], np.full(usual.n_curves, grid.size), usual.server,
                             usual.facts, covariates=known[side]) for side in range(2))
     return Pairs(one, other, usual.server[curve])
+
+
+def _known_of_all(usual: CurveData, curve: NDArray[np.int64], rng: np.random.Generator
+                  ) -> list[Any]:
+    """Covariates of everybody in both data sets, which differ in those of the chosen curves."""
+    one = np.stack([[extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
+                    for _ in curve])
+    other, far = one.copy(), np.array([one.high for one in usual.facts.covariates])
+    for k, chosen in enumerate(curve):
+        drawn = [extreme_covariates(usual.facts, rng) for _ in range(2)]
+        one[k, chosen], other[k, chosen] = (far, far) if _opposite(k) else drawn
+    return [one, other]
 
 
 def _parts(question: Question) -> tuple[Any, CurveData, Budget]:
@@ -230,7 +234,8 @@ def usual_readings(mechanism: Any) -> CurveData:
 def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """One reading is replaced: the same time with the label turned over, or any other.
 
-    Times run over a fine grid, so that wherever functions overlap or peak is tried.
+    Times run over a fine grid, so that wherever functions overlap or peak is tried. In some pairs
+    all other readings are as large as they can be, and one of the two is missing.
     """
     usual: CurveData = question.usual
     batches = [_repeated(usual, count) for _ in range(2)]
@@ -241,9 +246,11 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
     sizes[1::2] = 1e9
     others = np.where(np.arange(count) % 4 == 0, rng.permutation(times), times)
     others[::16] = rng.choice([1.0, np.nan, -3.0, 7.0, np.inf], len(others[::16]))
-    rows = np.arange(count)
-    for batch, time, sign in zip(batches, (times, others), (1, -1), strict=True):
-        batch["times"][rows, chosen], batch["values"][rows, chosen] = time, sign * sizes
+    rows, crowd = np.arange(count), np.arange(count) % 8 == 3
+    labels = [sizes, np.where(crowd, rng.choice(NO_NUMBERS, count), -sizes)]
+    for batch, time, label in zip(batches, (times, others), labels, strict=True):
+        batch["times"][crowd], batch["values"][crowd] = times[crowd, None], 1e9
+        batch["times"][rows, chosen], batch["values"][rows, chosen] = time, label
     one, other = (replace(usual, **batch) for batch in batches)
     return Pairs(one, other, usual.server[chosen])
 
@@ -361,7 +368,7 @@ def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) 
     y[crowd == 1] = facts.value_high
     y[crowd == 2] = np.where(np.arange(usual.n_curves) % 2, facts.value_low, facts.value_high)
     row, rows = rng.integers(usual.n_curves, size=count), np.arange(count)
-    places = rng.choice([0.02, 0.5, 0.98, -5.0, np.inf, np.nan], (2, count), p=[.2, .4, .1, .1, .1, .1])
+    places = rng.choice([0.5, 0.5, 0.5, 0.02, 0.02, 0.98, -5.0, np.inf, np.nan], (2, count))
     labels = rng.choice([1.0, 0.97, 50.0, 1e4, 1e300, np.inf, np.nan], (2, count))
     labels[0], labels[1] = facts.value_low * labels[0], facts.value_high * labels[1]
     places[1, ::2] = places[0, ::2]

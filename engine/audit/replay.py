@@ -191,8 +191,9 @@ class Claim:
     def composed(self, losses: Sequence[Array]) -> Array:
         """Losses (pairs,) of several messages about the same people, together."""
         each = np.stack(losses)
-        return np.asarray(each.sum(axis=0) if self.unit == "epsilon"
-                          else np.sqrt((each**2).sum(axis=0)))
+        with np.errstate(over="ignore"):
+            return np.asarray(each.sum(axis=0) if self.unit == "epsilon"
+                              else np.sqrt((each**2).sum(axis=0)))
 
 
 # -- what is lost ---------------------------------------------------------------------------------
@@ -222,8 +223,13 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
     InputError
         If nothing is claimed, because nothing is released, or everything without noise.
     """
-    one = run(mechanism, pairs.one, budget, seed, rng=rng)
-    other = run(mechanism, pairs.other, budget, seed, one.answers)
+    try:
+        one = run(mechanism, pairs.one, budget, seed, rng=rng)
+        other = run(mechanism, pairs.other, budget, seed, one.answers)
+    except np.linalg.LinAlgError:  # some data do this, so it says something of them
+        nothing = Claim("epsilon", budget.epsilon, ())
+        return Losses(np.full(pairs.count, np.inf), math.inf, nothing,
+                      "the run breaks down on some data, which gives them away")
     claims = {server: Claim.of(lines) for server, lines in
               accounting.by_server(one.estimate.spends[0]).items()}
     usual = claims[0]
@@ -294,10 +300,10 @@ def _of_site(mechanism: Any, server: int, claim: Claim, one: Run, other: Run, pa
 
 def _loss(mechanism: Any, claim: Claim, one: Heard, other: Heard) -> Array:
     """The loss of every pair by one message: (pairs,); infinite where noise does not cover it."""
-    shift, same = one.values - other.values, (one.noise == other.noise)
-    count = len(shift)
-    fine = np.isfinite(shift).reshape(count, -1).all(axis=1) & same.reshape(count, -1).all(axis=1)
+    count, same = len(one.values), one.noise == other.noise
     with np.errstate(all="ignore"):
+        shift = one.values - other.values
+        fine = (np.isfinite(shift) & same).reshape(count, -1).all(axis=1)
         units = mechanism.in_units_of_noise(shift, one.noise)
         found = _in_units(mechanism, claim, one, units.reshape(*units.shape[:2], -1))
     return np.where(fine, found.max(axis=1), np.inf)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -28,13 +28,12 @@ _bugs: dict[str, Bug] = {}
 class Broken(Mechanism):
     """Comes first among the bases of a broken variant and keeps it inside the audit."""
 
-    def release_many(self, data: Data,  # type: ignore[override]
-                     budgets: Sequence[tuple[Budget, ...]], draws: int,
-                     rng: np.random.Generator) -> Estimate:
+    def release_many(self, data: Data, budgets: Any, draws: int, rng: np.random.Generator
+                     ) -> Estimate:
         if not permission.is_granted():
             raise InputError("This variant is broken on purpose and releases nothing outside the "
                              "audit.", field="mechanism", hint="Choose the mechanism itself.")
-        return super().release_many(data, budgets, draws, rng)  # type: ignore[arg-type, safe-super]
+        return super().release_many(data, budgets, draws, rng)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def bug(budget: Budget, chunk: int = 200, **chosen: Any) -> Callable[[type], typ
         if cls.__name__ in _bugs:
             raise ValueError(f"two bugs have the name {cls.__name__!r}")
         _bugs[cls.__name__] = Bug(cls.__name__, case, what, family)
-        return cls  # type: ignore[no-any-return]
+        return cls
     return note
 
 

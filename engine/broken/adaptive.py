@@ -63,7 +63,7 @@ class LocationsAsIfLeftOut(_OtherSites):
 
 @bug(_MEAN, truncation=3)
 class SizesAreFree(_OtherSites):
-    """How large deviations are is released with a tenth of its noise, because it is only a scale."""
+    """How large deviations are is released with a tenth of its noise, being only a scale."""
 
     def site(self, honest: Site) -> Site:
         unit = honest.unit.copy()

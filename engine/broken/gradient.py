@@ -103,15 +103,14 @@ class MissingNumbersPass(Broken, NoisyGradientMean):
     """A missing number goes through the clip and makes the whole release one."""
 
     def curves(self, data: CurveData, moments: Moments) -> Moments:
-        honest = super().curves(data, moments)
         starts = np.cumsum(data.counts) - data.counts
         missing = np.add.reduceat(~np.isfinite(data.values), starts, axis=1) > 0
-        return replace(honest, features=np.where(missing[:, None], np.nan, honest.features))
+        return replace(moments, features=np.where(missing[:, None], np.nan, moments.features))
 
 
 @bug(_BUDGET, **_FEW)
 class OneSidedSensitivity(_Scaled):
-    """Noise for a curve that is left out, though it can go from one wall of the clip to the other."""
+    """Noise for a curve that is left out, though it can go from one end of a clip to the other."""
 
     def factor(self, plan: Plan, data: CurveData) -> float:
         return 0.5
@@ -151,7 +150,7 @@ class VarianceForDeviation(_Scaled):
 
 @bug(_BUDGET, **_FEW)
 class NoiseBeyondNeed(_Scaled):
-    """All curves take part in every round, with noise as if only a batch did: protection is wasted."""
+    """All curves take part in every round, with noise as if only a batch did: too much of it."""
 
     def factor(self, plan: Plan, data: CurveData) -> float:
         return float(np.sqrt(plan.rounds))
@@ -191,7 +190,7 @@ class _Regression(Broken, NoisyGradientCoefficients):
 
 @bug(_BUDGET, **_FEW)
 class ClippedBeforeTheCovariates(_Regression):
-    """Residuals are clipped and then multiplied with covariates that nothing holds in their range."""
+    """Residuals are clipped, then multiplied with covariates that nothing holds in their range."""
 
     def curves(self, data: CurveData, moments: Moments) -> RegressionMoments:
         assert data.covariates is not None
@@ -200,8 +199,9 @@ class ClippedBeforeTheCovariates(_Regression):
         return replace(honest, regressors=np.concatenate([ones, raw], axis=1))
 
     def _servers(self, *args: Any) -> list[Any]:
+        servers: list[Any] = super()._servers(*args)
         return [replace(one, radii=one.radii * np.abs(one.moments.regressors).max())
-                for one in super()._servers(*args)]
+                for one in servers]
 
 
 @bug(_BUDGET, **_FEW)
@@ -229,5 +229,5 @@ class MissingCovariatesPass(_Regression):
     def curves(self, data: CurveData, moments: Moments) -> RegressionMoments:
         honest = super().curves(data, moments)
         assert data.covariates is not None
-        missing = ~np.isfinite(data.covariates).all(axis=2)
+        missing: Any = ~np.isfinite(data.covariates).all(axis=2)
         return replace(honest, features=np.where(missing[:, None], np.nan, honest.features))
