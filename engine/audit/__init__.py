@@ -108,7 +108,7 @@ def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | N
 
     Neighbours are built around the data of `source`, or around small data of their own; a search
     around a source says nothing about tightness. It ends after `tries` pairs, when the claim is
-    broken, or after half of `seconds`; then come `runs` releases of each of the worst two data sets.
+    broken, or after half of `seconds`; then come `runs` releases of both sides of the worst pair.
 
     Raises
     ------

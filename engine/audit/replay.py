@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -204,14 +204,16 @@ class Losses:
     """The loss of every pair over the claim, (pairs,), and the most that messages allow together.
 
     `worst` takes the worst pair of each line of the ledger and adds those up where lines and
-    messages correspond: an adaptive adversary may want another curve at every step. `reason` is in
-    words what breaks the claim beyond any number.
+    messages correspond: an adaptive adversary may want another curve at every step; `lines` are
+    then the worst of each line over its own claim. `reason` is in words what breaks the claim
+    beyond any number.
     """
 
     each: Array
     worst: float
     claim: Claim
     reason: str = ""
+    lines: Array = field(default_factory=lambda: np.empty(0))
 
 
 def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
@@ -243,14 +245,14 @@ def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
     parts = [_of_site(mechanism, server, claim, one, other, pairs)
              for server, claim in claims.items()]
     strangers = _heard_elsewhere(one, other, pairs)
-    each = np.max([own for own, _ in parts], axis=0)
+    each = np.max([own for own, _, _ in parts], axis=0)
     each = np.where(strangers, np.inf, each)
-    worst = math.inf if strangers.any() else max(total for _, total in parts)
+    worst = math.inf if strangers.any() else max(total for _, total, _ in parts)
     broken = "one record changes what another site sends" if strangers.any() else ""
     if not broken and math.isinf(worst):
         broken = ("a change goes out without noise, the noise is not the same for both, or what is "
                   "sent is no number")
-    return Losses(each, worst, usual, broken)
+    return Losses(each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0))
 
 
 def _difference(one: Run, other: Run) -> str:
@@ -283,19 +285,24 @@ def _heard_elsewhere(one: Run, other: Run, pairs: Pairs) -> NDArray[np.bool_]:
 
 
 def _of_site(mechanism: Any, server: int, claim: Claim, one: Run, other: Run, pairs: Pairs
-             ) -> tuple[Array, float]:
-    """Losses over the claim of one site, of pairs whose record is there, and the worst together."""
+             ) -> tuple[Array, float, Array]:
+    """Losses over the claim of one site, of pairs whose record is there.
+
+    Also the worst of all messages together, and that of each line over its own claim.
+    """
     own = [key for key, message in one.heard.items() if message.server in (server,
                                                                            transcript.CENTRE)]
     if not own:
-        return np.zeros(pairs.count), 0.0
+        return np.zeros(pairs.count), 0.0, np.empty(0)
     each = [_loss(mechanism, claim, one.heard[key], other.heard[key]) for key in own]
     each = [np.where(pairs.server == server, loss, 0.0) for loss in each]
     together = claim.composed(each)
-    worst = float(together.max())
-    if len(own) == len(claim.lines):
-        worst = float(claim.composed([loss.max(keepdims=True) for loss in each])[0])
-    return together / claim.total, worst / claim.total
+    if len(own) != len(claim.lines):
+        return together / claim.total, float(together.max()) / claim.total, np.empty(0)
+    most = [loss.max(keepdims=True) for loss in each]
+    lines = [float(loss[0]) / Claim.of([line]).total
+             for loss, line in zip(most, claim.lines, strict=True)]
+    return together / claim.total, float(claim.composed(most)[0]) / claim.total, np.array(lines)
 
 
 def _loss(mechanism: Any, claim: Claim, one: Heard, other: Heard) -> Array:

@@ -31,8 +31,9 @@ class _OtherScales(_Regression):
 
     def plan(self, *args: Any) -> Any:
         honest = super().plan(*args)
-        scales = Scales(self.of_choice * honest.scales.choice, self.of_values * honest.scales.values)
-        return replace(honest, scales=scales)
+        usual = honest.scales
+        return replace(honest, scales=Scales(self.of_choice * usual.choice,
+                                             self.of_values * usual.values))
 
 
 @bug(_ROWS, _CHUNK)
