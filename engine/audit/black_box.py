@@ -1,7 +1,7 @@
 """A lower bound on ε from outputs alone.
 
 Many releases of two neighbouring data sets are told apart by a test that knows nothing of the
-mechanism: it is fitted on half of the releases, and its errors are counted on the other half. With
+mechanism: it is fitted on a fifth of the releases, and its errors are counted on the others. With
 Clopper–Pearson limits on its hits and false alarms,
 
     Gaussian noise      μ ≥ Φ⁻¹(hits) − Φ⁻¹(false alarms), and ε follows exactly (f-DP)
@@ -39,6 +39,7 @@ CERTAINTY = 1e-4  # each of the two limits is wrong at most so often
 CONFIDENCE = 1 - 2 * CERTAINTY
 _PART, _FEWER = 10_000, 2_000  # releases made at once; of many numbers each
 _MANY = 200
+_FIT = 5  # every so many outputs are for the test alone
 _SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99,
                     0.997, 0.999])  # of releases beyond the thresholds that are tried
 
@@ -71,19 +72,21 @@ def _outputs(mechanism: Any, data: Data, budget: Any, draws: int, seed: tuple[in
 
 
 def _epsilon(one: Array, other: Array, unit: str, delta: float) -> float:
-    """The bound from outputs (runs, numbers); every other release certifies."""
+    """The bound from outputs (runs, numbers); of five releases one fits and four certify."""
     one, other = _rounded(one, other)
-    score = _test(one[::2], other[::2], unit)
-    fitted, certain = ((score(one[k::2]), score(other[k::2])) for k in range(2))
+    fits = np.arange(len(one)) % _FIT == 0
+    score = _test(one[fits], other[fits], unit)
+    fitted, certain = ((score(one[own]), score(other[own])) for own in (fits, ~fits))
     best = max(_thresholds(*fitted), key=lambda at: _certified(*fitted, at, unit, delta))
     return _certified(*certain, best, unit, delta)
 
 
 def _rounded(one: Array, other: Array) -> tuple[Array, Array]:
     """Both to whole millionths, about, of the spread of each number."""
-    with np.errstate(all="ignore"):
-        unit = np.maximum(2.0**-20 * (one.std(axis=0) + other.std(axis=0)), 1e-300)
-        return np.round(one / unit), np.round(other / unit)
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
+        return one, other
+    unit = np.maximum(2.0**-20 * (one.std(axis=0) + other.std(axis=0)), 1e-300)
+    return np.round(one / unit), np.round(other / unit)
 
 
 def _thresholds(one: Array, other: Array) -> Array:
