@@ -177,9 +177,9 @@ def _repeated(usual: CurveData, count: int) -> dict[str, Any]:
 # -- curves that are read on a grid ---------------------------------------------------------------
 
 
-def usual_whole_curves(mechanism: Any) -> CurveData:
+def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData:
     """Ordinary curves on a common grid, whose norm is bounded far more tightly than readings."""
-    n = 50 if mechanism.task == MEAN_FUNCTION.key else 20
+    n = n_curves or (50 if mechanism.task == MEAN_FUNCTION.key else 20)
     grid, rng = midpoints(30), np.random.default_rng(1)
     has_covariates = mechanism.task == VARYING_COEFFICIENTS.key
     names = (Covariate("G1", -2.0, 6.0), Covariate("G2")) if has_covariates else ()

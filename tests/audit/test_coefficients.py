@@ -11,7 +11,7 @@ from engine.mechanisms import adaptive_coefficients
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.numerics import clipping
-from engine.types import Budget, PublicFacts
+from engine.types import Budget
 from tests.audit.search import found as found_in
 
 ROUNDING = 1 + 1e-9
