@@ -23,6 +23,7 @@ from engine.audit.black_box import CONFIDENCE, bounds
 from engine.audit.cases import ATTAINED, Case, case_like, cases_of
 from engine.audit.neighbours import Pairs, Question, family_of
 from engine.audit.replay import Claim, compare, noise_fault
+from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms import Mechanism
 from engine.sources import Source
@@ -113,9 +114,13 @@ def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | N
     Raises
     ------
     InputError
-        If no neighbours are known for the task, or nothing is released at this budget.
+        If no neighbours are known for the task, the source is for another, or nothing is released
+        at this budget.
     """
     case = case_like(mechanism)
+    if source is not None and not source.tasks & mechanism.served:
+        raise InputError("This mechanism does not take such data.", field="source",
+                         hint="Choose data for the same task.")
     if budget is not None:
         case = replace(case, budget=budget)
     if source is not None:

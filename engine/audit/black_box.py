@@ -28,8 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import beta
+from scipy.special import betaincinv, ndtri
 
 from engine import accounting
 from engine.audit.replay import released
@@ -106,8 +105,8 @@ def _certified(one: Array, other: Array, threshold: float, unit: str, delta: flo
 def _limit(count: int, n: int, low: bool) -> float:
     """The one-sided Clopper–Pearson limit of a chance from so many of n."""
     if low:
-        return float(beta.ppf(CERTAINTY, count, n - count + 1)) if count else 0.0
-    return float(beta.ppf(1 - CERTAINTY, count + 1, n - count)) if count < n else 1.0
+        return float(betaincinv(count, n - count + 1, CERTAINTY)) if count else 0.0
+    return float(betaincinv(count + 1, n - count, 1 - CERTAINTY)) if count < n else 1.0
 
 
 def _of_errors(hits: float, alarms: float, unit: str, delta: float) -> float:

@@ -79,13 +79,16 @@ class Recorder:
     def __init__(self, answers: Sequence[Array] | None = None,
                  rng: np.random.Generator | None = None) -> None:
         self.heard: dict[tuple[int, str], Heard] = {}
+        self.added: list[tuple[str, Array]] = []
         self.answers: list[Array] = []
         self.has_sums = False
         self._given, self._rng = answers, rng
 
     def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
-        spread = np.broadcast_to(noise, values.shape)
-        if not self._is_choice(server, step):
+        spread, before = np.broadcast_to(noise, values.shape), self.heard.get((server, step))
+        if before is not None and isinstance(before.law, Selection):
+            self.added.append((step, _added(values[:, 0], before.values[:, 0], spread[:, 0])))
+        else:
             self._note(Heard(server, step, values[:, :1].copy(), spread[:, :1].copy()))
         answer = self._answer(values, spread)
         self.answers.append(answer)
@@ -100,11 +103,6 @@ class Recorder:
                 ) -> None:
         self._note(Heard(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
                          Selection(law, kept, scales)))
-
-    def _is_choice(self, server: int, step: str) -> bool:
-        """Whether this is what was chosen from numbers that have been noted already."""
-        before = self.heard.get((server, step))
-        return before is not None and isinstance(before.law, Selection)
 
     def _note(self, message: Heard) -> None:
         """Parts of a run for other repeats, and calls of one name, are put together."""
@@ -122,6 +120,12 @@ class Recorder:
         return _adversary(values, spread, self._rng)
 
 
+def _added(values: Array, exact: Array, spread: Array) -> Array:
+    """Noise of unit size on the entries that were chosen and sent, NaN elsewhere: (repeats, d)."""
+    with np.errstate(all="ignore"):
+        return np.where(spread > 0, (values - exact) / spread, np.nan)
+
+
 def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:
     """Any numbers where there is noise: ordinary, zero, tiny, huge; some pairs hear the truth."""
     chosen = rng.standard_normal(values.shape)
@@ -135,12 +139,16 @@ def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A release of all data sets at once, and everything that was heard of it."""
+    """A release of all data sets at once, and everything that was heard of it.
+
+    `added` is the noise on entries that were chosen from exact numbers, step by step.
+    """
 
     estimate: Estimate
     heard: dict[tuple[int, str], Heard]
     answers: list[Array]
     has_sums: bool
+    added: list[tuple[str, Array]]
 
 
 def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple[int, ...]
@@ -158,7 +166,7 @@ def run(mechanism: Any, data: Data, budget: Budget, seed: int,
     recorder = Recorder(answers, rng)
     with transcript.overheard(recorder):
         estimate = released(mechanism, data, budget, 1, (seed,))
-    return Run(estimate, recorder.heard, recorder.answers, recorder.has_sums)
+    return Run(estimate, recorder.heard, recorder.answers, recorder.has_sums, recorder.added)
 
 
 # -- what is claimed ------------------------------------------------------------------------------
@@ -354,27 +362,37 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
     """In words, what is wrong with the noise of repeated runs; empty if nothing is.
 
     The same data and answers with another seed: what differs is noise, which must have the size
-    that it is said to have, within five standard errors, and be drawn anew for every message.
+    that it is said to have, within five standard errors, and be drawn anew for every message. Noise
+    that decides a choice, or is drawn as one sum, does not show; the black box sees its effect.
     """
     one = run(mechanism, data, budget, seed, rng=rng)
     other = run(mechanism, data, budget, seed + 1, one.answers)
-    noises = []
-    for key, message in one.heard.items():
-        if message.law is not None or (message.server, message.step) not in other.heard:
-            continue
-        noise = _standardised(message, other.heard[key])
-        if noise is None:
-            continue
-        squares = (noise**2).mean(axis=1)
+    noises = [*_between(one, other), *one.added]
+    for step, noise in noises:
+        squares = _means(noise**2)
         error = squares.std() / math.sqrt(len(squares))
         if squares.mean() < 1 - max(5 * error, 1e-9):
-            return f"the noise of “{message.step}” is smaller than it is said to be"
-        noises.append(noise)
-    for k, first in enumerate(noises):
-        for second in noises[:k]:
+            return f"the noise of “{step}” is smaller than it is said to be"
+    for k, (_, first) in enumerate(noises):
+        for _, second in noises[:k]:
             if first.shape == second.shape and _is_same(first, second):
                 return "the same noise is used twice"
     return ""
+
+
+def _between(one: Run, other: Run) -> list[tuple[str, Array]]:
+    """Unit noise of every message that is sent as it is, from two runs that differ in it alone."""
+    found = [(message.step, _standardised(message, other.heard[key]))
+             for key, message in one.heard.items()
+             if message.law is None and key in other.heard]
+    return [(step, noise) for step, noise in found if noise is not None]
+
+
+def _means(each: Array) -> Array:
+    """Means (repeats,) of what is known of (repeats, numbers), where there is anything."""
+    known = np.isfinite(each)
+    counts = known.sum(axis=1)
+    return np.asarray(np.where(known, each, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0])
 
 
 def _standardised(one: Heard, other: Heard) -> Array | None:
@@ -390,6 +408,9 @@ def _standardised(one: Heard, other: Heard) -> Array | None:
 
 
 def _is_same(one: Array, other: Array) -> bool:
-    product = (one * other).mean(axis=1)
-    error = product.std() / math.sqrt(len(product))
-    return bool(abs(product.mean()) > max(5 * error, 0.2))
+    """Whether two draws of unit noise go together, beyond chance and more than a little."""
+    products = _means(one * other)
+    if not len(products):
+        return False
+    error = products.std() / math.sqrt(len(products))
+    return bool(abs(products.mean()) > max(5 * error, 0.2))

@@ -13,7 +13,7 @@ from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_regression import SparseRegression
-from engine.noise.selection import Scales
+from engine.noise.selection import PEELING, Law, Scales
 from engine.types import Array, Budget, SampleData
 from engine.untrusted_means import Plan, bound
 
@@ -102,6 +102,32 @@ class OneRoundInTheLedger(_OtherScales):
     """Every round has the noise of a single one, though all rows take part in each."""
 
     of_choice, of_values = 0.4, 0.4
+
+
+def _quiet(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    return rng.laplace(size=shape) / 2
+
+
+def _known(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    return np.random.default_rng(2024).laplace(size=shape)
+
+
+@bug(_ROWS, _CHUNK, selection="peeling")
+class ValuesTooQuiet(_Regression):
+    """Values of chosen features are published with half of the noise that the ledger counts on."""
+
+    @property
+    def law(self) -> Law:
+        return replace(PEELING, value=_quiet)
+
+
+@bug(_ROWS, _CHUNK, selection="peeling")
+class NoiseThatEverybodyKnows(_Regression):
+    """Noise comes from a generator with a fixed seed, the same in every round and for everybody."""
+
+    @property
+    def law(self) -> Law:
+        return replace(PEELING, value=_known)
 
 
 class _Laplace(Broken, SparseMeanLaplace):

@@ -5,6 +5,7 @@ attain its claim; one whose data nobody knows how to attack fails with a message
 """
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -61,7 +62,7 @@ def test_a_mechanism_of_a_new_kind_is_told_that_it_needs_neighbours():
     class Foreign(Mechanism):
         key, label, tasks, family = "foreign", "Foreign", frozenset({"tea_leaves"}), "gradient"
 
-    with pytest.raises(InputError, match="No neighbours are known.*tea_leaves") as told:
+    with pytest.raises(InputError, match=r"No neighbours are known.*tea_leaves") as told:
         neighbours.family_of(Foreign())
     assert "engine.audit.neighbours" in told.value.hint
 
@@ -76,7 +77,7 @@ def test_an_audit_climbs_under_its_claim_and_then_certifies():
         while True:
             seen.append(next(steps))
     assert [one.tried for one in seen] == [400, 800, 1200, 1200]
-    assert all(a.worst <= b.worst for a, b in zip(seen[:-1], seen[1:], strict=True))
+    assert all(a.worst <= b.worst for a, b in pairwise(seen))
     assert all(one.worst <= one.claim * ROUNDING for one in seen)
     assert end.value.value.runs == 20_000
     assert end.value.value.confidence == pytest.approx(0.9998)
@@ -98,6 +99,11 @@ def test_neighbours_can_be_those_of_a_source(mechanism, source, budget):
     report = audit.finished(audit.audit(mechanism, source, budget, tries=60, runs=0))
     assert 0 < report.ratio <= ROUNDING
     assert report.verdict == "holds"
+
+
+def test_a_source_of_other_data_is_refused_kindly():
+    with pytest.raises(InputError, match="does not take such data"):
+        next(audit.audit(NoisyGradientMean(), RegressionPoints(n_curves=400)))
 
 
 def test_what_releases_nothing_cannot_be_audited():
