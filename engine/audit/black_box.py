@@ -84,7 +84,9 @@ def _rounded(one: Array, other: Array) -> tuple[Array, Array]:
     """Both to whole millionths, about, of the spread of each number."""
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return one, other
-    unit = np.maximum(2.0**-20 * (one.std(axis=0) + other.std(axis=0)), 1e-300)
+    spread, size = (np.maximum(*each) for each in ((one.std(axis=0), other.std(axis=0)),
+                                                   (abs(one).max(axis=0), abs(other).max(axis=0))))
+    unit = np.maximum(np.maximum(2.0**-20 * spread, 2.0**-40 * size), 1e-300)
     return np.round(one / unit), np.round(other / unit)
 
 
@@ -128,7 +130,7 @@ def _test(one: Array, other: Array, unit: str) -> Any:
         return lambda outputs: sign * (~np.isfinite(outputs).all(axis=1)).astype(float)
     first, second = np.round(one.mean(axis=0)), np.round(other.mean(axis=0))
     if unit == "epsilon":
-        width = np.maximum(np.abs(one - first).mean(axis=0), 1e-300)
+        width = np.maximum(np.abs(one - first).mean(axis=0), 1.0)
         return lambda outputs: ((np.abs(outputs - first) - np.abs(outputs - second)) / width).sum(
             axis=1).round(6)
     covariance = np.atleast_2d(np.cov(one.T)) + np.atleast_2d(np.cov(other.T))

@@ -22,7 +22,9 @@ ROUNDING = 1 + 1e-9
 
 def search(mechanism, tries, unequal=False, n_servers=1, budget=BUDGET):
     usual = usual_curves(mechanism, unequal=unequal, n_servers=n_servers)
-    return found(mechanism, budget, tries, usual)
+    losses = found(mechanism, budget, tries, usual)
+    assert losses.reason or len(losses.lines) == len(losses.claim.lines)
+    return losses
 
 
 @pytest.mark.parametrize("unequal", [False, True])

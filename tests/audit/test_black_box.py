@@ -131,13 +131,13 @@ def test_noise_a_fifth_too_small_is_exposed_in_a_whole_mechanism():
                                     pytest.param({"truncation": 3, "shrink": "always"},
                                                  marks=pytest.mark.slow)], ids=str)
 def test_outputs_of_the_adaptive_mean_give_away_no_more_than_the_claim(chosen):
-    """100 000 releases of each side, at an ε that 24 curves can afford."""
-    report = audited(AdaptiveMean(**chosen), Budget(4.0, 1e-3), 100_000)
+    """40 000 releases of each side, at an ε that 24 curves can afford."""
+    report = audited(AdaptiveMean(**chosen), Budget(4.0, 1e-3), 40_000)
     assert 0.3 <= report.bound <= report.claimed_epsilon
 
 
 def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
-    """100 000 releases of the worst known pair; all noise is half of what it must be."""
+    """40 000 releases of the worst known pair; all noise is half of what it must be."""
     class TooQuiet(AdaptiveMean):
         def shares(self, pure):
             return tuple(4 * share for share in super().shares(pure))
@@ -148,7 +148,7 @@ def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
     for side, end in zip(values, (1e6, -1e6), strict=True):
         side[0, :4] = end
     pair = tuple(replace(usual, values=side) for side in values)
-    *_, found = black_box.bounds(mechanism, pair, budget, "mu", 100_000, 1)
-    assert found.runs == 100_000
+    *_, found = black_box.bounds(mechanism, pair, budget, "mu", 40_000, 1)
+    assert found.runs == 40_000
     assert found.epsilon > budget.epsilon
     assert np.isfinite(released(mechanism, pair[0], budget, 5, (1,)).coefficients).all()
