@@ -1,10 +1,10 @@
 """An audit that tries to break what a mechanism claims.
 
 Grey box: hundreds of pairs of neighbouring data sets, with everything random held fixed, so that
-the privacy loss of a pair is a closed form; see `replay` and `neighbours`. Black box: a lower bound
-on ε from releases of the worst pair alone; see `black_box`. A claim stands only if neither finds
-more than it says, no site speaks for another, the noise is what it is said to be, and nothing but
-messages reaches the release. How tight it is, is said too: noise beyond need is a fault as well.
+the privacy loss of a pair is a closed form; see `replay`, `losses` and `neighbours`. Black box: a
+lower bound on ε from releases of the worst pair alone; see `black_box`. A claim stands only if
+neither finds more than it says, no site speaks for another, the noise is what it is said to be, and
+nothing but messages reaches the release. How tight it is, is said too: noise beyond need is a fault as well.
 `engine.broken` holds variants that the audit must catch.
 """
 
@@ -21,8 +21,9 @@ import numpy as np
 from engine import accounting
 from engine.audit.black_box import CONFIDENCE, bounds
 from engine.audit.cases import ATTAINED, Case, case_like, cases_of
+from engine.audit.losses import Claim, compare
 from engine.audit.neighbours import Pairs, Question, family_of
-from engine.audit.replay import Claim, compare, noise_fault
+from engine.audit.noise_check import noise_fault
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms import Mechanism

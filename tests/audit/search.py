@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from engine.audit.losses import compare
 from engine.audit.neighbours import Question, family_of
-from engine.audit.replay import compare
 
 
 def found(mechanism, budget, tries=400, usual=None, seed=7):
