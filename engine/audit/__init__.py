@@ -4,8 +4,8 @@ Grey box: hundreds of pairs of neighbouring data sets, with everything random he
 the privacy loss of a pair is a closed form; see `replay`, `losses` and `neighbours`. Black box: a
 lower bound on ε from releases of the worst pair alone; see `black_box`. A claim stands only if
 neither finds more than it says, no site speaks for another, the noise is what it is said to be, and
-nothing but messages reaches the release. How tight it is, is said too: noise beyond need is a fault as well.
-`engine.broken` holds variants that the audit must catch.
+nothing but messages reaches the release. How tight it is, is said too: noise beyond need is a fault
+as well. `engine.broken` holds variants that the audit must catch.
 """
 
 from __future__ import annotations
