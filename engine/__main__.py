@@ -1,4 +1,4 @@
-"""The command line: what there is (`list`) and what a scenario gives (`run`)."""
+"""The command line: what there is (`list`), what a scenario gives (`run`), and audits (`audit`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from engine import executors, experiments, outcome_rows, plan_words, planner, scenario
+from engine import (
+    audit,
+    broken,
+    executors,
+    experiments,
+    outcome_rows,
+    plan_words,
+    planner,
+    scenario,
+)
 from engine.effort import Limits
 from engine.errors import InputError
 from engine.experiments import Part
@@ -27,10 +36,13 @@ _MINUTES, _GIGABYTES = 60, 8  # of a run, unless it is told otherwise
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code (2 for something the person can put right)."""
+    """Run one command; returns the exit code.
+
+    0 if all is well, 1 if an audit does not end as it should, 2 for what the person can put right.
+    """
     options = _parser().parse_args(arguments)
     try:
-        options.command(options)
+        code: int | None = options.command(options)
     except InputError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
@@ -39,7 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         sys.stderr.close()
-    return 0
+        return 0
+    return code or 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,7 +87,68 @@ def _parser() -> argparse.ArgumentParser:
                         help="typical error to reach, in the unit of the values")
     asking.add_argument("--json", action="store_true", help="print one JSON object")
     asking.set_defaults(command=_plan)
+    auditing = commands.add_parser("audit", help="try to break what mechanisms claim")
+    auditing.add_argument("mechanism", nargs="?", help="key of one mechanism (default: all)")
+    auditing.add_argument("--broken", metavar="NAME", help="audit a broken variant instead, which "
+                          "must be caught; “all” takes every one, of the mechanism if one is given")
+    auditing.add_argument("--seconds", type=float, default=20.0,
+                          help="at most so long for each (default: 20)")
+    auditing.add_argument("--tries", type=int, default=4000,
+                          help="pairs of neighbours for each (default: 4000)")
+    auditing.add_argument("--runs", type=int, default=200_000, help="releases of each data set of "
+                          "the worst pair, for the lower bound (default: 200000)")
+    auditing.add_argument("--seed", type=int, default=1)
+    auditing.add_argument("--json", action="store_true", help="print one JSON object")
+    auditing.set_defaults(command=_audit)
     return parser
+
+
+def _audit(options: argparse.Namespace) -> int:
+    """0 only if every claim holds, or every broken variant is caught."""
+    reports = []
+    for name, what, case in _audited(options):
+        report = audit.audit_case(case, options.seed, tries=options.tries, runs=options.runs,
+                                  seconds=options.seconds)
+        reports.append({"name": name, **({"what": what} if what else {}), **report.plain()})
+        if not options.json:
+            print(_verdict(name, what, report), flush=True)
+    wanted = ("broken", "loose") if options.broken else ("holds", "loose")
+    as_it_should = all(one["verdict"] in wanted for one in reports)
+    if options.json:
+        print(json.dumps({"audits": reports, "ok": as_it_should}, ensure_ascii=False))
+    return 0 if as_it_should else 1
+
+
+def _audited(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
+    """Names, what is wrong with each where something is, and cases."""
+    cls = mechanisms.get(options.mechanism) if options.mechanism else None
+    if options.broken is None:
+        return [(own.key, "", case) for own in (mechanisms.all() if cls is None else [cls])
+                for case in audit.cases_of(own)]
+    found = broken.bugs() if options.broken == "all" else (broken.get(options.broken),)
+    chosen = [(one.name, one.what, one.case) for one in found
+              if cls is None or isinstance(one.case.mechanism, cls)]
+    if not chosen:
+        raise InputError(f"This is no broken variant of {options.mechanism!r}.", field="broken")
+    return chosen
+
+
+_UNITS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
+
+
+def _verdict(name: str, what: str, report: audit.Report) -> str:
+    """A few lines about one audit."""
+    unit = _UNITS[report.unit]
+    settings = f" ({report.settings})" if report.settings else ""
+    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {what}"] if what else []),
+             f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
+             f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
+    if report.runs:
+        lines.append(f"  from outputs alone: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g}"
+                     f" claimed at δ = {report.delta:g}, with confidence {report.confidence:.2%} "
+                     f"({report.runs} releases of each)")
+    lines += [f"  {text}" for text in (report.reason, report.why) if text]
+    return "\n".join(lines)
 
 
 def _plan(options: argparse.Namespace) -> None:

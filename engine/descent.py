@@ -472,14 +472,19 @@ class NoisyGradient(Mechanism):
         averaged clipped gradients, noised in the private columns: (repeats, columns, p). `linear`
         is worked out from the iterates alone, once for all servers.
         """
-        start = batch * batch_size if self.scheme == "split" else 0
-        used = slice(start, start + batch_size)
-        radii = server.radii if len(server.radii) == 1 else server.radii[used]
-        sent = mean_clipped_gradient(server.moments.curves(used), iterates, radii, linear)
+        sent = self.clipped_average(server, batch, batch_size, iterates, linear)
         noise = scales[:, None] * server.normals[batch][:, None]
         noise = noise.reshape(len(sent), -1, sent.shape[2])
         sent[:, :noise.shape[1]] += noise
         return transcript.sent(server.index, f"round {batch + 1}", sent, scales[0])
+
+    def clipped_average(self, server: Server, batch: int, batch_size: int, iterates: Array,
+                        linear: Array | None) -> Array:
+        """The average of a batch's clipped gradients, before noise: (repeats, columns, p)."""
+        start = batch * batch_size if self.scheme == "split" else 0
+        used = slice(start, start + batch_size)
+        radii = server.radii if len(server.radii) == 1 else server.radii[used]
+        return mean_clipped_gradient(server.moments.curves(used), iterates, radii, linear)
 
     def combine(self, sent: list[Array], shares: Array, iterates: Array, n_functions: int = 1
                 ) -> Array:

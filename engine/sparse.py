@@ -247,33 +247,35 @@ class Descent:
 
 
 def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: Law,
-            scales: Sequence[Scales], rng: np.random.Generator) -> Descent:
+            scales: Sequence[Scales], rng: np.random.Generator, part: str = "") -> Descent:
     """All rounds from 0, at each of several scales; `shape` is (repeats, draws, d).
 
     `gradient` takes vectors (repeats, columns, d) to averages over rows. Draws share their standard
-    noise across scales.
+    noise across scales. `part` names what the rounds are about, where a release has several.
     """
     repeats, draws, size = shape
     vectors = np.zeros((repeats, len(scales) * draws + 1, size))
     for t in range(steps.rounds):
         moved = vectors - steps.size * gradient(vectors)
         noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
-        vectors = in_ball(_published(t, moved, steps, law, scales, noise), steps.radius)
+        sent = _published(f"{part}round {t + 1}", moved, steps, law, scales, noise)
+        vectors = in_ball(sent, steps.radius)
     return Descent(vectors, draws)
 
 
-def _published(t: int, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales], noise: Draw
-               ) -> Array:
-    """What the centre publishes in round t; the last column, without noise, is not published."""
+def _published(step: str, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales],
+               noise: Draw) -> Array:
+    """What the centre publishes in a round; the last column, without noise, is not published."""
     choice, values = (np.array([getattr(one, name) for one in scales])[:, None, None]
                       for name in ("choice", "values"))
+    transcript.weighed(transcript.CENTRE, step, moved, law, steps.sparsity, scales[0])
     by_budget = moved[:, :-1].reshape(len(moved), len(scales), -1, moved.shape[-1])
     private = noisy_hard_threshold(by_budget, steps.sparsity, choice, values, noise).reshape(
         len(moved), -1, moved.shape[-1])
     quiet = hard_threshold(moved[:, -1:], steps.sparsity)
     spread = law.value_deviation * values[0, 0, 0] * (private[:, :1] != 0)
-    return transcript.sent(transcript.CENTRE, f"round {t + 1}",
-                           np.concatenate([private, quiet], axis=1), spread)
+    return transcript.sent(transcript.CENTRE, step, np.concatenate([private, quiet], axis=1),
+                           spread)
 
 
 def in_ball(vectors: Array, radius: float) -> Array:

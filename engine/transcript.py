@@ -7,6 +7,11 @@ a release depends on the curves through them alone.
 Where a centre is trusted with exact numbers, what is private is what the centre publishes: those
 messages have the server `CENTRE` and pass through `sent`. What machines entrust to it passes
 through `entrusted`, without noise, and is marked so that nobody takes it for a release.
+
+Within `overheard` a listener stands in the way and decides what the other side hears instead. That
+is how `engine.audit` holds a run fixed while one record is replaced. Numbers that never leave as
+they are, because noise on many is drawn as one sum or only the largest are let out, are shown to it
+by `summed` and `weighed`, which do nothing otherwise.
 """
 
 from __future__ import annotations
@@ -15,9 +20,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
+from engine.noise.selection import Law, Scales
 from engine.types import Array
 
 CENTRE = -1  # the server of messages that a trusted centre publishes
@@ -39,7 +46,21 @@ class Message:
     is_entrusted: bool = False
 
 
+class Listener(Protocol):
+    """Who overhears a run; for the arguments see the functions of the same names."""
+
+    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+        """What the other side hears instead of these values, in their shape."""
+        ...
+
+    def summed(self, step: str, values: Array, law: str, noise: Array) -> None: ...
+
+    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+                ) -> None: ...
+
+
 _record: ContextVar[list[Message] | None] = ContextVar("transcript", default=None)
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
@@ -53,13 +74,24 @@ def recorded() -> Iterator[list[Message]]:
         _record.reset(token)
 
 
+@contextmanager
+def overheard(listener: Listener) -> Iterator[None]:
+    """Let a listener answer for whatever is sent in this block."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
 def sent(server: int, step: str, values: Array, noise: Array) -> Array:
     """Pass on what leaves a server: values (repeats, columns, …) with noise of this size."""
     messages = _record.get()
     if messages is not None:
         size = np.broadcast_to(noise, values.shape)
         messages.append(Message(server, step, values[0, 0].copy(), size[0, 0].copy()))
-    return values
+    listener = _listener.get()
+    return values if listener is None else listener.sent(server, step, values, noise)
 
 
 def sent_by_each(step: str, values: Array, noise: Array) -> Array:
@@ -69,7 +101,35 @@ def sent_by_each(step: str, values: Array, noise: Array) -> Array:
         size = np.broadcast_to(noise, values.shape[2:])
         messages.extend(Message(server, step, own.copy(), size[server].copy())
                         for server, own in enumerate(values[0, 0]))
-    return values
+    listener = _listener.get()
+    if listener is None:
+        return values
+    each = np.broadcast_to(noise, values.shape[2:])
+    return np.stack([listener.sent(server, step, values[:, :, server], each[server])
+                     for server in range(values.shape[2])], axis=2)
+
+
+def is_overheard() -> bool:
+    """Whether somebody listens, for what would be costly to show."""
+    return _listener.get() is not None
+
+
+def summed(step: str, values: Array, law: str, noise: Array) -> None:
+    """Show numbers (repeats, ways, parts) of which only a noisy sum is computed.
+
+    Each part has noise of this standard deviation, by itself, before it is sent; `law` is
+    "laplace" or "bits". Of several ways to form the numbers an earlier release chooses one.
+    """
+    listener = _listener.get()
+    if listener is not None:
+        listener.summed(step, values, law, noise)
+
+
+def weighed(server: int, step: str, values: Array, law: Law, kept: int, scales: Scales) -> None:
+    """Show the exact numbers (repeats, columns, d) of which the largest are chosen and sent."""
+    listener = _listener.get()
+    if listener is not None:
+        listener.weighed(server, step, values, law, kept, scales)
 
 
 def entrusted(server: int, step: str, values: Array) -> None:

@@ -12,7 +12,7 @@ from engine.errors import InputError
 from engine.feasibility import Feasibility
 from engine.registry import Parameterised, Registry
 from engine.sources import Source
-from engine.types import Budget, CurveData, Estimate, PublicFacts, Sizes
+from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes
 
 mechanisms = Registry("engine.mechanisms", "mechanism")
 
@@ -23,7 +23,8 @@ class Mechanism(Parameterised):
 
     Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
     δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
-    computes, as LaTeX).
+    computes, as LaTeX). `noise_law` says what noise is sent where δ = 0: "laplace" in each number,
+    "norm" with a density that falls with the Euclidean norm, or "bits" that are turned round.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings.
@@ -34,6 +35,18 @@ class Mechanism(Parameterised):
     family: ClassVar[str]
     reference: ClassVar[str]
     formula: ClassVar[str] = ""
+
+    @property
+    def noise_law(self) -> str:
+        return "laplace"
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """A change of what is sent in standard deviations of its noise: (…, numbers) each.
+
+        In coordinates in which the noise is independent; infinite where a change gets none.
+        """
+        with np.errstate(all="ignore"):
+            return np.where(shift == 0, 0.0, shift / noise)
 
     def release_many(
         self,

@@ -189,8 +189,11 @@ class AdaptiveCoefficients(Mechanism):
         size = max(plan.size for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, len(names), size)
                    for own in rng.spawn(sizes.n_servers)]
-        fit = _Fit(self, data, plans, draws, streams).fitted()
+        fit = self._fit(data, plans, draws, streams).fitted()
         return self._estimate(data.facts, plans, self.functions(size, data.facts), fit)
+
+    def _fit(self, data: CurveData, plans: list[Plan], draws: int, streams: list[Streams]) -> _Fit:
+        return _Fit(self, data, plans, draws, streams)
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Least squares on all curves with the basis size of an unlimited budget, and its bands."""
@@ -447,7 +450,8 @@ class _Fit:
         average = curves.regressors @ curves.regressors.swapaxes(1, 2) / curves.n_curves
         noise = columns(self.streams[s].gram[repeats], n_plans, 1)
         noise[..., 0, 0] = 0.0  # the mean of 1 is known
-        size = np.broadcast_to(scale[:, None, None], noise.shape[1:])
+        size = np.array(np.broadcast_to(scale[:, None, None], noise.shape[1:]))
+        size[..., 0, 0] = 0.0
         return transcript.sent(s, _GRAM, average[:, None] + size * noise, size)
 
     def _site(self, s: int, deviations: RegressionDeviations, feasible: list[int], repeats: slice

@@ -221,6 +221,10 @@ class AdaptiveMean(Mechanism):
         if self.split is not None:
             self._stated_shares()
 
+    @property
+    def noise_law(self) -> str:
+        return "norm"
+
     # -- releases ---------------------------------------------------------------------------
 
     def release_many(
@@ -244,8 +248,11 @@ class AdaptiveMean(Mechanism):
         pure = any(any(plan.pure) for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, size, pure)
                    for own in rng.spawn(sizes.n_servers)]
-        fit = _Fit(self, data, plans, draws, streams)
+        fit = self._fit(data, plans, draws, streams)
         return self._estimate(data.facts, plans, fit.basis, fit.fitted())
+
+    def _fit(self, data: CurveData, plans: list[Plan], draws: int, streams: list[Streams]) -> _Fit:
+        return _Fit(self, data, plans, draws, streams)
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Least squares on all curves with the basis size of an unlimited budget, and its band."""

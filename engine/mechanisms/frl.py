@@ -55,6 +55,10 @@ class Frl(Selection, KernelRelease):
             raise InputError("Noise by norm needs a number of functions that is fixed by formula.",
                              field="noise", hint="Choose Laplace noise.")
 
+    @property
+    def noise_law(self) -> str:
+        return self.noise
+
     def shown(self) -> tuple[Parameter, ...]:
         """A density is released in cosines, where the kernel plays no part."""
         hidden = ("kernel", "smoothness") if self.task == DENSITY.key else ()

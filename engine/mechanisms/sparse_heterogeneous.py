@@ -161,9 +161,10 @@ class SparseHeterogeneous(SparseIntervals):
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         shape, no_part = (repeats, draws, plan.size), np.zeros((repeats, 1, plan.size))
         shared = no_part if plan.shared is None else _descent(
-            pooled, no_part, [one.shared for one in plans if one.shared], shape, rng).columns
+            pooled, no_part, [one.shared for one in plans if one.shared], shape, rng,
+            "shared part, ").columns
         vectors = [shared if not plan.own else shared + _descent(
-            own, shared, [one.own[k] for one in plans], shape, rng).columns
+            own, shared, [one.own[k] for one in plans], shape, rng, f"machine {k + 1}, ").columns
             for k, own in enumerate(machines)]
         found = self._corrected(pooled, machines, vectors, plans, columns, rng)
         if found:
@@ -269,11 +270,11 @@ def _less(rows: Rows, shared: Array) -> Rows:
 
 
 def _descent(averages: Averages, start: Array, stages: Sequence[Stage],
-             shape: tuple[int, int, int], rng: np.random.Generator) -> Descent:
+             shape: tuple[int, int, int], rng: np.random.Generator, part: str) -> Descent:
     """Rounds for what is to be added to `start` (repeats, columns, d)."""
     clip = stages[0].clip
     return descend(partial(_gradient_beside, averages, start, clip), shape, stages[0].steps, LAW,
-                   [one.scales for one in stages], rng)
+                   [one.scales for one in stages], rng, part)
 
 
 def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Array) -> Array:

@@ -60,6 +60,10 @@ class SparseMeanSigns(UntrustedMean):
     formula = (r"\hat\mu_j = \sigma\sqrt{2/n}\;\mathrm{erf}^{-1}\Big("
                r"\frac{e^{\varepsilon/l}+1}{e^{\varepsilon/l}-1}\,\overline{B_j}\Big)")
 
+    @property
+    def noise_law(self) -> str:
+        return "bits"
+
     def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
         """One bit for each whole unit of ε: max(1, ⌊ε⌋), at most d."""
         return max(1, int(min(epsilon, sizes.n_covariates)))

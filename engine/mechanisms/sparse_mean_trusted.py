@@ -131,6 +131,7 @@ class SparseMeanTrusted(Mechanism):
 
         This is all of the method once rows are averaged, to `pooled` (repeats, 1, d).
         """
+        transcript.weighed(transcript.CENTRE, "means", pooled, plan.law, plan.kept, plan.scales)
         noisy = selection.noisy_hard_threshold(pooled, plan.kept, plan.scales.choice,
                                                plan.scales.values, noise)
         deviation = plan.law.value_deviation * plan.scales.values

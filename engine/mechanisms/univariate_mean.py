@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import binom
 
+from engine import transcript
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics.bases import Basis
@@ -147,6 +148,7 @@ class UnivariateMean(Mechanism):
         _check(data)
         given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
         plans = [self.plan(data.sizes, some, data.facts) for some in given]
+        self._show(data, plans[0])
         votes, noise = rng.spawn(2)
         laplace = _laplace_sums(self._parts(*_per_server(data)), data.n_repeats, draws, noise)
         places = self._elect(data, plans, draws, votes)
@@ -264,6 +266,31 @@ class UnivariateMean(Mechanism):
         first = np.zeros(len(people))  # one centre; nothing at all without privacy
         first[0] = float(self._is_central)
         return first
+
+    def _show(self, data: CurveData, plan: Plan) -> None:
+        """Show an audit what noise is added to, part by part, because only sums are computed."""
+        if self.setting == "none" or not transcript.is_overheard():
+            return
+        if plan.places > 1:
+            transcript.summed("place", *self._shown_votes(data, plan))
+        measure = np.broadcast_to(plan.measure[0], self.groups(data).shape)
+        if self._is_local or self.setting == "site":
+            people, items = (count.astype(int) for count in _per_server(data))
+            each = self._parts(people, items).astype(int)
+            measure = np.repeat(plan.measure, each)
+        scales = self.reach(plan.places, data.facts) / (self.groups(data) * measure)
+        transcript.summed("average", self.sent(data, plan.places).swapaxes(1, 2), "laplace",
+                          math.sqrt(2) * scales)
+
+    def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, str, Array]:
+        """Ballots, or their sums at one centre, the law of their noise and its deviation."""
+        ballots = self.ballots(data, plan.places).astype(float)
+        if self._is_central:
+            scale = np.array(math.sqrt(2) * self.vote_scale(plan.vote))
+            return ballots.sum(axis=1)[:, None], "laplace", scale
+        chance = np.repeat(self.flip_chance(plan.vote)[data.server], plan.places)
+        signs = 2 * ballots.reshape(len(ballots), 1, -1) - 1
+        return signs, "bits", 2 * np.sqrt(chance * (1 - chance))
 
     # -- averages -----------------------------------------------------------------------------
 

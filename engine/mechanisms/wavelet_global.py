@@ -370,6 +370,17 @@ class WaveletGlobal(WaveletRegression):
         return transcript.sent(site, "coefficients", np.concatenate(messages, axis=1),
                                np.concatenate(spread))
 
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """Noise that is weighted at the ends is independent in scaling coordinates alone."""
+        basis = self.wavelets(round(math.log2(shift.shape[-1])))
+        share = self._shape(basis)[0]
+        if share == 1:
+            return super().in_units_of_noise(shift, noise)
+        shape = basis.noise_shape(share)
+        scale = np.sqrt((noise**2).sum(axis=-1, keepdims=True) / shape.sum())
+        return np.asarray(super().in_units_of_noise(basis.from_levels(shift),
+                                                    scale * np.sqrt(shape)))
+
     # -- at the centre, from what was sent ----------------------------------------------------
 
     def _finished(self, sent: Array, plans: list[Plan], basis: WaveletBasis, facts: PublicFacts

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from engine import accounting, location
+from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
 from engine.experiments import generator
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -12,30 +13,37 @@ from engine.numerics import clipping, deviations, moments
 from engine.numerics.bases import Basis
 from engine.numerics.densities import density_features
 from engine.types import Budget
-from tests.audit.neighbours import data_set
-from tests.audit.transcripts import BUDGET, pairs, search
+from tests.audit.search import found
 
+BUDGET = Budget(40.0, 1e-3)  # large, because a small budget over 24 curves releases nothing
 SMALL = {"truncation": 3}
 ROUNDING = 1 + 1e-9
+
+
+def search(mechanism, tries, unequal=False, n_servers=1, budget=BUDGET):
+    usual = usual_curves(mechanism, unequal=unequal, n_servers=n_servers)
+    losses = found(mechanism, budget, tries, usual)
+    assert losses.reason or len(losses.lines) == len(losses.claim.lines)
+    return losses
 
 
 @pytest.mark.parametrize("unequal", [False, True])
 @pytest.mark.parametrize("chosen", [{"truncation": 2}, SMALL, {"basis": "fourier", **SMALL}],
                          ids=str)
 def test_every_release_attains_its_claim_within_a_twentieth_and_never_exceeds_it(chosen, unequal):
-    """4000 pairs; the noise of all six together is what the budget pays for."""
-    found = search(AdaptiveMean(**chosen), 4000, unequal)
-    print(found.each.round(4), round(found.total, 4))
-    assert (found.each <= ROUNDING).all()
-    assert found.total <= ROUNDING
-    assert (found.each > (0.92 if unequal else 0.95)).all()
+    """6000 pairs, a fifth of which hear no adversary; all six together are what the budget pays for."""
+    losses = search(AdaptiveMean(**chosen), 6000, unequal)
+    print(losses.lines.round(4), round(losses.worst, 4))
+    assert (losses.lines <= ROUNDING).all()
+    assert losses.worst <= ROUNDING
+    assert (losses.lines > (0.92 if unequal else 0.95)).all()
 
 
 def test_every_site_keeps_its_own_claim_at_each_release():
     """2000 pairs on three sites of eight curves, with a budget at which so few can release."""
-    found = search(AdaptiveMean(**SMALL), 2000, n_servers=3, budget=Budget(100.0, 1e-3))
-    assert (found.each <= ROUNDING).all() and found.total <= ROUNDING
-    assert (found.each > 0.9).all()
+    losses = search(AdaptiveMean(**SMALL), 2000, n_servers=3, budget=Budget(100.0, 1e-3))
+    assert (losses.lines <= ROUNDING).all() and losses.worst <= ROUNDING
+    assert (losses.lines > 0.9).all()
 
 
 @pytest.mark.parametrize("chosen", [
@@ -46,17 +54,19 @@ def test_every_site_keeps_its_own_claim_at_each_release():
 def test_no_setting_releases_more_than_it_claims(chosen):
     """600 pairs, also of unequal lengths."""
     for unequal in (False, True):
-        found = search(AdaptiveMean(**chosen), 600, unequal)
-        assert (found.each <= ROUNDING).all()
-        assert 0.9 < found.total <= ROUNDING
+        losses = search(AdaptiveMean(**chosen), 600, unequal)
+        assert (losses.lines <= ROUNDING).all()
+        assert 0.9 < losses.worst <= ROUNDING
 
 
 def test_replacing_a_curve_moves_the_law_of_the_times_by_at_most_two_over_n():
     """600 pairs, among them all times at one end against all at the other."""
-    data = pairs(600)
-    own = moments.curve_moments(data.times, data.values, data.counts, Basis(4, family="cosine"))
-    mean = density_features(own).mean(axis=2)
-    moved = np.linalg.norm(mean[::2] - mean[1::2], axis=1) * data.n_curves / 2
+    usual = usual_curves(AdaptiveMean())
+    pairs = pairs_of_curves(Question(AdaptiveMean(), usual, BUDGET), 600, np.random.default_rng(5))
+    one, other = (density_features(moments.curve_moments(
+        data.times, data.values, data.counts, Basis(4, family="cosine"))).mean(axis=2)
+        for data in (pairs.one, pairs.other))
+    moved = np.linalg.norm(one - other, axis=1) * usual.n_curves / 2
     assert 0.7 < moved.max() <= ROUNDING
 
 
@@ -71,15 +81,6 @@ def test_noise_without_delta_has_the_law_of_the_k_norm_mechanism():
 
 
 # -- broken variants ------------------------------------------------------------------------
-
-
-def scale_from_raw_data(patch):
-    """The noise follows the largest deviation instead of the clipping radius."""
-    def scale(site, step, most, state):
-        largest = np.abs(site.deviations.targets).max(axis=(1, 2))[:, None, None]
-        return most * site.unit[step][None, :, None] * largest * state.shape
-
-    patch.setattr(location, "_noise_scale", scale)
 
 
 def box_clip_with_ellipsoid_noise(patch):
@@ -126,24 +127,6 @@ def mean_slopes_of_the_actual_design(patch):
     patch.setattr(deviations, "_divide_by_mean_slopes", divide)
 
 
-def missing_numbers_pass(patch):
-    """A curve with a number that is not finite is averaged like any other."""
-    honest = deviations.AffineDeviations.at
-
-    def at(self, centres, repeats, columns):
-        h = honest(self, centres, repeats, columns)
-        empty = (self.slopes[repeats] == 0).all(axis=(1, 2))
-        return np.where(empty[:, None, None], np.nan, h)
-
-    patch.setattr(deviations.AffineDeviations, "at", at)
-
-
-def shares_sum_to_more_than_one(patch):
-    """Each release pays with a third more than its share."""
-    patch.setattr(AdaptiveMean, "shares", lambda self, pure: tuple(
-        4 / 3 * share for share in adaptive_mean.SHARES))
-
-
 def no_clipping(patch):
     patch.setattr(clipping, "_factors", lambda h, shape, radius: np.ones(
         (*h.shape[:2], h.shape[3])))
@@ -154,17 +137,8 @@ def clip_a_tenth_too_wide(patch):
     patch.setattr(clipping, "_factors", lambda h, shape, radius: honest(h, shape, 1.1 * radius))
 
 
-def one_sided_sensitivity(patch):
-    """A location is taken to move by c/n, as if a curve could only be left out."""
-    patch.setattr(location, "LOCATION", 1.0)
-
-
 def sizes_taken_for_one_sided(patch):
     patch.setattr(location, "SCALE", 1.0)
-
-
-def every_release_spends_everything(patch):
-    patch.setattr(AdaptiveMean, "shares", lambda self, pure: (1.0,) * 6)
 
 
 def shape_forgotten(patch):
@@ -174,23 +148,22 @@ def shape_forgotten(patch):
         h, np.ones_like(shape), radius))
 
 
-BROKEN = [scale_from_raw_data, box_clip_with_ellipsoid_noise, floor_from_the_data,
-          divisor_counts_unclipped_curves, mean_slopes_of_the_actual_design, missing_numbers_pass,
-          shares_sum_to_more_than_one, no_clipping, clip_a_tenth_too_wide, one_sided_sensitivity,
-          sizes_taken_for_one_sided, every_release_spends_everything, shape_forgotten]
+BROKEN = [box_clip_with_ellipsoid_noise, floor_from_the_data, divisor_counts_unclipped_curves,
+          mean_slopes_of_the_actual_design, no_clipping, clip_a_tenth_too_wide,
+          sizes_taken_for_one_sided, shape_forgotten]
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda x: x.__name__)
 def test_a_broken_variant_is_caught(broken):
     with pytest.MonkeyPatch.context() as patch:
         broken(patch)
-        found = search(AdaptiveMean(**SMALL), 1000)
-    print(found.each.round(3), round(found.total, 3))
-    assert found.total > 1 + 1e-6
+        losses = search(AdaptiveMean(**SMALL), 1000)
+    print(losses.lines.round(3), round(losses.worst, 3))
+    assert losses.worst > 1 + 1e-6
 
 
 def test_tuning_and_ledger_do_not_look_at_readings():
-    one, other = (AdaptiveMean().release(data_set(seed), (BUDGET,), generator(1, 1, 0))
+    one, other = (AdaptiveMean().release(usual_curves(None, seed=seed), (BUDGET,), generator(1, 1, 0))
                   for seed in (1, 2))
     assert one.tuning == other.tuning
     assert one.spends == other.spends
@@ -199,7 +172,7 @@ def test_tuning_and_ledger_do_not_look_at_readings():
 def test_the_ledger_of_every_split_adds_up_to_what_was_asked():
     for chosen in ({}, {"band": "none"}, {"design": "undeclared"},
                    {"split": "0.2, 0.1, 0.1, 0.1, 0.4, 0.1"}):
-        spends = AdaptiveMean(**chosen).release(data_set(1), (BUDGET,), generator(1, 1, 0)).spends[0]
+        spends = AdaptiveMean(**chosen).release(usual_curves(None), (BUDGET,), generator(1, 1, 0)).spends[0]
         asked = accounting.exact_mu(BUDGET.epsilon, BUDGET.delta)
         assert accounting.total_mu(spends) == pytest.approx(asked, rel=1e-9)
         assert accounting.guarantees(spends) == (BUDGET,)

@@ -1,0 +1,90 @@
+"""What is audited of each mechanism: settings on small data, and how much of a claim is attained.
+
+A mechanism that is not named here is audited with its usual settings, and must attain its claim to
+95 %. Budgets do not matter for ratios; where only large ones let a few records be released at all,
+a large one is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.mechanisms import Mechanism
+from engine.tasks import COVARIANCE, DENSITY, MEAN_FUNCTION, RISK_MINIMISATION, VARYING_COEFFICIENTS
+from engine.types import Budget
+
+ATTAINED = 0.95
+_USUAL = Budget(1.0, 1e-3)
+_FEW_DIRECTIONS = ("A claim about second moments holds for any change of its size; those that one "
+                   "person can make have few directions.")
+_A_BOUND = "Minimisers of a risk are bounded by convexity; for most losses they move less."
+_LINES = "Each step has its own worst curve; a few random ones come near all of them."
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism as it is set and the budget it gets on the small data of its family.
+
+    `attains` is the least share of the claim that must be found, and `why` what keeps it from
+    being 0.95. `chunk` pairs are tried at a time.
+    """
+
+    mechanism: Any
+    budget: Budget = _USUAL
+    attains: float = ATTAINED
+    why: str = ""
+    chunk: int = 400
+
+
+def cases_of(cls: type[Mechanism]) -> tuple[Case, ...]:
+    """Everything that is audited of one class of mechanisms."""
+    if cls.family == "functional":
+        return tuple(_whole(cls, task) for task in sorted(cls.tasks) if task in _WHOLE)
+    if cls.key in _SETTINGS:
+        return tuple(Case(cls(**chosen), budget, **more)
+                     for chosen, budget, more in _SETTINGS[cls.key])
+    return (Case(cls()),)
+
+
+def case_like(mechanism: Mechanism) -> Case:
+    """The first case of this kind, with the mechanism as it is set."""
+    task = getattr(mechanism, "task", None)
+    found = cases_of(type(mechanism))
+    same = [case for case in found if getattr(case.mechanism, "task", None) == task] or found
+    first = same[0]
+    return Case(mechanism, first.budget, first.attains, first.why, first.chunk)
+
+
+def _whole(cls: Any, task: str) -> Case:
+    chosen, more = _WHOLE[task]
+    return Case(cls(task=task, **chosen), Budget(0.8, 1e-3), **more)
+
+
+_WHOLE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    MEAN_FUNCTION.key: ({}, {}),
+    DENSITY.key: ({}, {"chunk": 1000}),
+    COVARIANCE.key: ({}, {"attains": 0.65, "why": _FEW_DIRECTIONS}),
+    VARYING_COEFFICIENTS.key: ({}, {"attains": 0.75, "why": _FEW_DIRECTIONS, "chunk": 200}),
+    RISK_MINIMISATION.key: ({"grid_size": 30, "risk_weight": 1.0},
+                            {"attains": 0.5, "why": _A_BOUND, "chunk": 60}),
+}
+_FEW = {"truncation": 3, "n_iterations": 3}
+_AT_ONCE = {"level": 4, "clip": 3.0, "radius": 1e-3}
+_BY_ITEM, _BY_PERSON = ("central_item", "local_item", "site"), ("central_user", "local_user")
+_SETTINGS: dict[str, list[tuple[dict[str, Any], Budget, dict[str, Any]]]] = {
+    "noisy_gradient_mean": [(_FEW, _USUAL, {}), ({**_FEW, "scheme": "split"}, _USUAL, {})],
+    "noisy_gradient_coefficients": [(_FEW, _USUAL, {})],
+    "adaptive_mean": [({"truncation": 3}, Budget(40.0, 1e-3), {}),
+                      ({"truncation": 3}, Budget(40.0), {"attains": 0.9, "why": _LINES})],
+    "adaptive_coefficients": [({"truncation": 2}, Budget(400.0, 1e-3), {})],
+    "wavelet_global": [(_AT_ONCE, Budget(200.0, 1e-5), {}),
+                       ({**_AT_ONCE, "edges": "corrected"}, Budget(200.0, 1e-5), {})],
+    "wavelet_pointwise": [(_AT_ONCE, Budget(200.0, 1e-5), {}),
+                          ({**_AT_ONCE, "noise": "curve"}, Budget(200.0, 1e-5), {})],
+    "sparse_regression": [({}, Budget(1.0, 1e-6), {"chunk": 120})],
+    "sparse_mean_trusted": [({}, Budget(0.8, 1e-3), {}), ({}, Budget(0.8), {})],
+    "univariate_mean": [
+        *(({"setting": setting}, Budget(0.8), {}) for setting in _BY_ITEM),
+        *(({"setting": setting}, Budget(0.8), {"chunk": 40}) for setting in _BY_PERSON)],
+}

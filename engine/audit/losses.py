@@ -1,0 +1,213 @@
+"""What two runs on neighbouring data lose, against what the ledger claims.
+
+Where the law and the size of the noise are known, how far a record moves a message is a privacy
+loss in closed form, without sampling:
+
+    Gaussian noise          μ = ‖shift/σ‖₂
+    Laplace noise           ε = Σ |shift|/b
+    density ∝ exp(−‖z‖/s)   ε = ‖shift‖₂/s
+    bits turned round       ε = log((1 − p)/p) for each bit that differs
+    largest entries         ρ of `noise.selection` at the largest shift
+
+Beside the shifts, the same calls must be made, with noise of the same size; no other site may say
+anything else; and with all messages the same, what is released must be the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import accounting, transcript
+from engine.audit.neighbours import Pairs
+from engine.audit.replay import Heard, Run, Selection, run
+from engine.errors import InputError
+from engine.noise.selection import costs
+from engine.types import Array, Budget, Spend
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the ledger promises to one site's people, in the unit in which losses are measured.
+
+    "mu" where all noise is Gaussian, "epsilon" where all holds with δ = 0, and otherwise "rho",
+    for which losses are √(2ρ): of Gaussian noise that is μ. It never exceeds what was asked.
+    """
+
+    unit: str
+    total: float
+    lines: tuple[Spend, ...]
+
+    @classmethod
+    def of(cls, lines: Sequence[Spend]) -> Claim:
+        asked, own = lines[0].asked, tuple(lines)
+        if all(line.mu is not None for line in lines):
+            most = accounting.exact_mu(asked.epsilon, asked.delta)
+            return cls("mu", min(accounting.total_mu(lines), most), own)
+        pure = accounting.total_epsilon(lines)
+        if pure is not None:
+            return cls("epsilon", min(pure, asked.epsilon), own)
+        most = accounting.rho_of(asked.epsilon, asked.delta)
+        return cls("rho", math.sqrt(2 * min(accounting.total_rho(lines), most)), own)
+
+    def composed(self, losses: Sequence[Array]) -> Array:
+        """Losses (pairs,) of several messages about the same people, together."""
+        each = np.stack(losses)
+        with np.errstate(over="ignore"):
+            return np.asarray(each.sum(axis=0) if self.unit == "epsilon"
+                              else np.sqrt((each**2).sum(axis=0)))
+
+
+# -- what is lost ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Losses:
+    """The loss of every pair over the claim, (pairs,), and the most that messages allow together.
+
+    `worst` takes the worst pair of each line of the ledger and adds those up where lines and
+    messages correspond: an adaptive adversary may want another curve at every step; `lines` are
+    then the worst of each line over its own claim. `reason` is in words what breaks the claim
+    beyond any number.
+    """
+
+    each: Array
+    worst: float
+    claim: Claim
+    reason: str = ""
+    lines: Array = field(default_factory=lambda: np.empty(0))
+
+
+def compare(mechanism: Any, pairs: Pairs, budget: Budget, seed: int,
+            rng: np.random.Generator) -> Losses:
+    """Run the first data sets, replay the answers on the second, and measure what differs.
+
+    Raises
+    ------
+    InputError
+        If nothing is claimed, because nothing is released, or everything without noise.
+    """
+    try:
+        one = run(mechanism, pairs.one, budget, seed, rng=rng)
+        other = run(mechanism, pairs.other, budget, seed, one.answers)
+    except np.linalg.LinAlgError:  # some data do this, so it says something of them
+        nothing = Claim("epsilon", budget.epsilon, ())
+        return Losses(np.full(pairs.count, np.inf), math.inf, nothing,
+                      "the run breaks down on some data, which gives them away")
+    claims = {server: Claim.of(lines) for server, lines in
+              accounting.by_server(one.estimate.spends[0]).items()}
+    usual = claims[0]
+    if not 0 < usual.total < math.inf:
+        raise InputError("There is nothing to audit: at this budget nothing is released, or "
+                         "everything without noise.", field="budget",
+                         hint="Choose another budget, or more records.")
+    reason = _difference(one, other)
+    if reason:
+        return Losses(np.full(pairs.count, np.inf), math.inf, usual, reason)
+    parts = [_of_site(mechanism, server, claim, one, other, pairs)
+             for server, claim in claims.items()]
+    strangers = _heard_elsewhere(one, other, pairs)
+    each = np.max([own for own, _, _ in parts], axis=0)
+    each = np.where(strangers, np.inf, each)
+    worst = math.inf if strangers.any() else max(total for _, total, _ in parts)
+    broken = "one record changes what another site sends" if strangers.any() else ""
+    if not broken and math.isinf(worst):
+        broken = ("a change goes out without noise, the noise is not the same for both, or what is "
+                  "sent is no number")
+    return Losses(each, worst, usual, broken, np.max([lines for *_, lines in parts], axis=0))
+
+
+def _difference(one: Run, other: Run) -> str:
+    """What differs that should not, though all messages are the same."""
+    if [message.kind for message in one.heard.values()] != [
+            message.kind for message in other.heard.values()]:
+        return "other calls, or messages of other shapes, are made for neighbours"
+    first, second = one.estimate, other.estimate
+    if first.spends != second.spends or first.tuning != second.tuning:
+        return "the ledger or the tuning follows the data"
+    if one.has_sums:
+        return ""
+    same = np.array_equal(first.coefficients, second.coefficients, equal_nan=True)
+    if same and first.band is not None and second.band is not None:
+        same = (np.array_equal(first.band.centre, second.band.centre, equal_nan=True)
+                and np.array_equal(first.band.covariance, second.band.covariance, equal_nan=True))
+    return "" if same else "the release looks past what was sent"
+
+
+def _heard_elsewhere(one: Run, other: Run, pairs: Pairs) -> NDArray[np.bool_]:
+    """Whether a site that does not hold the record said something else: (pairs,)."""
+    found = np.zeros(pairs.count, dtype=bool)
+    for key, message in one.heard.items():
+        if message.server != transcript.CENTRE:
+            same = (message.values == other.heard[key].values) | (
+                np.isnan(message.values) & np.isnan(other.heard[key].values))
+            differs = ~same.reshape(pairs.count, -1).all(axis=1)
+            found |= differs & (pairs.server != message.server)
+    return found
+
+
+def _of_site(mechanism: Any, server: int, claim: Claim, one: Run, other: Run, pairs: Pairs
+             ) -> tuple[Array, float, Array]:
+    """Losses over the claim of one site, of pairs whose record is there.
+
+    Also the worst of all messages together, and that of each line over its own claim.
+    """
+    own = [key for key, message in one.heard.items() if message.server in (server,
+                                                                           transcript.CENTRE)]
+    if not own:
+        return np.zeros(pairs.count), 0.0, np.empty(0)
+    each = [_loss(mechanism, claim, one.heard[key], other.heard[key]) for key in own]
+    each = [np.where(pairs.server == server, loss, 0.0) for loss in each]
+    together = claim.composed(each)
+    if len(own) != len(claim.lines):
+        return together / claim.total, float(together.max()) / claim.total, np.empty(0)
+    most = [loss.max(keepdims=True) for loss in each]
+    lines = [float(loss[0]) / Claim.of([line]).total
+             for loss, line in zip(most, claim.lines, strict=True)]
+    return together / claim.total, float(claim.composed(most)[0]) / claim.total, np.array(lines)
+
+
+def _loss(mechanism: Any, claim: Claim, one: Heard, other: Heard) -> Array:
+    """The loss of every pair by one message: (pairs,); infinite where noise does not cover it."""
+    count, same = len(one.values), one.noise == other.noise
+    with np.errstate(all="ignore"):
+        shift = one.values - other.values
+        fine = (np.isfinite(shift) & same).reshape(count, -1).all(axis=1)
+        units = mechanism.in_units_of_noise(shift, one.noise)
+        found = _in_units(mechanism, claim, one, units.reshape(*units.shape[:2], -1))
+    return np.where(fine, found.max(axis=1), np.inf)
+
+
+def _in_units(mechanism: Any, claim: Claim, message: Heard, units: Array) -> Array:
+    """Losses (pairs, ways) of shifts (pairs, ways, numbers) in standard deviations of the noise."""
+    law = _law(mechanism, claim) if message.law is None else message.law
+    if isinstance(law, Selection):
+        return _of_choice(law, claim, np.abs(units).max(axis=-1))
+    if law == "gaussian":
+        return np.asarray(np.linalg.norm(units, axis=-1))
+    if law == "norm":  # E‖z‖² = r(r + 1)
+        return np.asarray(np.linalg.norm(units, axis=-1) * math.sqrt(units.shape[-1] + 1))
+    if law == "bits":  # a bit that differs is 2 apart, its deviation 2√(p(1 − p))
+        spread = message.noise.reshape(units.shape)
+        chance = (1 - np.sqrt(np.maximum(1 - spread**2, 0.0))) / 2
+        return np.asarray((np.abs(units) * spread / 2 * np.log((1 - chance) / chance)).sum(axis=-1))
+    return np.asarray(np.abs(units).sum(axis=-1) * math.sqrt(2))
+
+
+def _of_choice(law: Selection, claim: Claim, shift: Array) -> Array:
+    """Choice and values of one step whose entries move by at most `shift` (pairs, ways)."""
+    if claim.unit == "epsilon":
+        return np.asarray(shift * law.kept * (2 / law.scales.choice + 1 / law.scales.values))
+    return np.asarray(shift * math.sqrt(2 * sum(costs(law.law, law.kept, 1.0, law.scales))))
+
+
+def _law(mechanism: Any, claim: Claim) -> str:
+    """The law of noise on numbers that are sent, by the ledger and what the mechanism says."""
+    if claim.unit != "epsilon":
+        return "gaussian"
+    return str(mechanism.noise_law)

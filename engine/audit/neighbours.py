@@ -1,0 +1,429 @@
+"""Families of adversarial neighbours: pairs of data sets that differ in one record.
+
+One family for each type of data. It knows what is worst for a clip, an average or a basis: readings
+far beyond every bound and of opposite signs, all at one time where a function peaks or anywhere,
+covariates at the ends of their ranges and outside, tiny numbers, and what is no number at all. The
+first pairs are those that are usually worst; after them everything is tried at random. Pairs are
+repeats of two batches, so that hundreds are tried in one run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.audit.shapes import curves_of_pairs
+from engine.errors import InputError
+from engine.mechanisms import Mechanism
+from engine.numerics.eigensystems import midpoints
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    MEAN_FUNCTION,
+    RISK_MINIMISATION,
+    SPARSE_MEAN,
+    SPARSE_REGRESSION,
+    UNIVARIATE_MEAN,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
+from engine.types import Array, Budget, Covariate, CurveData, Data, PublicFacts, SampleData
+
+NO_NUMBERS = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324])
+_PEAKS = np.array([0.0, 0.125, 0.25, 0.5, 0.75, 1.0])  # where waves are tallest
+_WILD = (-1e9, 1e300, np.nan, np.inf)  # covariates outside any range
+# where edge functions of a cell of wavelets are tallest, and spread evenly
+_FRACTIONS = np.unique(np.concatenate([np.arange(256) / 256, [1e-9, 1 - 1e-9]]))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Data sets k of both batches differ in one record, which is on site `server` (k,)."""
+
+    one: Any
+    other: Any
+    server: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        return len(self.server)
+
+    def pair(self, index: int) -> tuple[Any, Any]:
+        return self.one.repeat(index), self.other.repeat(index)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What pairs are wanted for: a mechanism as it is set, usual data, and a budget."""
+
+    mechanism: Any
+    usual: Any
+    budget: Budget
+
+
+@dataclass(frozen=True)
+class Family:
+    """Neighbours of one type of data: small `usual` data of a mechanism, and pairs around any."""
+
+    label: str
+    usual: Callable[[Any], Data]
+    pairs: Callable[[Question, int, np.random.Generator], Pairs]
+
+
+def family_of(mechanism: Mechanism) -> Family:
+    """The family that fits what a mechanism takes.
+
+    Raises
+    ------
+    InputError
+        If no family is known for its task: a new kind of mechanism needs one.
+    """
+    task = getattr(mechanism, "task", None) or sorted(mechanism.tasks)[0]
+    key = (task, "whole" if mechanism.family == "functional" else "")
+    if key not in FAMILIES:
+        raise InputError(f"No neighbours are known for mechanisms of the {mechanism.family} family "
+                         f"with the task {task!r}.", field="mechanism",
+                         hint="Add a family of pairs to engine.audit.neighbours.")
+    return FAMILIES[key]
+
+
+def _opposite(k: int) -> bool:
+    """Every other pair has mirror images, which saturate opposite clips."""
+    return k % 2 == 1
+
+
+# -- curves that are read here and there ----------------------------------------------------------
+
+
+def usual_curves(mechanism: Any, n_curves: int = 24, readings: int = 4, n_covariates: int = 0,
+                 n_servers: int = 1, unequal: bool = False, seed: int = 1) -> CurveData:
+    """Ordinary curves of a few readings each, on unit scale, with covariates if asked for."""
+    rng = np.random.default_rng(seed)
+    counts = np.full(n_curves, readings)
+    if unequal:
+        counts[::3] = readings // 2
+    total = int(counts.sum())
+    facts = PublicFacts(unit_scale=True, periodic=True, covariates=tuple(
+        Covariate(f"G{k}", -2.0, 6.0) for k in range(n_covariates)))
+    times, values = rng.random((1, total)), rng.normal(size=(1, total))
+    known = rng.uniform(-2.0, 6.0, (1, n_curves, n_covariates)) if n_covariates else None
+    return CurveData(times, values, counts, np.arange(n_curves) * n_servers // n_curves, facts,
+                     covariates=known)
+
+
+def extreme_curve(count: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """All points where a wave peaks, or anywhere; readings of any size: times and values."""
+    times = rng.random(count) if rng.random() < 0.3 else np.full(count, rng.choice(_PEAKS))
+    kind, size = rng.integers(6), 10.0 ** rng.integers(0, 9)
+    signs = rng.choice([-1.0, 1.0], size=count) if kind == 1 else rng.choice([-1.0, 1.0])
+    values = np.full(count, size) * signs
+    if kind == 2:
+        values[rng.integers(count)] = rng.choice([np.nan, np.inf, -np.inf, 1e308])
+    if kind == 3:
+        times[rng.integers(count)] = rng.choice([np.nan, np.inf, -1.0, 2.0])
+    if kind == 4:
+        values = np.full(count, rng.choice([0.0, -0.0, 5e-324]))
+    return times, values
+
+
+def extreme_covariates(facts: PublicFacts, rng: np.random.Generator) -> Array:
+    """At the ends of the stated ranges, far outside, inside, or no number at all."""
+    ends = [[one.low, one.high] for one in facts.covariates]
+    if rng.random() < 0.7:
+        return np.array([rng.choice(both) for both in ends])
+    return np.array([rng.choice([*both, sum(both) / 2, *_WILD]) for both in ends])
+
+
+def pairs_of_curves(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """One curve is replaced, with its covariates; lengths are public and stay."""
+    usual: CurveData = question.usual
+    batches = [_repeated(usual, count) for _ in range(2)]
+    stops, servers = np.cumsum(usual.counts), np.zeros(count, dtype=np.int64)
+    for k in range(count):
+        curve = int(rng.integers(usual.n_curves))
+        length, servers[k] = int(usual.counts[curve]), usual.server[curve]
+        own = slice(int(stops[curve]) - length, int(stops[curve]))
+        for batch, (times, values, known) in zip(batches, _ends(usual, k, length, rng),
+                                                 strict=True):
+            batch["times"][k, own], batch["values"][k, own] = times, values
+            if "covariates" in batch:
+                batch["covariates"][k, curve] = known
+    one, other = (replace(usual, **batch) for batch in batches)
+    return Pairs(one, other, servers)
+
+
+def _ends(usual: CurveData, k: int, length: int, rng: np.random.Generator
+          ) -> list[tuple[Array, Array, Array]]:
+    """Two extreme curves; half of the time mirror images, a quarter with the same covariates."""
+    first, second = extreme_curve(length, rng), extreme_curve(length, rng)
+    known = [extreme_covariates(usual.facts, rng) for _ in range(2)]
+    if _opposite(k):
+        second = (first[0], -first[1])
+    if k % 4 == 1:
+        known[1] = known[0]
+    return [(*first, known[0]), (*second, known[1])]
+
+
+def _repeated(usual: CurveData, count: int) -> dict[str, Any]:
+    """Copies of everything that a neighbour may change."""
+    names = ("times", "values", *(() if usual.covariates is None else ("covariates",)))
+    return {name: np.repeat(getattr(usual, name), count, axis=0) for name in names}
+
+
+# -- curves that are read on a grid ---------------------------------------------------------------
+
+
+def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData:
+    """Ordinary curves on a common grid, whose norm is bounded far more tightly than readings."""
+    n = n_curves or (50 if mechanism.task == MEAN_FUNCTION.key else 20)
+    grid, rng = midpoints(30), np.random.default_rng(1)
+    has_covariates = mechanism.task == VARYING_COEFFICIENTS.key
+    names = (Covariate("G1", -2.0, 6.0), Covariate("G2")) if has_covariates else ()
+    facts = PublicFacts(value_low=-60.0, value_high=60.0, norm_bound=1.3, common_times=grid.times,
+                        covariates=names)
+    known = rng.uniform(-1.0, 1.0, (1, n, len(names))) if names else None
+    return CurveData(np.tile(grid.times, n)[None], rng.normal(size=(1, n * grid.size)),
+                     np.full(n, grid.size), np.zeros(n, dtype=np.int64), facts, covariates=known)
+
+
+def pairs_of_whole_curves(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """One curve is replaced by a worst shape, with its covariates; others may be one shape, too.
+
+    Covariates of everybody are drawn anew for each pair.
+    """
+    usual, (values, curve) = question.usual, curves_of_pairs(*_parts(question), count, rng)
+    grid = question.mechanism.grid(usual.facts)
+    times = np.broadcast_to(np.tile(grid.times, usual.n_curves), values[0].shape)
+    known = [None, None] if usual.covariates is None else _known_of_all(usual, curve, rng)
+    one, other = (CurveData(times, values[side], np.full(usual.n_curves, grid.size), usual.server,
+                            usual.facts, covariates=known[side]) for side in range(2))
+    return Pairs(one, other, usual.server[curve])
+
+
+def _known_of_all(usual: CurveData, curve: NDArray[np.int64], rng: np.random.Generator
+                  ) -> list[Any]:
+    """Covariates of everybody in both data sets, which differ in those of the chosen curves."""
+    one = np.stack([[extreme_covariates(usual.facts, rng) for _ in range(usual.n_curves)]
+                    for _ in curve])
+    other, far = one.copy(), np.array([one.high for one in usual.facts.covariates])
+    for k, chosen in enumerate(curve):
+        drawn = [extreme_covariates(usual.facts, rng) for _ in range(2)]
+        one[k, chosen], other[k, chosen] = (far, far) if _opposite(k) else drawn
+    return [one, other]
+
+
+def _parts(question: Question) -> tuple[Any, CurveData, Budget]:
+    return question.mechanism, question.usual, question.budget
+
+
+# -- single readings ------------------------------------------------------------------------------
+
+
+def usual_readings(mechanism: Any) -> CurveData:
+    """Forty people at two sites, one reading each."""
+    rng = np.random.default_rng(3)
+    facts = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=0.1, unit_scale=True)
+    return CurveData(rng.random((1, 40)), rng.normal(size=(1, 40)), np.ones(40, dtype=np.int64),
+                     np.repeat([0, 1], 20), facts)
+
+
+def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """One reading is replaced: the same time with the label turned over, or any other.
+
+    Times run over a fine grid, so that wherever functions overlap or peak is tried. In some pairs
+    all other readings are as large as they can be, and one of the two is missing.
+    """
+    usual: CurveData = question.usual
+    batches = [_repeated(usual, count) for _ in range(2)]
+    chosen = rng.integers(usual.n_curves, size=count)
+    level = question.mechanism.level or 5
+    times = (rng.integers(2**level, size=count) + rng.choice(_FRACTIONS, count)) / 2**level
+    sizes = rng.choice([1e-3, 1.0, 2.5, 40.0, 1e9, np.inf, np.nan], count)
+    sizes[1::2] = 1e9
+    others = np.where(np.arange(count) % 4 == 0, rng.permutation(times), times)
+    others[::16] = rng.choice([1.0, np.nan, -3.0, 7.0, np.inf], len(others[::16]))
+    rows, crowd = np.arange(count), np.arange(count) % 8 == 3
+    labels = [sizes, np.where(crowd, rng.choice(NO_NUMBERS, count), -sizes)]
+    for batch, time, label in zip(batches, (times, others), labels, strict=True):
+        batch["times"][crowd], batch["values"][crowd] = times[crowd, None], 1e9
+        batch["times"][rows, chosen], batch["values"][rows, chosen] = time, label
+    one, other = (replace(usual, **batch) for batch in batches)
+    return Pairs(one, other, usual.server[chosen])
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def usual_rows(mechanism: Any) -> SampleData:
+    """Rows of six numbers on six machines of four rows."""
+    facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * 6)
+    x = np.random.default_rng(1).normal(size=(1, 24, 6))
+    return SampleData(x, None, np.repeat(np.arange(6), 4), facts)
+
+
+def pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """A row is replaced, or all rows of a machine where machines are what is protected."""
+    usual: SampleData = question.usual
+    x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
+    rows = rng.integers(usual.n_curves, size=count)
+    for k, row in enumerate(rows):
+        whole = getattr(question.mechanism, "protects", "row") == "machine"
+        own = usual.server == usual.server[row] if whole else np.arange(usual.n_curves) == row
+        for side, end in enumerate((-1.0, 1.0)):
+            odd = rng.choice(NO_NUMBERS, usual.x.shape[2])
+            x[side][k, own] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else odd
+    one, other = (replace(usual, x=each) for each in x)
+    return Pairs(one, other, usual.server[rows])
+
+
+def usual_rows_with_response(mechanism: Any) -> SampleData:
+    """Rows of eight features and a response on three machines of ten rows."""
+    rng = np.random.default_rng(1)
+    facts = PublicFacts(unit_scale=True, reading_sd=0.5, value_low=-8.0, value_high=8.0,
+                        covariates=(Covariate("x", -4.0, 4.0),) * 8)
+    return SampleData(rng.standard_normal((1, 30, 8)), rng.standard_normal((1, 30)),
+                      np.arange(30) // 10, facts)
+
+
+def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """A row at the clips and far beyond; in every other pair the response turns over."""
+    usual: SampleData = question.usual
+    assert usual.y is not None
+    x, y = ([np.repeat(a, count, axis=0) for _ in range(2)] for a in (usual.x, usual.y))
+    rows = rng.integers(usual.n_curves, size=count)
+    for k, row in enumerate(rows):
+        both = [_extreme_row(usual.x.shape[2], rng) for _ in range(2)]
+        if _opposite(k):
+            both = [(np.sign(both[0][0]) * 1e3, end * 1e308) for end in (-1.0, 1.0)]
+        for side, (features, response) in enumerate(both):
+            x[side][k, row], y[side][k, row] = features, response
+    one, other = (replace(usual, x=x[side], y=y[side]) for side in range(2))
+    return Pairs(one, other, usual.server[rows])
+
+
+def _extreme_row(size: int, rng: np.random.Generator) -> tuple[Array, float]:
+    """At clips and far beyond, sign by sign; half of it zero; or no number in places."""
+    kind, x = rng.integers(5), rng.choice([-1.0, 1.0], size)
+    x = x * rng.choice([1.0, 4.0, 4.0 * (1 + 1e-9), 1e3, 1e300])
+    if kind == 0:
+        x = np.where(rng.random(size) < 0.5, x, 0.0)
+    if kind == 1:
+        x[rng.integers(size)] = rng.choice(NO_NUMBERS)
+    y = rng.choice(NO_NUMBERS) if kind == 2 else rng.choice([-1.0, 1.0]) * rng.choice(
+        [0.0, 3.0, 1e6, 1e308])
+    return x, float(y)
+
+
+# -- points, and points with a label --------------------------------------------------------------
+
+
+def usual_points(mechanism: Any) -> SampleData:
+    """Points of the line at two sites, of twenty and fifteen records."""
+    x = np.random.default_rng(5).random((1, 35, 1))
+    return SampleData(x, None, np.repeat([0, 1], [20, 15]),
+                      PublicFacts(covariates=(Covariate("x", 0.0, 1.0),)))
+
+
+def pairs_of_points(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """One point is replaced; the first pairs go from an end to everywhere."""
+    usual: SampleData = question.usual
+    x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
+    row = rng.integers(usual.n_curves, size=count)
+    outside = np.array([-5.0, 7.0, 1e300, -1e300, np.inf, -np.inf, np.nan])
+    for side in range(2):
+        places = np.where(rng.random((count, usual.x.shape[2])) < 0.1, rng.choice(
+            outside, (count, usual.x.shape[2])), rng.random((count, usual.x.shape[2])))
+        x[side][np.arange(count), row] = _within(places, usual.facts)
+    apart = np.arange(count) % 2 == 0  # the second at a given distance from the first
+    from_end = rng.random((count, usual.x.shape[2])) * (np.arange(count) % 4 == 0)[:, None]
+    x[0][apart, row[apart]] = _within(from_end[apart], usual.facts)
+    one, other = (replace(usual, x=each) for each in x)
+    return Pairs(one, other, usual.server[row])
+
+
+def _within(unit: Array, facts: PublicFacts) -> Array:
+    """Places on [0, 1]^d in the units of the columns."""
+    low, high = (np.array([getattr(c, end) for c in facts.covariates]) for end in ("low", "high"))
+    return np.asarray(low + unit * (high - low))
+
+
+def usual_labelled(mechanism: Any) -> SampleData:
+    """Points of the line with labels around a wave."""
+    points, rng = usual_points(mechanism), np.random.default_rng(7)
+    labels = np.sin(7 * points.x[..., 0]) + 0.1 * rng.normal(size=points.x.shape[:2])
+    return replace(points, y=labels)
+
+
+def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """A point and its label are replaced; of the others some pairs stand all in one place."""
+    usual: SampleData = question.usual
+    assert usual.y is not None
+    x, y = np.repeat(usual.x, count, axis=0), np.repeat(usual.y, count, axis=0)
+    facts, crowd = usual.facts, np.arange(count) % 3
+    x[crowd > 0] = _within(np.full(usual.x.shape[2], 0.5), facts)
+    y[crowd == 1] = facts.value_high
+    y[crowd == 2] = np.where(np.arange(usual.n_curves) % 2, facts.value_low, facts.value_high)
+    row, rows = rng.integers(usual.n_curves, size=count), np.arange(count)
+    places = rng.choice([0.5, 0.5, 0.5, 0.02, 0.02, 0.98, -5.0, np.inf, np.nan], (2, count))
+    labels = rng.choice([1.0, 0.97, 50.0, 1e4, 1e300, np.inf, np.nan], (2, count))
+    labels[0], labels[1] = facts.value_low * labels[0], facts.value_high * labels[1]
+    places[1, ::2] = places[0, ::2]
+    sides = []
+    for place, label in zip(places, labels, strict=True):
+        own_x, own_y = x.copy(), y.copy()
+        own_x[rows, row], own_y[rows, row] = _within(place[:, None], facts), label
+        sides.append(replace(usual, x=own_x, y=own_y))
+    return Pairs(sides[0], sides[1], usual.server[row])
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def usual_numbers(mechanism: Any) -> CurveData:
+    """Six people at three sites; with many numbers each where people are protected and vote."""
+    people, each = 6, 1500 if mechanism.setting.endswith("user") else 5
+    values = np.random.default_rng(2).uniform(-2, 3, size=(1, people * each))
+    return CurveData(np.zeros_like(values), values, np.full(people, each),
+                     np.array([0, 0, 1, 1, 1, 2]), PublicFacts(value_low=-2.0, value_high=3.0))
+
+
+def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
+    """One number is replaced, or all numbers of one person where people are protected."""
+    usual: CurveData = question.usual
+    stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.endswith("user")
+    sides, people = [usual.values.repeat(count, axis=0) for _ in range(2)], rng.integers(
+        usual.n_curves, size=count)
+    for k, person in enumerate(people):
+        first = int(stops[person] - usual.counts[person])
+        item = first + int(rng.integers(usual.counts[person]))
+        own = slice(first, int(stops[person])) if by_person else slice(item, item + 1)
+        for side, end in zip(sides, (-1.0, 1.0), strict=True):
+            if k % 10 < 3:
+                side[k] = np.array([usual.facts.value_low, usual.facts.value_high, np.nan])[k % 3]
+            side[k, own] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else (
+                rng.choice(NO_NUMBERS))
+    times = np.zeros_like(sides[0])
+    one, other = (replace(usual, times=times, values=side) for side in sides)
+    return Pairs(one, other, usual.server[people])
+
+
+_CURVES = Family("curves", usual_curves, pairs_of_curves)
+_WITH_COVARIATES = Family("curves with covariates", lambda mechanism: usual_curves(
+    mechanism, n_covariates=1), pairs_of_curves)
+_WHOLE = Family("whole curves", usual_whole_curves, pairs_of_whole_curves)
+FAMILIES: dict[tuple[str, str], Family] = {
+    (MEAN_FUNCTION.key, ""): _CURVES,
+    (VARYING_COEFFICIENTS.key, ""): _WITH_COVARIATES,
+    (WAVELET_REGRESSION.key, ""): Family("single readings", usual_readings, pairs_of_readings),
+    (SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),
+    (SPARSE_REGRESSION.key, ""): Family("rows with a response", usual_rows_with_response,
+                                        pairs_of_rows_with_response),
+    (UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers),
+    **{(task.key, "whole"): _WHOLE for task in (MEAN_FUNCTION, VARYING_COEFFICIENTS, COVARIANCE)},
+    (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
+    (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),
+}

@@ -1,0 +1,154 @@
+"""Record a run, hold everything random fixed, and replay it on neighbouring data.
+
+Both runs draw the same noise, because they have the same seed and sizes, and hear the same answers
+to whatever is sent. So all that is left of the difference between two messages is how far one
+record moves the numbers behind them. Answers are those of the run itself, or an adversary's:
+earlier outputs are known to the attacker, and a claim must hold whatever they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine import transcript
+from engine.audit import permission
+from engine.noise.selection import Law, Scales
+from engine.types import Array, Budget, Data, Estimate
+
+_SIZES = (0.0, 1e-6, 0.01, 0.3, 3.0, 1e3)  # of an adversary's answers
+_HONEST = 5  # every so many pairs hear what was really sent
+MATRIX = 4  # dimensions of messages that are symmetric matrices
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is needed to price a noisy choice of the largest entries."""
+
+    law: Law
+    kept: int
+    scales: Scales
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """One message of all data sets: `values` and `noise` (repeats, ways, …).
+
+    `law` is "laplace" or "bits" where the mechanism says so, a `Selection`, or None: then it
+    follows from the ledger. Of several ways the adversary takes the one that suits him best.
+    """
+
+    server: int
+    step: str
+    values: Array
+    noise: Array
+    law: str | Selection | None = None
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What must not differ between neighbours, beside the noise of each."""
+        return (self.server, self.step, self.values.shape, self.law)
+
+    def followed_by(self, other: Heard) -> Heard:
+        """With the repeats of a later part of the run."""
+        return replace(self, values=np.concatenate([self.values, other.values]),
+                       noise=np.concatenate([self.noise, other.noise]))
+
+
+class Recorder:
+    """Notes what is sent and answers: as an adversary would, or with the answers of another run."""
+
+    def __init__(self, answers: Sequence[Array] | None = None,
+                 rng: np.random.Generator | None = None) -> None:
+        self.heard: dict[tuple[int, str], Heard] = {}
+        self.added: list[tuple[str, Array]] = []
+        self.answers: list[Array] = []
+        self.has_sums = False
+        self._given, self._rng = answers, rng
+
+    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+        spread, before = np.broadcast_to(noise, values.shape), self.heard.get((server, step))
+        if before is not None and isinstance(before.law, Selection):
+            self.added.append((step, _added(values[:, 0], before.values[:, 0], spread[:, 0])))
+        else:
+            self._note(Heard(server, step, values[:, :1].copy(), spread[:, :1].copy()))
+        answer = self._answer(values, spread)
+        self.answers.append(answer)
+        return answer.copy()
+
+    def summed(self, step: str, values: Array, law: str, noise: Array) -> None:
+        self.has_sums = True
+        self._note(Heard(transcript.CENTRE, step, values.copy(),
+                         np.broadcast_to(noise, values.shape).copy(), law))
+
+    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+                ) -> None:
+        self._note(Heard(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
+                         Selection(law, kept, scales)))
+
+    def _note(self, message: Heard) -> None:
+        """Parts of a run for other repeats, and calls of one name, are put together."""
+        key = (message.server, message.step)
+        before = self.heard.get(key)
+        self.heard[key] = message if before is None else before.followed_by(message)
+
+    def _answer(self, values: Array, spread: Array) -> Array:
+        if self._given is not None:
+            place = len(self.answers)
+            fits = place < len(self._given) and self._given[place].shape == values.shape
+            return self._given[place] if fits else values
+        if self._rng is None:
+            return values
+        return _adversary(values, spread, self._rng)
+
+
+def _added(values: Array, exact: Array, spread: Array) -> Array:
+    """Noise of unit size on the entries that were chosen and sent, NaN elsewhere: (repeats, d)."""
+    with np.errstate(all="ignore"):
+        return np.where(spread > 0, (values - exact) / spread, np.nan)
+
+
+def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:
+    """Any numbers where there is noise: ordinary, zero, tiny, huge; some pairs hear the truth."""
+    chosen = rng.standard_normal(values.shape)
+    if values.ndim == MATRIX and values.shape[-1] == values.shape[-2]:
+        chosen = (chosen + chosen.swapaxes(-1, -2)) / 2
+    size = rng.choice(_SIZES, size=(len(values), *[1] * (values.ndim - 1)))
+    is_honest = (np.arange(len(values)) % _HONEST == 0).reshape(size.shape)
+    noisy = np.broadcast_to((spread > 0)[:, :1], values.shape)  # noise may depend on the column
+    return np.where(noisy & ~is_honest, chosen * size, values)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A release of all data sets at once, and everything that was heard of it.
+
+    `added` is the noise on entries that were chosen from exact numbers, step by step.
+    """
+
+    estimate: Estimate
+    heard: dict[tuple[int, str], Heard]
+    answers: list[Array]
+    has_sums: bool
+    added: list[tuple[str, Array]]
+
+
+def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple[int, ...]
+             ) -> Estimate:
+    """A release inside the audit, where broken variants may run, too."""
+    noise = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
+    with permission.granted(), np.errstate(all="ignore"):
+        estimate: Estimate = mechanism.release_many(data, [(budget,)], draws, noise)
+    return estimate
+
+
+def run(mechanism: Any, data: Data, budget: Budget, seed: int,
+        answers: Sequence[Array] | None = None, rng: np.random.Generator | None = None) -> Run:
+    """Release once, with the answers of another run, of an adversary (`rng`), or as it is."""
+    recorder = Recorder(answers, rng)
+    with transcript.overheard(recorder):
+        estimate = released(mechanism, data, budget, 1, (seed,))
+    return Run(estimate, recorder.heard, recorder.answers, recorder.has_sums, recorder.added)

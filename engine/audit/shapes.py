@@ -1,0 +1,105 @@
+"""Curves on a grid that may be the worst for a release of a whole function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.functional_release import Linear, Smoothing
+from engine.types import Array, Budget, CurveData
+
+_SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """`some` (…, K) of any size, `lifting` (K,) of its own, and the bound of root mean squares."""
+
+    some: Array
+    lifting: Array
+    bound: float
+
+    def one(self, rng: np.random.Generator) -> Array:
+        return np.asarray(self.some[rng.integers(len(self.some))] * rng.choice([-1, 1]))
+
+    def held(self, shape: Array) -> Array:
+        return sized(shape, self.bound)
+
+
+def curves_of_pairs(mechanism: Any, usual: CurveData, budget: Budget, count: int,
+                    rng: np.random.Generator) -> tuple[list[Array], NDArray[np.int64]]:
+    """Values (count, n K) of both data sets of each pair, and which curve was replaced."""
+    shapes = shapes_of(mechanism, usual, budget)
+    n, size = usual.n_curves, shapes.some.shape[1]
+    values = rng.normal(size=(2, count, n, size))
+    values[1] = values[0]
+    curve = rng.integers(n, size=count)
+    for k in range(count):
+        others, *ends = _ends(shapes, k, rng)
+        if others is not None:
+            values[:, k] = others
+        values[:, k, curve[k]] = ends
+    values += usual.facts.value_middle
+    return [side.reshape(count, -1) for side in values], curve
+
+
+def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
+    """Along s/b, where sums are largest; constant, a spike, jagged; along single functions."""
+    n, grid = usual.n_curves, mechanism.grid(usual.facts)
+    space = mechanism.space(grid, usual.sizes)
+    smoothing = mechanism.smoothings(space.eigenvalues, n, n * budget.epsilon)[0]
+    changes, shape = smoothing.differences(2 / n, 2 / n, n), mechanism.shape(space.eigenvalues)
+    filtered = changes.moving * getattr(smoothing, "shrink", 1.0)
+    worst = [filtered / one for one in (shape, np.maximum(changes.spectrum, 1e-12))]
+    functions = space.basis(grid.points[:, 0]).T
+    flat, places = np.ones(grid.size), np.arange(grid.size)
+    some = [*(one @ functions for one in worst), space.analysis.sum(axis=1), flat,
+            flat * (places == grid.size // 4), flat - 2 * (places % 2), *functions[:6],
+            functions[-1]]
+    bound, used = mechanism.reach(usual.facts), worst[mechanism.constants == "optimal"]
+    return Shapes(np.array(some), bound * _lifting(smoothing, used, n) @ functions, bound)
+
+
+def _lifting(smoothing: Smoothing, worst: Array, n: int) -> Array:
+    """What n − 1 curves must be to lift two opposite means above all thresholds at once."""
+    if isinstance(smoothing, Linear):
+        return 0 * worst
+    unit = worst / np.linalg.norm(worst)
+    thresholds = getattr(smoothing, "thresholds", 0.0)
+    return np.where(unit > 0, (n * thresholds + unit) / (n - 1) * (1 + 1e-9), 0.0)
+
+
+def sized(shape: Array, size: float) -> Array:
+    """The shape with this root mean square."""
+    return np.asarray(shape * (size / np.sqrt(np.mean(shape**2))))
+
+
+def _extreme(shapes: Shapes, rng: np.random.Generator) -> Array:
+    """A worst shape at the bound or far beyond it, wild numbers, or none in places."""
+    curve = shapes.held(shapes.one(rng)) * rng.choice(_SIZES)
+    kind = rng.integers(8)
+    if kind == 0:
+        curve[rng.integers(len(curve), size=5)] = rng.choice([np.nan, np.inf, -np.inf, 1e308])
+    if kind == 1:
+        curve = rng.standard_normal(len(curve)) * 10.0 ** rng.integers(-3, 9)
+    if kind == 2:
+        curve = np.full(len(curve), rng.choice([0.0, 5e-324, np.nan, np.inf]))
+    return curve
+
+
+def _ends(shapes: Shapes, k: int, rng: np.random.Generator) -> tuple[Array | None, Array, Array]:
+    """The curve of all others (None: ordinary ones), and two curves that replace each other."""
+    count = len(shapes.some)
+    if k < 3 * count:
+        shape = shapes.held(shapes.some[k % count])
+        return (None, shape, shapes.lifting)[k // count], shape, -shape
+    if k < 4 * count:
+        before, after = shapes.some[k - 3 * count], shapes.some[k - 3 * count - 1]
+        return None, shapes.held(before), shapes.held(after)
+    first = _extreme(shapes, rng)
+    second = (-first, first, _extreme(shapes, rng), shapes.held(shapes.one(rng)))[k % 4]
+    others = (None, shapes.held(shapes.one(rng)), _extreme(shapes, rng))[k % 3]
+    return others, first, second

@@ -1,0 +1,87 @@
+"""Variants of the mechanisms with one privacy bug each, which the audit must catch.
+
+They are not registered and refuse to release anything outside `engine.audit`. Each says in one
+sentence what is wrong: the first line of its docstring. Most are bugs that were really published or
+shipped somewhere. Adding one is adding a class: every module of this package is searched.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from engine.audit import permission
+from engine.audit.cases import Case
+from engine.errors import InputError
+from engine.mechanisms import Mechanism
+from engine.types import Budget, Data, Estimate
+
+_bugs: dict[str, Bug] = {}
+
+
+class Broken(Mechanism):
+    """Comes first among the bases of a broken variant and keeps it inside the audit."""
+
+    def release_many(self, data: Data, budgets: Any, draws: int, rng: np.random.Generator
+                     ) -> Estimate:
+        if not permission.is_granted():
+            raise InputError("This variant is broken on purpose and releases nothing outside the "
+                             "audit.", field="mechanism", hint="Choose the mechanism itself.")
+        return super().release_many(data, budgets, draws, rng)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A broken variant as it is audited; `what` says in one sentence what is wrong with it."""
+
+    name: str
+    case: Case
+    what: str
+    family: str
+
+
+def bug(budget: Budget, chunk: int = 200, **chosen: Any) -> Callable[[type], type]:
+    """Note a variant: its settings, its budget, and how many pairs are tried at a time."""
+    def note(cls: Any) -> type:
+        family = cls.__module__.rpartition(".")[2]
+        what = str(cls.__doc__).strip().partition("\n")[0]
+        case = Case(cls(**chosen), budget, chunk=chunk)
+        if cls.__name__ in _bugs:
+            raise ValueError(f"two bugs have the name {cls.__name__!r}")
+        _bugs[cls.__name__] = Bug(cls.__name__, case, what, family)
+        return cls
+    return note
+
+
+@cache
+def _loaded() -> bool:
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return True
+
+
+def bugs() -> tuple[Bug, ...]:
+    """All bugs, by family and name."""
+    _loaded()
+    return tuple(sorted(_bugs.values(), key=lambda one: (one.family, one.name)))
+
+
+def get(name: str) -> Bug:
+    """The bug of this name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    _loaded()
+    if name not in _bugs:
+        raise InputError(f"There is no broken variant {name!r}.", field="broken",
+                         hint=f"Choose one of {', '.join(sorted(_bugs))}.")
+    return _bugs[name]

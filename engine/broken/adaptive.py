@@ -1,0 +1,231 @@
+"""The adaptive releases with one bug each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine import transcript
+from engine.broken import Broken, bug
+from engine.location import STEPS, Site
+from engine.mechanisms import adaptive_coefficients, adaptive_mean
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.types import Array, Budget, Estimate
+
+_MEAN, _COEFFICIENTS = Budget(40.0, 1e-3), Budget(400.0, 1e-3)
+_LOCATIONS = np.array([0, 2, 4])  # steps that release a location; the others release sizes
+
+
+class _OtherSites(Broken, AdaptiveMean):
+    """Sites that do something else with their curves."""
+
+    def site(self, honest: Site) -> Site:
+        raise NotImplementedError
+
+    def _fit(self, *args: Any) -> Any:
+        outer = self
+
+        class Fit(adaptive_mean._Fit):
+            def _site(self, *args: Any) -> Site:
+                return outer.site(super()._site(*args))
+
+        return Fit(self, *args)
+
+
+@bug(_MEAN, truncation=3)
+class SharesSumToMoreThanOne(Broken, AdaptiveMean):
+    """Each of the releases pays with a third more than its share of the budget."""
+
+    def shares(self, pure: bool) -> tuple[float, ...]:
+        return tuple(4 / 3 * share for share in super().shares(pure))
+
+
+@bug(_MEAN, truncation=3)
+class EveryReleaseSpendsEverything(Broken, AdaptiveMean):
+    """Each of six releases about the same people spends the whole budget."""
+
+    def shares(self, pure: bool) -> tuple[float, ...]:
+        return (1.0,) * len(super().shares(pure))
+
+
+@bug(_MEAN, truncation=3)
+class LocationsAsIfLeftOut(_OtherSites):
+    """Noise of averages for a curve that is left out instead of one that is replaced."""
+
+    def site(self, honest: Site) -> Site:
+        unit = honest.unit.copy()
+        unit[_LOCATIONS] /= 2
+        return replace(honest, unit=unit)
+
+
+@bug(_MEAN, truncation=3)
+class SizesAreFree(_OtherSites):
+    """How large deviations are is released with a tenth of its noise, being only a scale."""
+
+    def site(self, honest: Site) -> Site:
+        unit = honest.unit.copy()
+        unit[[1, 3]] /= 10
+        return replace(honest, unit=unit)
+
+
+@dataclass(frozen=True)
+class _Passing:
+    """Deviations in which a curve that says nothing is no number."""
+
+    honest: Any
+
+    @property
+    def n_curves(self) -> int:
+        return int(self.honest.n_curves)
+
+    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
+        found = self.honest.at(centres, repeats, columns)
+        empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
+        return np.where(empty[:, None, None], np.nan, found)
+
+
+@bug(_MEAN, truncation=3)
+class MissingReadingsPass(_OtherSites):
+    """A curve with a reading that is no number is averaged like any other."""
+
+    def site(self, honest: Site) -> Site:
+        return replace(honest, deviations=_Passing(honest.deviations))
+
+
+class _Sending(Site):
+    """A site that changes what it is about to send: a statistic, its noise, and what it says."""
+
+    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        raise NotImplementedError
+
+    def send(self, step: int, statistic: Array, scale: Array) -> Array:
+        noise = self.noise[step] if self.symmetric is None or step < 5 else self.symmetric
+        sent, added, said = self.changed(step, statistic, scale)
+        return transcript.sent(self.index, STEPS[step], sent + added * noise, said)
+
+
+def _as(cls: type[Site], honest: Site) -> Site:
+    return cls(honest.deviations, honest.unit, honest.noise, honest.symmetric, honest.index)
+
+
+class _ScaledByData(_Sending):
+    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        largest = np.abs(self.deviations.targets).max(axis=(1, 2))  # type: ignore[attr-defined]
+        scale = scale * largest.reshape(-1, *[1] * (scale.ndim - 1)) / 10
+        return statistic, scale, scale
+
+
+@bug(_MEAN, truncation=3)
+class NoiseFollowsTheLargestCurve(_OtherSites):
+    """The noise is made for the largest deviation at hand instead of the clip."""
+
+    def site(self, honest: Site) -> Site:
+        return _as(_ScaledByData, honest)
+
+
+class _ByComplete(_Sending):
+    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        empty = (self.deviations.slopes == 0).all(axis=(1, 2))  # type: ignore[attr-defined]
+        share = (~empty).mean(axis=1) ** 10
+        return statistic / share.reshape(-1, *[1] * (statistic.ndim - 1)), scale, scale
+
+
+@bug(_MEAN, 1000, truncation=3)
+class DividesByCompleteCurves(_OtherSites):
+    """Averages are reweighted by how many curves are complete, which is private."""
+
+    def site(self, honest: Site) -> Site:
+        return _as(_ByComplete, honest)
+
+
+class _Quiet(_Sending):
+    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+        return statistic, 0.8 * scale, scale
+
+
+@bug(_MEAN, 2000, truncation=3)
+class AFifthOfTheNoiseIsMissing(_OtherSites):
+    """Every message has four fifths of the noise that the ledger counts on."""
+
+    def site(self, honest: Site) -> Site:
+        return _as(_Quiet, honest)
+
+
+@bug(_MEAN, 2000, truncation=3)
+class SameNoiseInEveryStep(_OtherSites):
+    """The five steps share one draw of noise, so that their differences give curves away."""
+
+    def site(self, honest: Site) -> Site:
+        return replace(honest, noise=np.broadcast_to(honest.noise[:1], honest.noise.shape))
+
+
+@bug(_MEAN, truncation=3)
+class CentredOnRawReadings(Broken, AdaptiveMean):
+    """The released curve is moved to the raw average of the readings."""
+
+    def release_many(self, data: Any, *args: Any) -> Estimate:
+        honest = super().release_many(data, *args)
+        middle = np.clip(np.nan_to_num(data.values), -1, 1).mean(axis=1)[:, None, None]
+        return replace(honest, coefficients=honest.coefficients + middle)
+
+
+class _OtherFit(Broken, AdaptiveCoefficients):
+    """Coefficients that are fitted otherwise."""
+
+    fit: type[adaptive_coefficients._Fit]
+
+    def _fit(self, *args: Any) -> Any:
+        return type(self).fit(self, *args)
+
+
+class _QuietGram(adaptive_coefficients._Fit):
+    def _gram_noise(self, s: int, feasible: list[int]) -> Array:
+        return super()._gram_noise(s, feasible) / 3
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class MomentsForgetTheCovariates(_OtherFit):
+    """Second moments of covariates get noise as if one person moved them by one over n."""
+
+    fit = _QuietGram
+
+
+class _RawGram(adaptive_coefficients._Fit):
+    def _sent_gram(self, s: int, curves: Any, *args: Any) -> Array:
+        sent = super()._sent_gram(s, curves, *args)
+        raw = curves.regressors @ curves.regressors.swapaxes(1, 2) / curves.n_curves
+        return np.broadcast_to(raw[:, None], sent.shape).copy()
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class InverseOfRawMoments(_OtherFit):
+    """The centre inverts the second moments at hand instead of those that were released."""
+
+    fit = _RawGram
+
+
+class _RawCovariates(adaptive_coefficients._Fit):
+    def __init__(self, mechanism: Any, data: Any, *args: Any) -> None:
+        super().__init__(mechanism, data, *args)
+        raw = np.clip(np.nan_to_num(data.covariates), -1e6, 1e6).swapaxes(1, 2)
+        ones = np.ones((len(raw), 1, raw.shape[2]))
+        self.curves = replace(self.curves, regressors=np.concatenate([ones, raw], axis=1))
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class CovariatesBeyondTheirRange(_OtherFit):
+    """Covariates outside their stated range are taken as they are."""
+
+    fit = _RawCovariates
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class LedgerForgetsTheMoments(Broken, AdaptiveCoefficients):
+    """All of the budget goes to the later releases, though second moments had a fifth of it."""
+
+    def plan(self, data: Any, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().plan(data, budgets)
+        return replace(honest, shares=tuple(share / 0.8 for share in honest.shares))

@@ -1,0 +1,169 @@
+"""Every registered mechanism is audited the moment it exists.
+
+A mechanism without an entry in `engine.audit.cases` is audited with its usual settings and must
+attain its claim; one whose data nobody knows how to attack fails with a message that says so.
+"""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from engine import __main__ as command_line
+from engine import audit, transcript
+from engine.audit import cases, neighbours
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
+from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.sources.regression_points import RegressionPoints
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+
+ROUNDING = 1 + 1e-9
+CASES = [case for cls in mechanisms.all() for case in audit.cases_of(cls)]
+every_case = pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.mechanism.key} {case.mechanism.changed()}")
+
+
+@every_case
+def test_no_neighbour_finds_more_than_is_claimed_and_some_find_what_is_attained(case):
+    """800 pairs, or 240 where each is slow; and noise of the size that is said, always fresh."""
+    report = audit.audit_case(case, tries=240 if case.chunk < 100 else 800, runs=0)
+    print(report.ratio)
+    assert not report.reason
+    assert case.attains <= report.ratio <= ROUNDING
+    assert report.verdict == "holds"
+
+
+@pytest.mark.slow
+@every_case
+def test_neither_long_searches_nor_outputs_alone_find_more_than_is_claimed(case):
+    """10 000 pairs or 20 seconds of them, and 50 000 releases of each side of the worst."""
+    report = audit.audit_case(case, seed=2, tries=10_000, runs=50_000, seconds=40)
+    assert report.verdict == "holds"
+    assert report.bound <= report.claimed_epsilon
+
+
+def test_whatever_attains_less_says_why():
+    assert all(case.why for case in CASES if case.attains < audit.ATTAINED)
+    assert all(case.attains >= 0.5 for case in CASES)
+
+
+def test_every_task_of_every_mechanism_is_audited():
+    for cls in mechanisms.all():
+        audited = set().union(*(case.mechanism.served for case in audit.cases_of(cls)))
+        assert cls.tasks - {"functional_summary"} <= audited
+
+
+def test_a_mechanism_of_a_new_kind_is_told_that_it_needs_neighbours():
+    class Foreign(Mechanism):
+        key, label, tasks, family = "foreign", "Foreign", frozenset({"tea_leaves"}), "gradient"
+
+    with pytest.raises(InputError, match=r"No neighbours are known.*tea_leaves") as told:
+        neighbours.family_of(Foreign())
+    assert "engine.audit.neighbours" in told.value.hint
+
+
+# -- what a page sees ---------------------------------------------------------------------------
+
+
+def test_an_audit_climbs_under_its_claim_and_then_certifies():
+    steps = audit.audit(NoisyGradientMean(truncation=3, n_iterations=3), tries=1200, runs=20_000)
+    seen = []
+    with pytest.raises(StopIteration) as end:
+        while True:
+            seen.append(next(steps))
+    assert [one.tried for one in seen] == [400, 800, 1200, 1200]
+    assert all(a.worst <= b.worst for a, b in pairwise(seen))
+    assert all(one.worst <= one.claim * ROUNDING for one in seen)
+    assert end.value.value.runs == 20_000
+    assert end.value.value.confidence == pytest.approx(0.9998)
+
+
+def test_the_same_seed_gives_the_same_audit():
+    one, again = (audit.finished(audit.audit(SparseMeanLaplace(), tries=300, runs=2000, seed=4))
+                  for _ in range(2))
+    assert one.plain() == again.plain()
+
+
+@pytest.mark.parametrize(("mechanism", "source", "budget"), [
+    (NoisyGradientMean(), SparseCurves(n_curves=60, n_servers=2), Budget(1.0, 1e-3)),
+    (mechanisms.get("adaptive_mean")(), SparseCurves(n_curves=200), Budget(2.0, 1e-3)),
+    (mechanisms.get("iclp")(), SparseCurves(n_curves=60), Budget(1.0)),
+    (mechanisms.get("wavelet_global")(), RegressionPoints(n_curves=4000), Budget(2.0, 1e-5))],
+    ids=lambda one: getattr(one, "key", ""))
+def test_neighbours_can_be_those_of_a_source(mechanism, source, budget):
+    report = audit.finished(audit.audit(mechanism, source, budget, tries=60, runs=0))
+    assert 0 < report.ratio <= ROUNDING
+    assert report.verdict == "holds"
+
+
+def test_a_source_of_other_data_is_refused_kindly():
+    with pytest.raises(InputError, match="does not take such data"):
+        next(audit.audit(NoisyGradientMean(), RegressionPoints(n_curves=400)))
+
+
+def test_what_releases_nothing_cannot_be_audited():
+    with pytest.raises(InputError, match="nothing to audit"):
+        next(audit.audit(mechanisms.get("adaptive_mean")(), budget=Budget(0.01, 1e-3)))
+
+
+def test_a_listener_leaves_a_run_as_it_is_when_it_answers_with_what_it_hears():
+    class Echo:
+        def sent(self, server, step, values, noise):
+            return values
+
+        def summed(self, step, values, law, noise): ...
+
+        def weighed(self, server, step, values, law, kept, scales): ...
+
+    for case in CASES:
+        if case.mechanism.key in ("noisy_gradient_mean", "sparse_mean_signs", "sparse_regression"):
+            data = neighbours.family_of(case.mechanism).usual(case.mechanism)
+            quiet = case.mechanism.release(data, (case.budget,), np.random.default_rng(1))
+            with transcript.overheard(Echo()):
+                heard = case.mechanism.release(data, (case.budget,), np.random.default_rng(1))
+            assert (quiet.coefficients == heard.coefficients).all()
+
+
+# -- the command line ---------------------------------------------------------------------------
+
+
+def test_the_command_line_audits_one_mechanism(capsys):
+    code = command_line.main(["audit", "sparse_mean_laplace", "--json", "--tries", "200", "--runs",
+                              "2000"])
+    printed = json.loads(capsys.readouterr().out)
+    assert code == 0 and printed["ok"]
+    one = printed["audits"][0]
+    assert one["verdict"] == "holds" and one["ratio"] == pytest.approx(1)
+    assert one["tried"] == 200 and one["confidence"] == pytest.approx(0.9998)
+
+
+def test_the_command_line_catches_a_broken_variant_and_says_what_is_wrong(capsys):
+    arguments = ["audit", "--broken", "NoClipping", "--tries", "200", "--runs", "0"]
+    assert command_line.main(arguments) == 0
+    assert "Gradients are not clipped" in capsys.readouterr().out
+
+
+def test_a_claim_that_is_broken_ends_with_one(capsys, monkeypatch):
+    class Quiet(UnivariateMean):
+        def reach(self, places, facts):
+            return super().reach(places, facts) / 2
+
+        def sent(self, data, places):
+            return UnivariateMean(setting=self.setting).sent(data, places)
+
+    monkeypatch.setattr(audit, "cases_of", lambda cls: [cases.Case(Quiet(), Budget(0.8))])
+    assert command_line.main(["audit", "univariate_mean", "--tries", "100", "--runs", "0"]) == 1
+    assert "broken" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("arguments", "told"), [
+    (["audit", "nothing"], "no mechanism"), (["audit", "--broken", "Nothing"], "no broken variant"),
+    (["audit", "frl", "--broken", "NoClipping"], "no broken variant of 'frl'")])
+def test_unknown_names_are_told_kindly(arguments, told, capsys):
+    assert command_line.main(arguments) == 2
+    assert told in capsys.readouterr().err
