@@ -216,7 +216,7 @@ def _column_title(stated: Covariate) -> str:
 
 def value_title(view: SummaryView) -> str:
     if view.task == DENSITY.key:
-        return "Density"
+        return "Density (1: spread evenly)"
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     return f"{view.facts.value_name}{unit}"
 

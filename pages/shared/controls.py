@@ -183,7 +183,7 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     now, source = settings.current(), settings.source(task)
     mechanism = now.mechanism_of(task)
     if not settings.uploaded(task):
-        st.subheader("Curves", anchor=False)
+        st.subheader("Records" if task in settings.OF_ROWS else "Curves", anchor=False)
         parameter_form(source, f"c_{source.key}",
                        lambda member: settings.change_source(task, member), leave_out=("mean",))
     st.subheader("Method", anchor=False)

@@ -283,9 +283,10 @@ def noise(view: View) -> None:
         with layout.fold("What finer grids would change", "summaries_grid") as is_open:
             if is_open:
                 _by_grid(view, mechanism)
-    with layout.fold("The exchange of curves that shows most", "summaries_worst") as is_open:
-        if is_open:
-            _worst(view, mechanism)
+    if view.task == FUNCTIONAL_SUMMARY.key:
+        with layout.fold("The exchange of curves that shows most", "summaries_worst") as is_open:
+            if is_open:
+                _worst(view, mechanism)
 
 
 def _dimension(view: View) -> int:
@@ -300,8 +301,7 @@ def _by_grid(view: View, mechanism: Iclp) -> None:
 
 
 def _worst(view: View, mechanism: FunctionalRelease) -> None:
-    found = (summary_view.worst_pair(mechanism, view.source, view.chosen.budget)
-             if view.task == FUNCTIONAL_SUMMARY.key else None)
+    found = summary_view.worst_pair(mechanism, view.source, view.chosen.budget)
     if found is None:
         st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
         return
