@@ -69,7 +69,7 @@ SERVED = (MEAN_FUNCTION, VARYING_COEFFICIENTS, DENSITY, COVARIANCE, RISK_MINIMIS
 _GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 do not suit
 _BANDWIDTH = {1: 0.12, 2: 0.2}
 _MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
-_ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
+ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
 Draw = Callable[[tuple[int, ...], np.random.Generator], Array]
 
 
@@ -542,10 +542,10 @@ class FunctionalRelease(Mechanism):
         if self.constants == "optimal":  # the spectrum may be off where functions differ in norm
             shape = min(differences.spectrum, shape, key=lambda own: (
                 differences.l1(own) ** 2 * float((block.norms * own**2) @ differences.moving)))
-        exact = _ROUND_UP * differences.l1(shape)
+        exact = ROUND_UP * differences.l1(shape)
         used = exact
         if self.constants == "published":
-            used = _ROUND_UP * differences.published(shape)
+            used = ROUND_UP * differences.published(shape)
         if used < exact:
             raise InputError(f"The published constant is too small here: at ε = {epsilon:.3g} it "
                              f"would spend {epsilon * exact / used:.3g}.", field="constants",

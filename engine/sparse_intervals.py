@@ -10,11 +10,11 @@ import numpy as np
 from engine import accounting
 from engine.errors import InputError
 from engine.lists import whole_numbers
-from engine.mechanisms import Mechanism
 from engine.noise.selection import GUMBEL, Indices
 from engine.registry import param
-from engine.sparse import Steps, fewest_rounds, is_standard, rows_of, stated_reach
+from engine.sparse import Steps, fewest_rounds, is_standard, rows_of
 from engine.sparse_averages import RowAverages
+from engine.sparse_guesses import PublicGuesses
 from engine.sparse_inference import (
     LARGEST_PRECISION,
     ONE,
@@ -26,7 +26,6 @@ from engine.sparse_inference import (
     pointwise_half_widths,
     simultaneous_half_width,
 )
-from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Intervals, PublicFacts, SampleData, Sizes
 
 LAW = GUMBEL  # of the choice of entries in every round
@@ -37,15 +36,11 @@ _FEW = 7  # entries kept up to which the longer step is safe
 
 
 @dataclass(frozen=True, kw_only=True)
-class SparseIntervals(Mechanism):
+class SparseIntervals(PublicGuesses):
     """Parameters that say for which coefficients, and how, intervals are wanted.
 
     A subclass says in `n_kept` how many coefficients are not zero.
     """
-
-    tasks = frozenset({SPARSE_REGRESSION.key})
-    guarantee = "approximate"
-    family = "sparse"
 
     target: str = param(
         "coordinates", "Limits", "Coordinates: an interval for each coefficient on its own. Band: "
@@ -54,31 +49,16 @@ class SparseIntervals(Mechanism):
     features: str | None = param(
         None, "Which features", "Their numbers, counted from 1, with commas. Fewer need less "
         "noise. Empty: all.")
-    noise_sd: float | None = param(
-        None, "Spread of the noise", "A public guess of the standard deviation of a response "
-        "around what its features say. Usual: as stated with the data.", low=1e-9, high=1e9,
-        symbol="σ")
-    radius: float | None = param(
-        None, "Largest norm", "Coefficients are drawn back to this Euclidean norm. Usual: 1 where "
-        "values are of size one, otherwise half the width of the range of responses.", low=1e-9,
-        high=1e9, symbol="c_0")
     rounds: int | None = param(
         None, "Rounds", "Usual: until at most a twentieth of the distance is left, if eigenvalues "
         "are at least ⅓. What is left shifts intervals: better more than fewer.", low=1, high=1000,
         symbol="T")
-    step_size: float | None = param(
-        None, "Step size", "Usual: 0.7 up to 7 features, 0.5 for more, where 0.7 could oscillate.",
-        low=1e-3, high=2.0, symbol="η")
     precision_kept: int = param(
         3, "Features in a correction", "How many entries a column of the inverse covariance "
         "keeps: 3 where features depend on their two neighbours.", low=1, high=50)
     product_clip: float = param(
         5.0, "Clip of products", "Of a feature less what the others say of it, in its "
         "corrections. Four of its standard deviations.", low=0.1, high=1e3, symbol="τ")
-    reach: float | None = param(
-        None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
-        "reaches to each side; 1.7 for even spread. Usual: as stated with the data, else 4. Not "
-        "used where values are of size one.", low=1.0, high=100.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -142,7 +122,7 @@ class SparseIntervals(Mechanism):
         if not isinstance(data, SampleData) or data.y is None:
             raise InputError("Sparse regression needs rows of features and a response.",
                              field="source", hint="Choose data with many numbers in each row.")
-        return RowAverages(rows_of(data, stated_reach(self.reach, data.facts), clip))
+        return RowAverages(rows_of(data, self.reach_of(data.facts), clip))
 
     def limits_around(self, found: Corrected, places: Indices, size: int, shown: Shown
                       ) -> Intervals:
@@ -158,15 +138,6 @@ class SparseIntervals(Mechanism):
             return pointwise_half_widths(found.errors)
         width = simultaneous_half_width(found.covariance)
         return np.asarray(np.broadcast_to(width[..., None], found.values.shape))
-
-    def caution(self, facts: PublicFacts) -> str:
-        """Ranges that say nothing of standard deviations make steps too long or too short."""
-        if is_standard(facts):
-            return ""
-        reach = stated_reach(self.reach, facts)
-        return (f"**Ranges of features are taken to reach {reach:g} standard deviations to each "
-                "side.** Where features spread wider, steps can overshoot: state fewer.")
-
 
 def smallest_rho(budgets: Sequence[Budget]) -> float:
     """ρ of the strictest budget: the centre's noise is the same for all machines."""

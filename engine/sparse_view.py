@@ -50,7 +50,6 @@ class SparseView:
     errors: Array
     spends: tuple[Spend, ...]
     guarantee: Budget
-    ratio: float
 
     @property
     def target(self) -> Array:
@@ -97,13 +96,11 @@ def sparse_view(source: Source, mechanism: SparseRegression, budget: Budget, see
         estimate.coefficients[0, 0]
     truth = None if data.truth is None else data.truth.node_values
     target = without if truth is None else truth
-    smallest = float(np.abs(target[target != 0]).min(initial=math.inf))
     return SparseView(
         facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
         without=without, lasso=None if truth is None else _lasso(data, mechanism),
         spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
-        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
-        ratio=feasibility(mechanism, data.sizes, data.facts, budget, smallest).ratio)
+        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon))
 
 
 def check_size(source: Source) -> None:

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.functional_release import Block, Calibrated, Features, Linear, Smoothing, Space
+from engine.functional_release import (
+    ROUND_UP,
+    Block,
+    Calibrated,
+    Features,
+    Linear,
+    Smoothing,
+    Space,
+)
 from engine.kernel_release import KernelRelease, penalised, usual_power
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import by_norm
@@ -18,8 +26,6 @@ from engine.registry import Parameter, param
 from engine.summaries.selection import Selection
 from engine.tasks import DENSITY
 from engine.types import Array, Budget, Sizes
-
-_ROUND_UP = 1 + 1e-9
 
 
 @mechanisms.register
@@ -111,6 +117,6 @@ class Frl(Selection, KernelRelease):
         if self.noise == "laplace":
             return super().calibrated(block, n, budget)
         differences, r = block.differences(n), len(block.shape)
-        exact, epsilon = _ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
+        exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
         return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon, epsilon,
                           variance=r + 1.0)

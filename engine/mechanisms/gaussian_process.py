@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import accounting
-from engine.functional_release import Block, Calibrated
+from engine.functional_release import ROUND_UP, Block, Calibrated
 from engine.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.types import Array, Budget
-
-_ROUND_UP = 1 + 1e-9
 
 
 @mechanisms.register
@@ -47,7 +45,7 @@ class GaussianProcess(PenalisedRelease):
         """σ = Δ/μ; a vector with a share of the budget gets that share of μ²."""
         differences = block.differences(n)
         shape = differences.gaussian_spectrum if self.constants == "optimal" else block.shape
-        exact, share = _ROUND_UP * differences.l2(shape), math.sqrt(block.share)
+        exact, share = ROUND_UP * differences.l2(shape), math.sqrt(block.share)
         mu = share * accounting.exact_mu(budget.epsilon, budget.delta)
         sigma = exact / mu
         if self.constants == "published" and budget.is_private:

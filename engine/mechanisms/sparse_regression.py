@@ -12,7 +12,7 @@ import numpy as np
 
 from engine import accounting
 from engine.errors import InputError
-from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import LAWS, Law, Scales, printed_scale, scales_of
 from engine.numerics.coordinates import Coordinates
 from engine.registry import param
@@ -27,8 +27,8 @@ from engine.sparse import (
     rows_of,
     sensitivity,
     settled,
-    stated_reach,
 )
+from engine.sparse_guesses import PublicGuesses
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Spend
 
@@ -56,7 +56,7 @@ class Plan:
 
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
-class SparseRegression(Mechanism):
+class SparseRegression(PublicGuesses):
     """β ← ball(top_s(β − (η/N) Σ [x'β − y]_R x)), where the s largest are chosen with noise.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
@@ -90,9 +90,6 @@ class SparseRegression(Mechanism):
     key = "sparse_regression"
     label = "Private hard thresholding"
     order = 10
-    tasks = frozenset({SPARSE_REGRESSION.key})
-    guarantee = "approximate"
-    family = "sparse"
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 1 and 2"
     formula = (r"\beta_{t+1} = \Pi_{c_0}\Big(\mathrm{top}_s\big(\beta_t - \tfrac{\eta}{N}"
                r"\sum_{i,j}[x_{ij}'\beta_t - y_{ij}]_R\,x_{ij}\big) + w_t\Big)")
@@ -116,17 +113,6 @@ class SparseRegression(Mechanism):
     rounds: int | None = param(
         None, "Rounds", "Usual: until at most a twentieth of the distance is left, if eigenvalues "
         "are at least ⅓: 12 for a step of 0.7.", low=1, high=1000, symbol="T")
-    step_size: float | None = param(
-        None, "Step size", "Usual: 0.7 up to 7 features, 0.5 for more, where 0.7 could oscillate.",
-        low=1e-3, high=2.0, symbol="η")
-    noise_sd: float | None = param(
-        None, "Spread of the noise", "A public guess of the standard deviation of a response "
-        "around what its features say. Usual: as stated with the data.", low=1e-9, high=1e9,
-        symbol="σ")
-    radius: float | None = param(
-        None, "Largest norm", "Coefficients are drawn back to this Euclidean norm. Usual: 1 where "
-        "values are of size one, otherwise half the width of the range of responses.", low=1e-9,
-        high=1e9, symbol="c_0")
     feature_clip: float | None = param(
         None, "Clip of features", "In standard deviations. Usual: 4, or the reach of the ranges "
         "where that is less.", low=0.1, high=1e3, symbol="c_x")
@@ -136,10 +122,6 @@ class SparseRegression(Mechanism):
     response_clip: float | None = param(
         None, "Clip of responses", "In response units, from the middle of their range. Usual: "
         "none; with published constants σ(2 log N)^½.", low=1e-9, high=1e9)
-    reach: float | None = param(
-        None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
-        "reaches to each side; 1.7 for even spread. Usual: as stated with the data, else 4. Not "
-        "used where values are of size one.", low=1.0, high=100.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -228,15 +210,6 @@ class SparseRegression(Mechanism):
         left = (1 - plan.steps.size) ** (2 * np.arange(plan.steps.rounds))
         return float(plan.steps.sparsity * each * left.sum())
 
-    def caution(self, facts: PublicFacts) -> str:
-        """Ranges that say nothing of standard deviations make steps too long or too short."""
-        if is_standard(facts):
-            return ""
-        reach = self.reach_of(facts)
-        return (f"**Ranges of features are taken to reach {reach:g} standard deviations to each "
-                "side of their middle.** Where features spread wider, steps can overshoot: state "
-                "fewer.")
-
     @property
     def step(self) -> float:
         """η."""
@@ -245,10 +218,6 @@ class SparseRegression(Mechanism):
         if self.constants == "published":
             return 1 / (6 * _LARGEST_EIGENVALUE)
         return 0.7 if self.sparsity <= _FEW else 0.5
-
-    def reach_of(self, facts: PublicFacts) -> float:
-        """How many standard deviations the stated ranges of features reach."""
-        return stated_reach(self.reach, facts)
 
     def largest_norm(self, facts: PublicFacts) -> float:
         """c₀."""
