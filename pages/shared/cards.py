@@ -22,13 +22,11 @@ from engine.rates import rates
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts, Spend
 from pages.shared import components as pieces
-from pages.shared import layout, run, settings
+from pages.shared import layout, odds_card, run, settings
 
 _PICTURE = settings.PICTURE
-_WEAK_FROM = 4.0
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
-_FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
 
 
 class Scene:
@@ -78,8 +76,7 @@ class Scene:
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
-        return [odds_of(mu, budget)
-                for mu, budget in zip(self.shown.mus, self.shown.budgets, strict=True)]
+        return [odds_card.of(spends) for spends in self.shown.spends]
 
     @cached_property
     def errors_in_words(self) -> list[str]:
@@ -95,11 +92,6 @@ class Scene:
         n = self.shown.data.n_curves
         return [_verdict(self.facts, found, budget, n) for found, budget in
                 zip(self.shown.feasibility, self.shown.budgets, strict=True)]
-
-
-def odds_of(mu: float, budget: Budget, first_guess: float = 0.5) -> risk.Odds:
-    """From the noise, or from the budget alone where the noise is not of Gaussian type."""
-    return risk.odds(None if np.isnan(mu) else float(mu), budget, first_guess)
 
 
 def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_curves: int
@@ -120,8 +112,9 @@ def strip(scene: Scene) -> None:
     """What is protected, the odds and the error; follows the slider in the browser."""
     facts = scene.facts
     pieces.strip(
-        fact_chips(facts),
-        [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e, b.epsilon >= _WEAK_FROM)
+        [*fact_chips(facts), *odds_card.chips(facts)],
+        [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e,
+                         max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
          for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
         scene.at, person=facts.person, rev=scene.rev, pure=scene.budget.is_pure,
         link=not scene.own)
@@ -136,14 +129,16 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
 
 
 def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
-                unit: tuple[str, str] | None = None) -> None:
+                unit: tuple[str, str] | None = None, held: str = "curve") -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is what is protected and its tooltip, where it is not a whole curve.
+    `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun.
     """
     chips = fact_chips(facts)
     if unit is not None:
         chips[1] = pieces.Chip(*unit, "blue", "shield")
+    if odds:
+        chips += odds_card.chips(facts, held)
     pieces.strip(chips, [pieces.Budgeted(budget, odds, error)], 0, person=facts.person,
                  rev=st.session_state.rev, link=facts.kind != "upload", key=key)
 
@@ -180,36 +175,6 @@ def picture(scene: Scene) -> None:
 
 
 # -- the cards ------------------------------------------------------------------------------
-
-
-def odds(facts: PublicFacts, mu: float, budget: Budget, held: str = "curve") -> None:
-    """What an attacker could find out about one person; `mu` is NaN where noise is not Gaussian.
-
-    `held` is what a person has: a curve or a single reading.
-    """
-    person, at = facts.person, odds_of(mu, budget)
-    with st.container(border=True):
-        st.subheader(f"Odds for one {person}", anchor=False)
-        st.markdown(wording.odds_main(at, person, held))
-        draw(figures.odds(at.right, person, layout.theme()), "odds", 86)
-        st.markdown(f":small[{wording.odds_key(at)}]")
-        if at.budget.epsilon >= _WEAK_FROM:
-            st.warning(wording.weak(at, person), icon=":material/warning:")
-        with layout.fold("Why, and for a careful attacker", "why") as is_open:
-            if is_open:
-                _careful_attacker(facts, mu, budget)
-
-
-def _careful_attacker(facts: PublicFacts, mu: float, budget: Budget) -> None:
-    plain = odds_of(mu, budget)
-    st.markdown(wording.odds_careful(plain))
-    st.markdown(wording.odds_why(plain))
-    guess = st.segmented_control("Attacker’s first guess", list(_FIRST_GUESSES), required=True,
-                                 default="10 in 100", key="first_guess")
-    at = odds_of(mu, budget, _FIRST_GUESSES[guess])
-    st.markdown(wording.odds_flagged(at, facts.people))
-    st.markdown(wording.not_covered(facts))
-    st.markdown(wording.delta_explained(budget.delta))
 
 
 def refused(scene: Scene) -> None:

@@ -208,7 +208,8 @@ def test_a_plan_that_shares_out_rho_reports_exactly_what_was_asked(epsilon, delt
 def test_ledgers_without_rho_are_worth_what_they_were():
     """Gaussian lines keep the exact curve, which is tighter than their ρ; pure lines keep δ = 0."""
     gaussian = [spend(0.3), spend(0.4)]
-    assert accounting.guarantee(gaussian, 0).epsilon == accounting.exact_epsilon(0.5, 1e-3)
+    assert accounting.guarantee(gaussian, 0).epsilon == accounting.exact_epsilon(
+        accounting.total_mu(gaussian), 1e-3)
     assert accounting.exact_epsilon(0.5, 1e-3) < accounting.epsilon_of_rho(0.125, 1e-3)
     pure = [Spend("x", 0, None, (1.0,), (1.0,), 2, "sequential", Budget(1, 1e-3), "", epsilon=0.2)]
     assert accounting.guarantee(pure, 0) == Budget(0.4)
