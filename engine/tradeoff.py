@@ -29,7 +29,8 @@ from engine.types import Budget
 Chances = NDArray[np.float64]
 Part = tuple[str, float, int]  # kind of noise, its size, and in how many releases
 _LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every curve says 1 anyway
-_SLOPES = np.concatenate([np.linspace(0, 8, 1601), np.geomspace(8, 60, 200)[1:]])  # ε at which δ(ε) bounds a curve
+# The ε at which δ(ε) is looked at to bound a curve.
+_SLOPES = np.concatenate([np.linspace(0, 8, 1601), np.geomspace(8, 60, 200)[1:]])
 _ORDERS = 1 + np.geomspace(1e-3, 2e3, 60)  # of Rényi divergences
 _HALVINGS = 40
 _ALARMS = np.concatenate([np.geomspace(1e-9, 1e-3, 60), np.linspace(1e-3, 1, 400)[1:]])

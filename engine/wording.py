@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from engine.feasibility import Feasibility
 from engine.risk import Odds
-from engine.types import Budget, PublicFacts
+from engine.types import Budget, PublicFacts, Spend
 
 _THIN = "\u2009"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -426,6 +426,34 @@ def total(proved: Budget, mu: float) -> str:
     delta = f" at δ = {small(proved.delta)}" if proved.delta else " with δ = 0"
     by = f"μ = {number(mu)}, which is " if math.isfinite(mu) else ""
     return f"Together: {by}**ε = {number(proved.epsilon)}**{delta}."
+
+
+LAWS = {"gaussian": "Gaussian", "laplace": "Laplace", "norm": "by length", "bits": "bits turned",
+        "choice": "noisy choice", "none": "none"}
+
+
+def how_added(sites: Iterable[Sequence[Spend]]) -> str:
+    """How the lines of a site are summed up, and whether promises of two kinds are among them."""
+    own = next(iter(sites))
+    pure = [spend.what for spend in own if spend.epsilon is not None]
+    if len(pure) == len(own):
+        return "No line can fail (δ = 0): their ε add up." if len(own) > 1 else ""
+    if all(spend.mu is not None for spend in own):
+        return "All noise is Gaussian: squares of μ add up, and ε is exact." if len(own) > 1 else ""
+    text = ("What attackers can gain from all lines together is bounded by their ρ, which add up, "
+            "and turned into ε once.")
+    if all(spend.rho is None for spend in own):
+        text = "The laws of what attackers can gain from each line are added, not their ε."
+    if pure:
+        text += (f" **Two kinds of promise:** {' and '.join(dict.fromkeys(pure))} cannot fail "
+                 "(δ = 0), the other lines can, so all together can fail with chance δ.")
+    return text
+
+
+def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
+    """The total for a person with several protected units, at the site where it is largest."""
+    most = max(several, key=lambda budget: budget.epsilon)
+    return f"For a person with {count} {unit}s all of it gives **{proved_chip(most)}**."
 
 
 def broken_promise(asked: Budget, given: float) -> str:

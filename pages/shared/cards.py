@@ -361,6 +361,7 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
     """What one release would spend, line by line, and why the total is what it is."""
     st.dataframe(pd.DataFrame([_line(spend) for spend in spends]), hide_index=True)
     st.markdown(spends[0].why)
+    st.markdown(wording.how_added(accounting.by_server(spends).values()))
     proved = accounting.guarantees(spends)
     if len(proved) == 1:
         st.markdown(wording.total(proved[0], accounting.total_mu(spends)))
@@ -369,6 +370,7 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
             {"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
              "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)]),
             hide_index=True)
+    _of_several(spends)
     promise(spends, asked)
     given = max(budget.epsilon for budget in proved)
     if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * asked.epsilon:
@@ -376,13 +378,25 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
 
 
 def _line(spend: Spend) -> dict[str, object]:
-    """One line of the ledger; one without a μ has a ρ, or a pure ε, of its own."""
+    """One line of the ledger; one without a μ has a ρ, or a pure ε, of its own.
+
+    Neighbours, norm and law of the noise are as in `Spend`.
+    """
     costs = {"μ": spend.mu, "ρ": spend.rho, "ε": spend.epsilon}
     sign, cost = next((sign, cost) for sign, cost in costs.items() if cost is not None)
     return {"site": spend.server + 1, "what leaves it": spend.what, "how often": spend.count,
             f"{sign} of each": float(f"{cost:.4g}"), "adds up": spend.composition,
-            "moved at most by": f"{spend.sensitivity[0]:.4g}",
-            "noise": f"{spend.noise_scale[0]:.4g}"}
+            "neighbours": f"{spend.relation} {spend.unit}".strip(),
+            "moved at most by": f"{spend.sensitivity[0]:.4g}", "in the norm": spend.norm,
+            "noise": f"{spend.noise_scale[0]:.4g}", "law": wording.LAWS.get(spend.noise, "")}
+
+
+def _of_several(spends: Sequence[Spend]) -> None:
+    """What the same lines cost a person with several protected units, where odds are about them."""
+    count = settings.current().group
+    if count > 1:
+        several = accounting.guarantees(accounting.for_group(spends, count))
+        st.markdown(wording.ledger_of_several(count, spends[0].unit, several))
 
 
 def formula(mechanism: Mechanism, tuning: Mapping[str, object], plain: dict[str, object] | None
