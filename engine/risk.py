@@ -71,9 +71,11 @@ def odds(found: Curve | float | None, budget: Budget, first_guess: float = 0.5, 
     """All chances from a curve, or from the μ of Gaussian noise; else what the budget allows."""
     cap = Approximate(budget)
     curve = cap if found is None else found if isinstance(found, Curve) else Gaussian(found)
-    detected, rarely = map(float, curve.detection(np.array([FALSE_ALARMS, FEW_FALSE_ALARMS])))
+    alarms = np.array([FALSE_ALARMS, FEW_FALSE_ALARMS])
+    detected, rarely = map(float, np.minimum(curve.detection(alarms), cap.detection(alarms)))
     flagged = float(_precision(detected, first_guess, FALSE_ALARMS))
-    return Odds(budget, float(curve.right()), detected, flagged, float(cap.right()),
+    right = min(float(curve.right()), float(cap.right()))  # both hold
+    return Odds(budget, right, detected, flagged, float(cap.right()),
                 float(cap.detection(FALSE_ALARMS)), first_guess, rarely=rarely, curve=curve,
                 guessed=float(curve.right(_chance(first_guess, "first_guess"))), group=group)
 

@@ -29,7 +29,6 @@ from engine.types import Budget
 Chances = NDArray[np.float64]
 Part = tuple[str, float, int]  # kind of noise, its size, and in how many releases
 _LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every curve says 1 anyway
-# The ε at which δ(ε) is looked at to bound a curve.
 _SLOPES = np.concatenate([np.linspace(0, 8, 1601), np.geomspace(8, 60, 200)[1:]])
 _ORDERS = 1 + np.geomspace(1e-3, 2e3, 60)  # of Rényi divergences
 _HALVINGS = 40
@@ -47,17 +46,22 @@ class Curve:
     def detection(self, false_alarms: ArrayLike) -> Chances:
         """Share of right detections: min over ε of e^ε α + δ(ε), both ways round."""
         alpha, delta = np.asarray(false_alarms, dtype=float)[..., None], self._bounds
-        few = np.exp(_SLOPES) * alpha + delta
-        many = 1 - np.exp(-_SLOPES) * (1 - delta - alpha)
+        few = np.exp(self.slopes) * alpha + delta
+        many = 1 - np.exp(-self.slopes) * (1 - delta - alpha)
         return np.clip(np.minimum(few, many).min(axis=-1), alpha[..., 0], 1.0)
 
     def delta(self, epsilon: ArrayLike) -> Chances:
         """δ(ε), for any ε."""
         raise NotImplementedError
 
+    @property
+    def slopes(self) -> Chances:
+        """The ε at which the curve is bounded."""
+        return _SLOPES
+
     @cached_property
     def _bounds(self) -> Chances:
-        return self.delta(_SLOPES)
+        return self.delta(self.slopes)
 
     def right(self, first_guess: ArrayLike = 0.5) -> Chances:
         """Chance that the best guess is right if one of the two had the chance `first_guess`.
@@ -316,6 +320,11 @@ class Subsampled(Curve):
     share: float
     exact = False
     name = "subsampled"
+
+    @property
+    def slopes(self) -> Chances:
+        """Those of the full release, in what they become."""
+        return np.log1p(self.share * np.expm1(_SLOPES))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
         epsilon = np.asarray(epsilon, dtype=float)

@@ -168,17 +168,19 @@ def group(one: Odds, several: Odds, person: str, held: str = "curve") -> str:
 
 def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
     """What a secret sample is worth, and against whom."""
-    return (f"Of {a(person)} of the larger group, of whom {percent_of(share)} were drawn, an "
-            f"attacker who does not know who they are guesses right **{in_hundred(drawn.right)}** "
-            f"instead of {_bare(full.right)}; for them {proved_chip(full.budget)} counts as "
-            f"**{proved_chip(drawn.budget)}**. **Not covered:** "
-            f"an attacker who knows that this {person} takes part, or who drew the sample or "
-            "holds the data: for them nothing changes, and the ledger stays as it is.")
+    return (f"Drawn were {percent_of(share)} of the larger group. About {a(person)} of that group, "
+            "an attacker who does not know who was drawn guesses right "
+            f"**{in_hundred(drawn.right)}** instead of {_bare(full.right)}: against them "
+            f"{proved_chip(full.budget)} counts as **{proved_chip(drawn.budget)}**. "
+            f"**Not covered:** an attacker who knows that this {person} takes part, who drew the "
+            "sample, or who holds the data: for them nothing changes. The ledger stays as it is.")
 
 
 def percent_of(share: float) -> str:
     """A share, rounded up."""
-    return f"{number(math.ceil(share * 1000 - 1e-9) / 10)} %" if share >= 0.001 else one_in(share)
+    if share < 0.001:
+        return one_in(share)
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
 
 
 DECLARATION = ("I declare: they were drawn at random without replacement, nobody but me knows who, "
@@ -237,7 +239,7 @@ def odds_why(odds: Odds) -> str:
 
 
 TRADE_OFF_KEY = ("Line: at most what this noise allows. Dotted: what (ε, δ) alone would allow. "
-                 "Dashed: no information. ◇ 1 and 5 false alarms in 100.")
+                 "Dashed: no information. ◆ 1 and 5 false alarms in 100.")
 
 
 def odds_flagged(odds: Odds, people: str) -> str:
@@ -255,6 +257,17 @@ def weak(odds: Odds, person: str) -> str:
     return (f"**ε = {epsilon} is weak protection for one {person}.** An attacker is "
             f"right {in_hundred(odds.right)} with this method, and {in_hundred(odds.right_cap)} "
             "with the worst method of the same ε.")
+
+
+def two_kinds(deltas: Mapping[str, float]) -> str:
+    """Where promises with δ = 0 and with a δ stand side by side under the same ε; else empty."""
+    never = [name for name, delta in deltas.items() if delta == 0]
+    may = {name: delta for name, delta in deltas.items() if delta > 0}
+    if not never or not may:
+        return ""
+    first, delta = next(iter(may.items()))
+    return (f"**Two kinds of promise.** {escape(first)} has δ = {small(delta)}, {escape(never[0])} "
+            "has δ = 0. Equal ε is **not** equal protection: compare *Right guess*.")
 
 
 def _bare(chance: float) -> str:

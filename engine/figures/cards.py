@@ -66,8 +66,8 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
            f"alarms in 100 {usual}.")
     at = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
     return Chart(spec, alt, {"false alarms": at.tolist(),
-                             "caught, at most": _up(curve.detection(at)),
-                             "(ε, δ) alone, at most": _up(cap.detection(at))})
+                             "caught": _up(curve.detection(at)),
+                             "(ε, δ) alone": _up(cap.detection(at))})
 
 
 def _up(chances: Array) -> list[float]:

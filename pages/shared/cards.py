@@ -16,7 +16,7 @@ from engine.feasibility import Feasibility
 from engine.figures import cards as figures
 from engine.figures import error_curve
 from engine.figures.theme import Chart
-from engine.mechanisms import Mechanism
+from engine.mechanisms import Mechanism, mechanisms
 from engine.preview import Preview
 from engine.rates import rates
 from engine.sources import Source
@@ -240,6 +240,7 @@ def budgets(scene: Scene) -> None:
             here, typical = scene.budget.epsilon, float(scene.typical[scene.at])
             st.markdown(wording.compared(typical, {m.label: float(m.errors[scene.at])
                                                    for m in others}))
+            st.markdown(wording.two_kinds(_deltas(scene, own, others)))
             st.markdown(wording.budget_ratio(facts, here, typical, study.floor,
                                              _at(scene, here / 2), _at(scene, here * 2)))
         st.markdown(wording.enough(*_enough(scene)))
@@ -253,6 +254,15 @@ def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]
     found = run.other_methods(scene.source, now.mechanism, budgets, now.seed)
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
     return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.typical), others
+
+
+def _deltas(scene: Scene, own: error_curve.Method, others: Sequence[error_curve.Method]
+            ) -> dict[str, float]:
+    """δ of every method of the chart; the others have the usual one where they need one."""
+    usual = settings.chosen_delta(scene.source)
+    return {own.label: scene.budget.delta} | {
+        other.label: 0.0 if mechanisms.get(other.key).guarantee == "pure" else usual
+        for other in others if np.isfinite(other.errors[scene.at])}
 
 
 def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
