@@ -174,7 +174,7 @@ def all_changed(task: str = settings.TASK) -> list[str]:
         out.append(f"Seed {now.seed}")
     if now.group > 1:
         out.append(f"Odds for {now.group} together (usual 1)")
-    if now.population is not None:
+    if now.population is not None and not settings.uploaded(task):
         out.append(f"Secret sample of {now.population:,}, as declared")
     return out
 

@@ -96,21 +96,28 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
     if reason:
         st.markdown(reason)
         return
-    n, chosen = sizes.n_curves, settings.current().population
-    state = st.session_state
-    total = chosen or state.get("own_population") or 10 * n
+    n, state = sizes.n_curves, st.session_state
+    own = f"declared_{facts.name}_{n}" if facts.kind == "upload" else ""
+    chosen = state.get(own) if own else settings.current().population
+    total = chosen or state.get("larger_group") or 10 * n
+
+    def declare(population: int | None) -> None:
+        """For one's own data a declaration stays in the session: no link can make it."""
+        if own:
+            state[own] = population
+        else:
+            settings.change(population=population)
 
     def count(entered: int | None) -> None:
-        wanted = SecretSample(n, entered or 0, True).population  # refuses what cannot be
-        state.own_population = wanted
-        if settings.current().population is not None:
-            settings.change(population=wanted)
+        state.larger_group = SecretSample(n, entered or 0, True).population  # refuses what is none
+        if chosen is not None:
+            declare(state.larger_group)
 
     controls.bound(st.number_input, "How many could have been drawn", total, count, "population",
                    min_value=1, max_value=amplification.MOST_PEOPLE, step=1)
     controls.bound(
         st.checkbox, wording.DECLARATION, chosen is not None,
-        lambda declared: settings.change(population=total if declared else None), "declared")
+        lambda declared: declare(total if declared else None), "declared")
     if chosen is not None:
         drawn = SecretSample(n, chosen, True)
         st.markdown(wording.sampled(of(spends), drawn.odds(spends, settings.current().group),
