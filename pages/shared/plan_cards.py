@@ -142,7 +142,8 @@ def answer(view: View, found: Answer) -> None:
     if found.is_possible and found.protection is not None:
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False)
-            st.markdown(wording.odds_main(found.protection.odds, view.facts.person))
+            odds = found.protection.for_group(view.now.group).odds
+            st.markdown(wording.odds_main(odds, view.facts.person))
     if found.steps:
         _steps(view, found)
     st.download_button(
