@@ -1,4 +1,4 @@
-"""A decision on one page, to print or to pass on: HTML that needs nothing else."""
+"""A decision, or a comparison, on one page, to print or to pass on: HTML that needs nothing else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import html
 import re
 from collections.abc import Sequence
 
-from engine import __version__, plan_words, wording
+from engine import __version__, pinned, plan_words, wording
+from engine.pinned import Pinned
 from engine.planner import Answer, Setting
 from engine.types import PublicFacts
 
@@ -31,9 +32,7 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes
     """The recommendation, what it rests on, what is not covered, and one step either way."""
     at = answer.reached.setting
     parts = [
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        f"<title>{_text(wording.title(facts))}</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{_text(wording.title(facts))}</h1>",
+        _head(wording.title(facts)),
         f"<p>{_marked(plan_words.question(setting, answer.unknown, answer.target, facts))}</p>",
         f"<p class='verdict{'' if answer.is_possible else ' no'}'>"
         f"{_marked(plan_words.verdict(answer, facts))}</p>",
@@ -63,6 +62,39 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes
         "used.</p>",
         f"<footer>Privacy Curves {__version__}. A plan, not a guarantee.</footer></body></html>"]
     return "\n".join(parts).encode()
+
+
+def comparison_memo(pins: Sequence[Pinned]) -> bytes:
+    """Scenarios side by side on one page: the table, what cannot be compared, and each in words."""
+    columns = pinned.table(pins)
+    parts = [_head(f"Scenarios {', '.join(pin.name for pin in pins)} side by side"),
+             _rows([list(columns), *(list(row) for row in zip(*columns.values(), strict=True))]),
+             *(f"<p class='verdict no'>{_marked(text)}</p>" for text in pinned.warnings(pins))]
+    for pin in pins:
+        parts += [f"<h2>{_text(pin.name)}: {_text(pin.method)}, {_text(pin.budgets)}</h2>",
+                  f"<p>{_marked(wording.odds_main(pin.odds, pin.facts.person, pin.unit))}</p>",
+                  f"<p>{_marked(wording.odds_careful(pin.odds))}</p>",
+                  f"<p>{_marked(wording.delta_explained(pin.budget.delta))}</p>",
+                  f"<p>{_marked(wording.not_covered(pin.facts))}</p>"]
+    parts += ["<h2>How this was found</h2>",
+              "<p>By simulation with a known seed, on made-up or public curves. In brackets: the "
+              f"difference from {_text(pins[0].name)}. Your curves may differ; leave room.</p>",
+              f"<footer>Privacy Curves {__version__}. A comparison, not a guarantee.</footer>"
+              "</body></html>"]
+    return "\n".join(parts).encode()
+
+
+def _head(title: str) -> str:
+    return ("<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+            f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body>\n"
+            f"<h1>{_text(title)}</h1>")
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first row is its head."""
+    head, *body = ("".join(f"<t{'d' if k else 'h'}>{_text(cell)}</t{'d' if k else 'h'}>"
+                           for cell in row) for k, row in enumerate(rows))
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in body)}</table>"
 
 
 def _accuracy(answer: Answer, facts: PublicFacts) -> str:

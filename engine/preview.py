@@ -116,6 +116,22 @@ class Preview:
         return np.array([not self.is_refused(k) for k in range(len(self.budgets))])
 
 
+@dataclass(frozen=True)
+class Draws:
+    """The releases behind typical errors, as curves on the drawing grid, in response units.
+
+    `curves` (budgets, draws, GRID_SIZE), `without` (data sets, GRID_SIZE) and `reference`
+    (GRID_SIZE,), which they are compared with: the truth, or where there is none the average
+    without protection. `times` (GRID_SIZE,) are in their own unit.
+    """
+
+    times: Array
+    curves: NDArray[np.float32]
+    without: Array
+    reference: Array
+    is_truth: bool
+
+
 def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
             epsilons: Sequence[float] = EPSILON_STEPS) -> Preview:
     """Draw, release at every ε, and measure.
@@ -131,9 +147,7 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
             f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
             f"most {MOST_READINGS:,}.", field="n_curves",
             hint="Take fewer people or readings here, or run it on the command line.")
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    estimate = mechanism.release_many(data, [(b,) for b in budgets], _affordable(data, budgets),
-                                      generator(seed, NOISE_STREAM, _SHOWN))
+    data, estimate = _on_screen(source, mechanism, budgets, seed)
     without = mechanism.without_protection(data)
     grid = drawing_grid()
     curves = estimate.values(grid)[:, 0]
@@ -279,6 +293,45 @@ def _distances(estimate: Estimate, target: Array) -> Array:
     """
     squared = ((estimate.values(drawing_grid())[:, 0] - target) ** 2).mean(axis=-1)
     return typical_distance(squared.sum(axis=-1) if estimate.functions else squared)
+
+
+def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequence[Budget],
+          seed: int) -> Draws:
+    """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
+
+    Real curves are compared with what `beside` makes of them without protection.
+    """
+    grid = drawing_grid()
+    if source.is_random:
+        data, estimate = _simulated(source, mechanism, budgets, seed, _REPEATS)
+        assert data.truth is not None
+        reference = data.truth.grid_values
+        without = mechanism.without_protection(data).values(grid)[0, :, 0]
+    else:
+        data, estimate = _on_screen(source, mechanism, budgets, seed)
+        without = beside.without_protection(data).values(grid)[0, :, 0]
+        reference = without[0]
+    curves = estimate.values(grid).reshape(len(budgets), -1, len(grid)).astype(np.float32)
+    return Draws(data.facts.from_unit_time(grid), curves, without, reference,
+                 data.truth is not None)
+
+
+def study_beside(source: Source, mechanism: Mechanism, beside: Mechanism,
+                 budgets: Sequence[Budget], seed: int) -> Study:
+    """Errors from what another method would make of the same real curves without protection.
+
+    So that methods side by side have one aim: each one's own would hide what its fit leaves out.
+    """
+    data, estimate = _on_screen(source, mechanism, budgets, seed)
+    return _study_of_real_curves(estimate, beside.without_protection(data))
+
+
+def _on_screen(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+               ) -> tuple[CurveData, Estimate]:
+    """The curves that are shown and their releases."""
+    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    return data, mechanism.release_many(data, [(b,) for b in budgets], _affordable(data, budgets),
+                                        generator(seed, NOISE_STREAM, _SHOWN))
 
 
 def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequence[Budget],

@@ -12,6 +12,7 @@ from pages.shared import (
     odds_card,
     run,
     settings,
+    shape_cards,
     upload_panel,
 )
 
@@ -57,6 +58,8 @@ if shown is not None:
             cards.limits(scene)
     with layout.user_errors():
         cards.budgets(scene)
+    with layout.user_errors():
+        shape_cards.section(scene)
     cards.take_away(scene)
 
 layout.chips(controls.all_changed(), layout.reset)

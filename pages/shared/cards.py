@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from engine.rates import rates
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts, Spend
 from pages.shared import components as pieces
-from pages.shared import layout, odds_card, run, settings
+from pages.shared import layout, odds_card, pins, run, settings
 
 _PICTURE = settings.PICTURE
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
@@ -111,13 +112,32 @@ def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_cu
 def strip(scene: Scene) -> None:
     """What is protected, the odds and the error; follows the slider in the browser."""
     facts = scene.facts
-    pieces.strip(
+    pinnable_strip(
         [*fact_chips(facts), *odds_card.chips(facts)],
         [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e,
                          max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
          for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
-        scene.at, person=facts.person, rev=scene.rev, pure=scene.budget.is_pure,
-        link=not scene.own)
+        scene.at, facts, pure=scene.budget.is_pure)
+
+
+def pinnable_strip(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], at: int,
+                   facts: PublicFacts, *, pins_here: bool = True, reason: str = "",
+                   **options: Any) -> None:
+    """The strip, whose scenario is kept when the visitor asks for it.
+
+    `pins_here` says whether the page has a scenario, and `reason` why this one cannot be pinned.
+    """
+    own, page = facts.kind == "upload", pins.page()
+    token = settings.encode(settings.current())
+    name = "" if own else pins.name_of(page, token)
+    reason = "Your own curves cannot be pinned: a pin is a link." if own else (
+        reason or pins.reason_against(token))
+    asked = pieces.strip(chips, budgets, at, person=facts.person, rev=st.session_state.rev,
+                         link=not own, pin=pieces.Pinning(name, reason) if pins_here else None,
+                         **options)
+    if asked:
+        pins.keep(page, token)
+        st.rerun()
 
 
 def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
@@ -129,18 +149,20 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
 
 
 def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
-                unit: tuple[str, str] | None = None, held: str = "curve") -> None:
+                unit: tuple[str, str] | None = None, held: str = "curve", pins_here: bool = True
+                ) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun.
+    `pins_here` as in `pinnable_strip`.
     """
     chips = fact_chips(facts)
     if unit is not None:
         chips[1] = pieces.Chip(*unit, "blue", "shield")
     if odds:
         chips += odds_card.chips(facts, held)
-    pieces.strip(chips, [pieces.Budgeted(budget, odds, error)], 0, person=facts.person,
-                 rev=st.session_state.rev, link=facts.kind != "upload", key=key)
+    pinnable_strip(chips, [pieces.Budgeted(budget, odds, error)], 0, facts, pins_here=pins_here,
+                   key=key)
 
 
 def promise(spends: Sequence[Spend], asked: Budget) -> None:
@@ -266,8 +288,18 @@ def _deltas(scene: Scene, own: error_curve.Method, others: Sequence[error_curve.
 
 
 def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
-    variant = [name for name, _ in mechanism.offered()].index(label)
-    return error_curve.Method(label, mechanism.key, mechanism.family, errors, variant)
+    return error_curve.Method(label, mechanism.key, mechanism.family, errors,
+                              _variant(mechanism, label))
+
+
+def named(mechanism: Mechanism) -> tuple[str, int]:
+    """A method's name on screen, and which of its named settings that is."""
+    label = mechanism.nearest_preset()[0]
+    return label, _variant(mechanism, label)
+
+
+def _variant(mechanism: Mechanism, label: str) -> int:
+    return [name for name, _ in mechanism.offered()].index(label)
 
 
 def _at(scene: Scene, epsilon: float) -> float | None:

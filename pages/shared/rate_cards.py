@@ -96,7 +96,8 @@ class View:
 def strip(view: View) -> None:
     """The same facts as on Explore, with the budget of the present point."""
     budget = Budget(view.point.get("epsilon", 1.0), view.point.get("delta", 0.0))
-    cards.fixed_strip(view.source.facts, wording.budget_chip(budget), "rates_strip")
+    cards.fixed_strip(view.source.facts, wording.budget_chip(budget), "rates_strip",
+                      pins_here=view.serves_curves and not view.now.example)
 
 
 def choices(view: View) -> None:

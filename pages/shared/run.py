@@ -39,7 +39,7 @@ from engine.types import Budget
 from pages.shared.settings import TASK, Settings, steps_of
 
 _MOST_KEPT = 64  # results of about a megabyte
-_MOST_KEPT_BY_A_VISITOR = 4
+_MOST_KEPT_BY_A_VISITOR = 12
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
 _MOST_DRAWN_KEPT = 4  # drawn curves of such tables, up to some ten megabytes
 
@@ -86,6 +86,24 @@ def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
         steps = store.get(digest((key, own)), partial(
             preview.with_own_budget, steps, source, mechanism, seed, own))
     return steps
+
+
+def study(source: Source, mechanism: Mechanism, beside: Mechanism, shown: preview.Preview, seed: int
+          ) -> preview.Study:
+    """The errors of a picture, with one aim for all methods side by side (see `study_beside`)."""
+    if source.is_random or mechanism == beside:
+        return shown.study
+    key = digest(("beside", source, mechanism, beside, shown.budgets, seed))
+    return _store(source).get(
+        key, lambda: preview.study_beside(source, mechanism, beside, shown.budgets, seed))
+
+
+def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: tuple[Budget, ...],
+          seed: int) -> preview.Draws:
+    """The releases behind the errors, as curves."""
+    key = digest(("drawn", source, mechanism, beside, budgets, seed))
+    return _store(source).get(
+        key, lambda: preview.drawn(source, mechanism, beside, budgets, seed))
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int

@@ -6,13 +6,15 @@ The address holds one readable parameter, `s`: the settings that differ from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from engine import shape
 from engine.amplification import MOST_PEOPLE
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
@@ -41,7 +43,7 @@ from engine.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.types import Budget
-from pages.shared import site_table
+from pages.shared import pins, site_table
 
 TASK = MEAN_FUNCTION.key
 _BESIDE = (WaveletPointwise, SparseInference, SparseHeterogeneous)
@@ -64,6 +66,7 @@ _PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_R
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
+COMPARE = "compare"  # the page whose address carries pins
 PICTURE = "picture"  # the key of the live picture
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
@@ -72,7 +75,8 @@ _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
-            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES}
+            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
+            "shape": ("", *shape.KINDS)}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -82,6 +86,12 @@ def _first(shelf: Registry, task: str) -> Any:
 
 _USUAL = {name: partial(_first, shelf, task) for task, pair in MEMBERS.items()
           for (name, _), shelf in zip(pair, (sources, mechanisms), strict=True)}
+# What Compare may show side by side, under the words of the address: label, class and preset.
+METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
+           for cls in mechanisms.for_task(TASK)
+           for k, (label, chosen) in enumerate(cls.presets_for(TASK))}
+MOST_BUDGETS = 4  # side by side
+SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
 # Field, letter and registry of everything that can be plugged in.
 SHELVES = (*((name, letter, shelf) for pair in MEMBERS.values()
              for (name, letter), shelf in zip(pair, (sources, mechanisms), strict=True)),
@@ -135,6 +145,13 @@ class Settings:
     population: int | None = None
     rows_source: Source = field(default_factory=_USUAL["rows_source"])
     rows_mechanism: Mechanism = field(default_factory=_USUAL["rows_mechanism"])
+    methods: tuple[str, ...] = ()
+    budgets: tuple[float, ...] = (0.5, 1.0, 2.0)
+    shape: str = ""
+    shape_tolerance: float | None = None
+    shape_first: float | None = None
+    shape_second: float | None = None
+    shape_level: float | None = None
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -158,11 +175,15 @@ def encode(settings: Settings) -> str:
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
     for name in ("epsilon", "delta", "seed", *_CHOICES, "target", "point", "group",
-                 "population"):
+                 "population", *SHAPE_NUMBERS):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
         words.append(f"shown-{'.'.join(settings.shown) or 'nothing'}")
+    if settings.methods != usual.methods:
+        words.append(f"methods-{'.'.join(settings.methods)}")
+    if settings.budgets != usual.budgets:
+        words.append(f"budgets-{'_'.join(map(_word, settings.budgets))}")
     if settings.network != usual.network:
         words.append("network-" + "_".join(f"{g.sites}x{g.readings}x{_word(g.epsilon)}"
                                            for g in settings.network.groups))
@@ -252,6 +273,12 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = checked_group(int(text))
         elif name == "population":
             value = checked_population(int(text))
+        elif name == "methods":
+            value = checked_methods(text.split("."))
+        elif name == "budgets":
+            value = checked_budgets([float(part) for part in text.split("_")])
+        elif name in SHAPE_NUMBERS:
+            value = checked_number(float(text), name)
         elif name == "sites":
             value = site_table.rows_of_word(text)
         elif name == "shown":
@@ -295,6 +322,27 @@ def checked_population(count: int) -> int:
         raise InputError(f"The larger group has 2 to {MOST_PEOPLE:,} people; got {count}.",
                          field="population")
     return count
+
+
+def checked_methods(chosen: Sequence[str]) -> tuple[str, ...]:
+    """Words of methods to compare, each once."""
+    if not chosen or not set(chosen) <= set(METHODS):
+        raise InputError("Choose at least one method to compare.", field="methods")
+    return tuple(dict.fromkeys(chosen))
+
+
+def checked_budgets(chosen: Sequence[float]) -> tuple[float, ...]:
+    """Steps of the slider that stand side by side, in order."""
+    found = tuple(sorted(set(chosen)))
+    if not 1 <= len(found) <= MOST_BUDGETS or not set(found) <= set(EPSILON_STEPS):
+        raise InputError(f"Choose one to {MOST_BUDGETS} steps of the slider.", field="budgets")
+    return found
+
+
+def checked_number(value: float, field: str) -> float:
+    if not math.isfinite(value):
+        raise InputError("A number is needed here.", field=field)
+    return value
 
 
 def checked_target(target: float) -> float:
@@ -379,7 +427,11 @@ def load(page: str) -> None:
     same_page, state.page = state.get("page") == page, page
     moved = _picture_moved() | state.pop("changed", False)
     if "settings" not in state or (seen != state.written and (seen or same_page) and not moved):
-        state.settings, state.link_problems = decode(seen)
+        token, pinned, problems = pins.split(seen)
+        state.settings, found = decode(token)
+        state.link_problems = found + problems
+        if pinned or (page == COMPARE and same_page):  # an address of Compare says which there are
+            pins.take_over(pinned)
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = seen, state.settings.epsilon
 
@@ -398,6 +450,8 @@ def save() -> None:
     page = st.session_state.page
     task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
     token = "" if uploaded(task) else encode(st.session_state.settings)
+    if page == COMPARE and not uploaded(task):
+        token = pins.join(token, pins.kept())
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
         return

@@ -32,6 +32,7 @@ from pages.shared import (
 from pages.shared import components as pieces
 
 _OWN_TABLE = "Your own table"
+_NOT_LINKED = "The table of sites that come with their curves is in no link, so not in a pin."
 _TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings",
                 "n_visits")
 _WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
@@ -140,9 +141,9 @@ def strip(view: View) -> None:
     odds = error = ""
     if view.found is not None:
         odds, error = site_words.weakest(view.found), site_words.typical(view.found)
-    pieces.strip([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
+    cards.pinnable_strip([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
         site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
-        person=view.facts.person, rev=st.session_state.rev, link=not view.own, key="sites_strip")
+        view.facts, key="sites_strip", reason=_NOT_LINKED if view.is_fixed else "")
 
 
 def choices(view: View) -> None:

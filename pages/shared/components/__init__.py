@@ -15,7 +15,7 @@ from pages.shared.components.picture import (
     picture,
     picture_payload,
 )
-from pages.shared.components.strip import Budgeted, Chip, strip
+from pages.shared.components.strip import Budgeted, Chip, Pinning, strip
 
-__all__ = ["Budgeted", "Chip", "Look", "Picked", "Verdict", "chart", "picked", "picture",
+__all__ = ["Budgeted", "Chip", "Look", "Picked", "Pinning", "Verdict", "chart", "picked", "picture",
            "picture_payload", "strip"]

@@ -1,4 +1,5 @@
-// The strip: chips, the two numbers of the chosen budget, and Copy link. It follows `pc:budget`.
+// The strip: chips, the two numbers of the chosen budget, Copy link and Pin scenario. It follows
+// `pc:budget`.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const ICONS = {
@@ -9,11 +10,13 @@ const ICONS = {
   check: 'M4 12l5 6L20 6',
   sliders: 'M4 7h9M17 7h3M15 5v4M4 12h3M11 12h9M9 10v4M4 17h9M17 17h3M15 15v4',
   warning: 'M12 4l9 16H3zM12 10v4M12 17v.1',
+  pin: 'M9 3h6M10 3v7l-3 4h10l-3-4V3M12 14v7',
   link: 'M9 12h6M10 7H7a5 5 0 0 0 0 10h3M14 7h3a5 5 0 0 1 0 10h-3',
 };
 
-export default function ({data, parentElement: root}) {
+export default function ({data, parentElement: root, setTriggerValue}) {
   const S = root.__strip ||= {host: root.host, box: root.querySelector('#strip')};
+  S.report = () => setTriggerValue('pin', true);
   const text = JSON.stringify(data);
   if (S.text !== text) {
     S.text = text;
@@ -47,7 +50,8 @@ function wire(S) {
 
 function show(S) {                        // called on every movement of the slider
   const {budgets, words} = S.data, last = budgets.length - 1;
-  const now = budgets[last === 0 ? 0 : Math.min(window.__budget ?? S.data.budget, last)];
+  const at = last === 0 ? 0 : Math.min(window.__budget ?? S.data.budget, last), now = budgets[at];
+  showPin(S, last === 0 || at === S.data.budget);
   if (!now || S.now === now) return;
   S.now = now;
   const {chip, label} = S.budget;
@@ -60,6 +64,16 @@ function show(S) {                        // called on every movement of the sli
   S.odds.parentNode.hidden = !now.odds;
   S.error.parentNode.hidden = !now.error;
   S.dot.hidden = !now.odds || !now.error;
+}
+
+function showPin(S, here) {               // what is pinned is the budget the server knows of
+  const {pin, words} = S.data;
+  if (!pin) return;
+  const name = here ? pin.name : '', reason = name ? '' : pin.reason;
+  S.pin.lastChild.textContent = name ? `Pinned as ${name}` : 'Pin scenario';
+  S.pin.tip = name ? words.pinned : reason || words.pin;
+  S.pin.setAttribute('aria-disabled', String(Boolean(reason)));
+  S.pin.onclick = () => name || reason ? null : pinned(S);
 }
 
 // ---- building -----------------------------------------------------------------------------------
@@ -96,11 +110,12 @@ function build(S) {
   const copy = explained(S, node('button', '', icon('link'), 'Copy link'), words.link);
   copy.setAttribute('aria-disabled', String(!link));
   copy.onclick = () => link ? copyLink(S) : null;
+  S.pin = S.data.pin ? explained(S, node('button', '', icon('pin'), node('span', '')), words.pin) : null;
   const facts = chips.map(c => explained(S, node('button', `chip ${c.kind}`, icon(c.icon), node('span', '', c.text)), c.help));
   S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),
     node('div', 'numbers', explained(S, node('button', '', 'Right guess: ', S.odds), words.odds), S.dot,
       explained(S, node('button', '', 'Typical error: ', S.error), words.error)),
-    node('div', 'ways', copy, S.status), S.tip);
+    node('div', 'ways', copy, ...(S.pin ? [S.pin] : []), S.status), S.tip);
 }
 
 function explained(S, button, tip) {      // a tooltip for pointer, keyboard and touch
@@ -126,6 +141,13 @@ async function copyLink(S) {
   S.status.textContent = answer;
   clearTimeout(S.timer);
   S.timer = setTimeout(() => { S.status.textContent = ''; }, 4000);
+}
+
+async function pinned(S) {                // what is on screen, once the server knows it
+  S.pin.onclick = null;
+  S.status.textContent = await settled() ? '' : 'Still working: press again in a moment';
+  if (S.status.textContent) showPin(S, true);
+  else S.report();
 }
 
 async function settled() {                // the address follows a report: send it, wait for it

@@ -35,6 +35,16 @@ class Chip:
 
 
 @dataclass(frozen=True)
+class Pinning:
+    """What *Pin scenario* does: `name` is the letter of a scenario that is pinned already, `reason`
+    why this one cannot be.
+    """
+
+    name: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Budgeted:
     """The words of one budget: its chip, the odds and the error; empty words are left out."""
 
@@ -55,12 +65,13 @@ def strip(
     link: bool = True,
     reason: str = "Your own curves cannot be put into a link.",
     key: str = "strip",
-) -> None:
-    """Draw the strip for one scenario.
+    pin: Pinning | None = None,
+) -> bool:
+    """Draw the strip for one scenario; true in the one run in which *Pin scenario* was pressed.
 
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
     which the browser follows when `rev` changes. A page without a slider gives one budget. `link`
-    says whether *Copy link* works, and `reason` why not.
+    says whether *Copy link* works, and `reason` why not. Without `pin` there is nothing to pin.
     """
     limit = ("This method’s limit always holds (δ = 0)." if pure else
              f"ε limits how much one {person} can shift what is published. δ is the small chance "
@@ -72,7 +83,12 @@ def strip(
         "error": "Half of the releases are closer than this, averaged over the whole curve.",
         "link": "Opens the same view with the same seed. The link holds settings, never data."
                 if link else reason,
+        "pin": "Keep this scenario to compare it with others, on Compare, Methods.",
+        "pinned": "This scenario is kept. Compare, Methods, shows all that are.",
     }
-    _component(key=key, data={"chips": [asdict(c) for c in chips], "words": words, "link": link,
-                              "budgets": [asdict(b) for b in budgets], "budget": budget,
-                              "rev": rev})
+    found = _component(
+        key=key, on_pin_change=lambda: None,
+        data={"chips": [asdict(c) for c in chips], "words": words, "link": link, "rev": rev,
+              "budgets": [asdict(b) for b in budgets], "budget": budget,
+              "pin": None if pin is None else asdict(pin)})
+    return bool(found.get("pin")) and pin is not None and not (pin.reason or pin.name)

@@ -1,0 +1,187 @@
+"""Questions about the shape of a curve that decisions turn on, and how often releases keep it.
+
+Where is the peak, does the curve rise or fall between two times, when does it first reach a level?
+An integrated error does not tell. The functions here are pure: curves are (…, points) on `times`
+(points,), any number of axes before, so that all budgets and releases are asked at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+from engine.types import Array, PublicFacts
+
+KINDS = ("peak", "sign", "crossing")
+_USUAL_TOLERANCE = 0.05  # of the span of time
+_NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its numbers, public facts in the units of the source.
+
+    `tolerance` (a length of time) belongs to the peak and the crossing, `first` and `second` (times)
+    to the sign of a difference, `level` (a value) to the crossing.
+    """
+
+    kind: str
+    tolerance: float
+    first: float
+    second: float
+    level: float
+
+
+def usual(kind: str, facts: PublicFacts) -> Question:
+    """A first question from public facts: a twentieth of the span, its thirds, half the range."""
+    low, span = facts.time_low, facts.time_high - facts.time_low
+    return Question(kind, _plain(_USUAL_TOLERANCE * span, 1), _plain(low + span / 3, 2),
+                    _plain(low + 2 * span / 3, 2), _plain(facts.value_middle, 3))
+
+
+def _plain(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def checked(question: Question, facts: PublicFacts) -> Question:
+    """The question, if it can be asked of these curves.
+
+    Raises
+    ------
+    InputError
+        For a time or a level outside the stated ranges, equal times or a tolerance that is none.
+    """
+    if question.kind not in KINDS:
+        raise InputError(f"There is no question “{question.kind}”.", field="shape",
+                         hint=f"Ask one of: {', '.join(KINDS)}.")
+    low, high = facts.time_low, facts.time_high
+    if question.kind == "sign":
+        for time in (question.first, question.second):
+            if not low <= time <= high:
+                raise InputError(f"Both times must lie between {low:g} and {high:g}; got "
+                                 f"{time:g}.", field="first")
+        if question.first == question.second:
+            raise InputError("The two times must differ.", field="second",
+                             hint="A curve cannot rise or fall at one time.")
+    elif not 0 < question.tolerance <= high - low:
+        raise InputError(f"The tolerance must be above 0 and at most {high - low:g}; got "
+                         f"{question.tolerance:g}.", field="tolerance",
+                         hint="How far off may it be and still be of use?")
+    if question.kind == "crossing" and not facts.value_low <= question.level <= facts.value_high:
+        raise InputError(f"The level must lie between {facts.value_low:g} and "
+                         f"{facts.value_high:g}; got {question.level:g}.", field="level")
+    return question
+
+
+# -- what a curve answers ---------------------------------------------------------------------
+
+
+def peak_times(curves: Array, times: Array) -> Array:
+    """Where each curve is largest, the first place of several: (…)."""
+    return np.asarray(times[np.argmax(curves, axis=-1)])
+
+
+def differences(curves: Array, times: Array, first: float, second: float) -> Array:
+    """The value at the second time less that at the first, on straight lines between points: (…)."""
+    return _at(curves, times, second) - _at(curves, times, first)
+
+
+def _at(curves: Array, times: Array, time: float) -> Array:
+    right = int(np.clip(np.searchsorted(times, time), 1, len(times) - 1))
+    share = (time - times[right - 1]) / (times[right] - times[right - 1])
+    return np.asarray((1 - share) * curves[..., right - 1] + share * curves[..., right])
+
+
+def crossing_times(curves: Array, times: Array, level: float) -> Array:
+    """When each curve is first at the level, on straight lines between points; NaN for never: (…).
+    """
+    gap = curves - level
+    crosses = gap[..., :-1] * gap[..., 1:] <= 0
+    k = np.argmax(crosses, axis=-1)
+    before = np.take_along_axis(gap, k[..., None], axis=-1)[..., 0]
+    after = np.take_along_axis(gap, k[..., None] + 1, axis=-1)[..., 0]
+    step = before - after
+    share = np.divide(before, step, out=np.zeros_like(before), where=step != 0)
+    return np.where(crosses.any(axis=-1), times[k] + share * (times[k + 1] - times[k]), np.nan)
+
+
+def answers(question: Question, curves: Array, times: Array) -> Array:
+    """What each curve says: a time (NaN for never), or a difference: (…)."""
+    if question.kind == "peak":
+        return peak_times(curves, times)
+    if question.kind == "sign":
+        return differences(curves, times, question.first, question.second)
+    return crossing_times(curves, times, question.level)
+
+
+def kept(question: Question, curves: Array, reference: Array, times: Array) -> NDArray[np.bool_]:
+    """Whether each curve gives the answer of the reference (points,): (…).
+
+    Places within the tolerance, the same sign, and no crossing where the reference has none.
+    """
+    said, right = answers(question, curves, times), answers(question, reference, times)
+    if question.kind == "sign":
+        return np.asarray(np.sign(said) == np.sign(right))
+    close = np.abs(said - right) <= question.tolerance * (1 + 1e-9)
+    return np.asarray(close | (np.isnan(said) & np.isnan(right)))
+
+
+# -- how often --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kept:
+    """So many of `draws` simulated releases keep the answer; `counts` has any shape.
+
+    `low` and `high` hold the chance itself 95 times in 100 (Wilson 1927, JASA 22, 209–212).
+    """
+
+    counts: NDArray[np.int_]
+    draws: int
+
+    @property
+    def share(self) -> Array:
+        return np.asarray(self.counts / self.draws)
+
+    @property
+    def low(self) -> Array:
+        return np.maximum(self._middle - self._half, 0.0)
+
+    @property
+    def high(self) -> Array:
+        return np.minimum(self._middle + self._half, 1.0)
+
+    @property
+    def _middle(self) -> Array:
+        return np.asarray((self.counts + _NORMAL**2 / 2) / (self.draws + _NORMAL**2))
+
+    @property
+    def _half(self) -> Array:
+        spread = self.share * (1 - self.share) / self.draws + (_NORMAL / (2 * self.draws)) ** 2
+        return np.asarray(_NORMAL * np.sqrt(spread) / (1 + _NORMAL**2 / self.draws))
+
+
+def how_often(question: Question, curves: Array, reference: Array, times: Array) -> Kept:
+    """Of the curves (…, draws, points), how many keep the answer of the reference: counts (…)."""
+    same = kept(question, curves, reference, times)
+    return Kept(np.asarray(same.sum(axis=-1)), same.shape[-1])
+
+
+def is_drowned(typical: Array, facts: PublicFacts) -> NDArray[np.bool_]:
+    """Whether an error, a distance (…), is as large as half the range of values, or none at all.
+
+    There the noise is as large as the signal, and chance alone would answer.
+    """
+    typical = np.asarray(typical, dtype=float)
+    return ~(typical < facts.value_half_width) | ~np.isfinite(typical)
+
+
+def is_at_an_end(question: Question, answer: float, facts: PublicFacts) -> bool:
+    """Whether a peak is no inner one: within the tolerance of the first or the last time."""
+    if question.kind != "peak" or math.isnan(answer):
+        return False
+    return min(answer - facts.time_low, facts.time_high - answer) <= question.tolerance

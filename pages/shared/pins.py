@@ -1,0 +1,105 @@
+"""Scenarios that a visitor keeps to compare them: settings under a letter, never data.
+
+They stay in the session, and the link of Compare carries them: as words `A-page~settings` whose
+inner `~` are written `*2` (and `*` itself `*1`), so that they pass for one word of the address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+NAMES = "ABCD"
+# Pages with a scenario in their strip, by script, with their titles.
+PAGES = {"explore": "Explore", "plan": "Plan", "rates": "Rates", "sites": "Sites",
+         "coefficients": "Varying coefficients", "regression": "Regression",
+         "summaries": "Summaries", "sparse": "Sparse regression"}
+_HOME = ("", "home")  # how the address calls the first page
+_LONGEST = 800  # characters of the settings of one pin, so that a link with all of them works
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A page with its settings, as the address writes them."""
+
+    name: str
+    page: str
+    token: str
+
+
+# -- the address ----------------------------------------------------------------------------
+
+
+def join(token: str, kept: Sequence[Pin]) -> str:
+    """The token of Compare with the pins."""
+    words = [f"{pin.name}-{_written(f'{pin.page}~{pin.token}')}" for pin in kept]
+    return "~".join([token] * bool(token) + words)
+
+
+def split(token: str) -> tuple[str, tuple[Pin, ...], list[str]]:
+    """The token without its pins, the pins, and the names of those that cannot be."""
+    others, found, problems = [], {}, []
+    for word in token.split("~"):
+        name, dash, text = word.partition("-")
+        if not dash or name not in tuple(NAMES):
+            others.append(word)
+            continue
+        page, _, settings = _read(text[:2 * _LONGEST]).partition("~")
+        if page in PAGES and len(settings) <= _LONGEST:
+            found[name] = Pin(name, page, settings)
+        else:
+            problems.append(f"pin {name}")
+    return "~".join(others), tuple(found[name] for name in sorted(found)), problems
+
+
+def _written(text: str) -> str:
+    return text.replace("*", "*1").replace("~", "*2")
+
+
+def _read(text: str) -> str:
+    return "*".join(part.replace("*2", "~") for part in text.split("*1"))
+
+
+# -- the session ----------------------------------------------------------------------------
+
+
+def kept() -> tuple[Pin, ...]:
+    return st.session_state.get("pins", ())
+
+
+def take_over(found: tuple[Pin, ...]) -> None:
+    st.session_state.pins = found
+
+
+def page() -> str:
+    """The page on screen, by its script."""
+    name = st.session_state.get("page", "")
+    return "explore" if name in _HOME else name
+
+
+def name_of(page: str, token: str) -> str:
+    """The letter of a scenario that is pinned; empty for any other."""
+    return next((pin.name for pin in kept() if (pin.page, pin.token) == (page, token)), "")
+
+
+def reason_against(token: str) -> str:
+    """Why a scenario cannot be pinned; empty where it can."""
+    if len(kept()) == len(NAMES):
+        return f"{len(NAMES)} scenarios are pinned already. Unpin one on Compare, Methods."
+    if len(token) > _LONGEST:
+        return "So many settings differ from the usual ones that a link could not hold several."
+    return ""
+
+
+def keep(page: str, token: str) -> str:
+    """Pin a scenario under the first free letter, which is returned."""
+    name = next(name for name in NAMES if name not in {pin.name for pin in kept()})
+    take_over(tuple(sorted([*kept(), Pin(name, page, token)], key=lambda pin: pin.name)))
+    return name
+
+
+def drop(name: str) -> None:
+    take_over(tuple(pin for pin in kept() if pin.name != name))
+    st.session_state.changed = True  # the address follows; see `settings.load`
