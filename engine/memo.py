@@ -1,4 +1,4 @@
-"""A decision, or a comparison, on one page, to print or to pass on: HTML that needs nothing else."""
+"""A decision or a comparison on one page, to print or to pass on: HTML that stands alone."""
 
 from __future__ import annotations
 

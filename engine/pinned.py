@@ -147,8 +147,8 @@ def _samples(pins: Sequence[Pinned]) -> str:
     each = ", ".join(f"{pin.name} declares " + (
         "none" if pin.population is None else f"one of {wording.number(pin.population, 9)}")
         for pin in pins)
-    return (f"**Different declarations of a secret sample:** {each}. ε and odds in this table leave "
-            "it out; with it they would not hold against the same attackers.")
+    return (f"**Different declarations of a secret sample:** {each}. ε and odds in this table "
+            "leave it out; with it they would not hold against the same attackers.")
 
 
 def _groups(pins: Sequence[Pinned]) -> str:

@@ -25,8 +25,8 @@ _NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
 class Question:
     """A question with its numbers, public facts in the units of the source.
 
-    `tolerance` (a length of time) belongs to the peak and the crossing, `first` and `second` (times)
-    to the sign of a difference, `level` (a value) to the crossing.
+    `tolerance` (a length of time) belongs to the peak and the crossing, `first` and `second`
+    (times) to the sign of a difference, `level` (a value) to the crossing.
     """
 
     kind: str
@@ -86,7 +86,7 @@ def peak_times(curves: Array, times: Array) -> Array:
 
 
 def differences(curves: Array, times: Array, first: float, second: float) -> Array:
-    """The value at the second time less that at the first, on straight lines between points: (…)."""
+    """The value at the second time less that at the first: (…). Points are joined by lines."""
     return _at(curves, times, second) - _at(curves, times, first)
 
 
@@ -97,8 +97,7 @@ def _at(curves: Array, times: Array, time: float) -> Array:
 
 
 def crossing_times(curves: Array, times: Array, level: float) -> Array:
-    """When each curve is first at the level, on straight lines between points; NaN for never: (…).
-    """
+    """When each curve is first at the level: (…). Points are joined by lines; NaN for never."""
     gap = curves - level
     crosses = gap[..., :-1] * gap[..., 1:] <= 0
     k = np.argmax(crosses, axis=-1)

@@ -11,6 +11,7 @@ PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
     ("", "rates.py", "Rates"),
+    ("Compare", "compare.py", "Methods"),
     ("Compare", "sites.py", "Sites"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),

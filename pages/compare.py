@@ -1,0 +1,37 @@
+"""Compare: which method wastes the least of the budget, and scenarios that were pinned."""
+
+import streamlit as st
+
+from engine import compare_words
+from pages.shared import compare_cards as cards
+from pages.shared import controls, layout, pin_cards, upload_panel
+
+view = cards.View()
+
+st.title(compare_words.TITLE, anchor=False)
+layout.link_problems()
+cards.strip(view)
+cards.choices(view)
+with layout.user_errors():
+    cards.promises(view)
+    cards.pictures(view)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    controls.source_choice()
+    upload_panel.button()
+upload_panel.panel()
+upload_panel.clamped()
+if view.known:
+    with layout.user_errors():
+        cards.verdict(view)
+        cards.table(view)
+    with layout.user_errors():
+        cards.equal_protection(view)
+    with layout.user_errors():
+        cards.shapes_kept(view)
+with layout.user_errors():
+    pin_cards.section()
+layout.chips(controls.all_changed(), layout.reset)
+with layout.fold("More options: curves, method, δ, seed", "compare_more") as is_open:
+    if is_open:
+        cards.options()
+layout.numbers(view.charts, view.own)

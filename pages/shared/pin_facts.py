@@ -1,0 +1,151 @@
+"""What is known of a pinned scenario, worked out again from its settings, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from engine import (
+    accounting,
+    coefficient_words,
+    regression_words,
+    site_words,
+    sparse_words,
+    summary_words,
+    wording,
+)
+from engine.errors import InputError
+from engine.pinned import Pinned
+from engine.planner import Setting
+from engine.tasks import SPARSE_REGRESSION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.types import Budget
+from pages.shared import pins, plan_cards, run, settings
+from pages.shared.pins import Pin
+from pages.shared.settings import Settings
+
+
+def of(pin: Pin) -> Pinned:
+    """The facts of a scenario; what was computed for its page is found again.
+
+    Raises
+    ------
+    InputError
+        Where its page would refuse it.
+    """
+    now, _ = settings.decode(pin.token)
+    return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=now.group,
+                  population=now.population, **_FOUND[pin.page](now))
+
+
+def _budget(now: Settings, task: str) -> Budget:
+    """The budget of a page with one mechanism and one ε."""
+    pure = now.mechanism_of(task).guarantee == "pure"
+    usual = settings.usual_delta(now.source_of(task))
+    return Budget(now.epsilon, 0.0 if pure else usual if now.delta is None else now.delta)
+
+
+def _average(now: Settings) -> dict[str, Any]:
+    """Explore and Rates: an average curve at the chosen ε."""
+    source, budget = now.source, _budget(now, settings.TASK)
+    shown = run.picture(source, now.mechanism, budget.delta, now.seed,
+                        settings.steps_of(now.epsilon))
+    at = [b.epsilon for b in shown.budgets].index(now.epsilon)
+    refused = shown.is_refused(at)
+    return {"facts": source.facts, "protects": wording.unit_tag(source.facts)[0],
+            "method": now.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
+            "budget": budget, "budgets": wording.budget_chip(budget), "spends": shown.spends[at],
+            "typical": float("nan") if refused else float(shown.study.typical[at]),
+            "error_unit": source.facts.value_unit,
+            "limits": "" if refused else _largest(wording.parts(source.facts),
+                                                  shown.study.shares[at])}
+
+
+def _largest(names: Any, shares: Any) -> str:
+    share, name = max(zip(shares, names, strict=True))
+    return f"{name}, {100 * share:.0f} %"
+
+
+def _plan(now: Settings) -> dict[str, Any]:
+    """The answer that Plan found: its ε and sizes, as an average curve."""
+    setting = Setting.of(now.source, now.mechanism, now.epsilon, now.delta)
+    target = plan_cards.usual_target(now.source.facts) if now.target is None else now.target
+    found = run.planned(setting, now.unknown, target, now.seed, lambda done: None)
+    if found.protection is None:
+        raise InputError("This plan has no answer, so there is nothing to compare.",
+                         hint="Open it to see which blank would do.")
+    at, asked = found.reached.setting, found.protection.asked
+    return {"facts": now.source.facts, "protects": wording.unit_tag(now.source.facts)[0],
+            "method": now.mechanism.nearest_preset()[0], "people": at.people * at.sites,
+            "budget": asked, "budgets": wording.budget_chip(asked),
+            "spends": found.protection.spends, "typical": found.reached.error,
+            "error_unit": now.source.facts.value_unit}
+
+
+def _sites(now: Settings) -> dict[str, Any]:
+    """All sites together, protected as at the weakest of them."""
+    found = run.federation(now.source, now.mechanism, now.sites, now.seed).for_group(now.group)
+    return {"facts": found.facts, "protects": site_words.unit_tag(found.facts)[0],
+            "method": now.mechanism.nearest_preset()[0],
+            "people": sum(member.row.n_curves for member in found.members),
+            "budget": accounting.weakest(found.together.spends)[0].asked,
+            "budgets": site_words.budgets(now.sites), "spends": found.together.spends,
+            "typical": found.together.typical, "error_unit": found.facts.value_unit}
+
+
+def _coefficients(now: Settings) -> dict[str, Any]:
+    """All coefficient functions together."""
+    task = VARYING_COEFFICIENTS.key
+    source, budget = now.source_of(task), _budget(now, task)
+    shown = run.coefficients(source, now.mechanism_of(task), budget, now.seed)
+    return {"facts": shown.data.facts, "protects": wording.unit_tag(shown.data.facts)[0],
+            "method": now.mechanism_of(task).nearest_preset()[0], "people": shown.data.n_curves,
+            "budget": budget, "budgets": wording.budget_chip(budget), "spends": shown.spends,
+            "typical": float("nan") if shown.is_refused else coefficient_words.total(shown.typical),
+            "error_unit": shown.data.facts.value_unit}
+
+
+def _regression(now: Settings) -> dict[str, Any]:
+    """A curve from single readings at sites of several kinds."""
+    task = WAVELET_REGRESSION.key
+    source, mechanism = now.source_of(task), now.mechanism_of(task)
+    shown = run.regression(source, mechanism, now.network, now.seed)
+    asked = accounting.weakest(shown.spends)[0].asked
+    return {"facts": source.facts, "protects": regression_words.UNIT[0],
+            "method": mechanism.nearest_preset()[0],
+            "people": sum(row.n_curves for row in shown.rows), "budget": asked,
+            "budgets": regression_words.budgets(now.network), "spends": shown.spends,
+            "typical": float("nan") if shown.is_refused else shown.typical}
+
+
+def _summary(now: Settings) -> dict[str, Any]:
+    """A whole function in the chosen way."""
+    task, source = now.summary, now.source_of(now.summary)
+    delta = settings.usual_delta(source) if now.delta is None else now.delta
+    shown = run.summary(source, now.mechanism_of(task), task, Budget(now.epsilon, delta), now.seed)
+    way = shown.ways[0]
+    if way.refusal:
+        raise InputError(way.refusal)
+    unit = "One record" if task in settings.OF_ROWS else wording.unit_tag(shown.facts)[0]
+    return {"facts": shown.facts, "protects": unit, "people": shown.n, "budget": way.budget,
+            "method": f"{way.label}: {summary_words.LABELS[task]}", "spends": way.spends,
+            "budgets": wording.budget_chip(way.budget), "typical": way.typical,
+            "error_unit": summary_words.unit_of(shown),
+            "limits": "" if way.parts is None else _largest(summary_words.PARTS, way.parts)}
+
+
+def _sparse(now: Settings) -> dict[str, Any]:
+    """Few coefficients among many."""
+    task = SPARSE_REGRESSION.key
+    source, mechanism = now.source_of(task), now.mechanism_of(task)
+    budget = _budget(now, task)
+    shown = run.sparse(source, mechanism, budget, now.seed)
+    return {"facts": shown.facts, "protects": sparse_words.UNIT[0],
+            "method": mechanism.nearest_preset()[0], "people": shown.sizes.n_curves,
+            "budget": budget, "budgets": sparse_words.budget_line(budget, shown.sizes.n_servers),
+            "spends": shown.spends, "typical": shown.typical}
+
+
+_FOUND: dict[str, Callable[[Settings], dict[str, Any]]] = {
+    "explore": _average, "rates": _average, "plan": _plan, "sites": _sites,
+    "coefficients": _coefficients, "regression": _regression, "summaries": _summary,
+    "sparse": _sparse}
