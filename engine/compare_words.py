@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from engine import wording
 from engine.risk import Odds
-from engine.types import Budget, PublicFacts
+from engine.types import PublicFacts
 
 TITLE = "Which method wastes the least of the budget?"
 DIFFERENCE = ("Lines: 20 possible releases less the average without protection (dashed). The same "
@@ -22,18 +22,25 @@ def budgets(epsilons: Sequence[float]) -> str:
     return f"ε = {', '.join(others)} and {last}" if others else f"ε = {last}"
 
 
-def cell(budget: Budget, error: str, odds: Odds) -> str:
+def promise(delta: float) -> str:
+    """Beside the name of a method: whether its limits may fail."""
+    if delta == 0:
+        return "δ = 0: its limits always hold"
+    return f"δ = {wording.small(delta)}: the chance that its limits do not hold"
+
+
+def cell(epsilon: float, error: str, odds: Odds) -> str:
     """Above a small picture: the budget, the typical error and the risk."""
-    return f"**{wording.budget_chip(budget)}** · typically {error} · {wording.odds_short(odds)}"
+    return f"**ε = {epsilon:g}** · typically {error} · right guess {wording.odds_short(odds)}"
 
 
-def least(epsilon: float, errors: Mapping[str, float], facts: PublicFacts) -> str:
+def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
     """Which method errs least at a budget, and how far the next one is behind."""
     known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
     if not known:
         return f"At **ε = {epsilon:g}** none of these methods would publish anything."
     (best, label), *others = known
-    error = wording.with_unit(wording.number(best), wording.escape(facts.value_unit))
+    error = wording.escape(written[label])
     text = f"At **ε = {epsilon:g}** {wording.escape(label)} errs least, **{error}**"
     if not others:
         return f"{text}."

@@ -19,8 +19,9 @@ class Pinned:
 
     `budget` is the one asked for where people are protected least, `budgets` the words for all of
     them. `typical` is the typical error in `error_unit`, NaN where nothing would be published or no
-    truth is known. Odds are those of a person with `group` protected units; `population` is the
-    size of the group that a secret sample was declared to be drawn of.
+    truth is known; `written` is how its page writes it. Odds are those of a person with `group`
+    protected units; `population` is the size of the group that a secret sample was declared to be
+    drawn of.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Pinned:
     spends: tuple[Spend, ...] = field(repr=False)
     typical: float = math.nan
     error_unit: str = ""
+    written: str = ""
     limits: str = ""
     group: int = 1
     population: int | None = None
@@ -75,7 +77,7 @@ def table(pins: Sequence[Pinned]) -> dict[str, list[str]]:
     return columns
 
 
-_ROWS = ("Curves", "Method", "People", "Protected", "ε", "δ", "Typical error", "Right guess",
+_ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Typical error", "Right guess",
          "Careful attacker", "What limits accuracy")
 
 
@@ -83,7 +85,7 @@ def _column(pin: Pinned, first: Pinned) -> list[str]:
     others = pin is not first
     people = wording.number(pin.people, 9)
     if others and pin.people != first.people:
-        people += f" ({wording.times(pin.people / first.people)} as many)"
+        people += f" ({_against(pin.people / first.people)})"
     return [pin.facts.name, pin.method, people, pin.protects,
             _epsilon(pin, first), wording.small(pin.budget.delta),
             _error(pin, first), _chance(pin.odds.right, first.odds.right, others),
@@ -92,18 +94,25 @@ def _column(pin: Pinned, first: Pinned) -> list[str]:
 
 def _epsilon(pin: Pinned, first: Pinned) -> str:
     ratio = pin.budget.epsilon / first.budget.epsilon
-    return f"{pin.budget.epsilon:g}" + ("" if ratio == 1 else f" ({wording.times(ratio)})")
+    return f"{pin.budget.epsilon:g}" + ("" if ratio == 1 else f" ({_against(ratio)})")
+
+
+def _against(ratio: float) -> str:
+    """A ratio as it is read best: small ones in percent, others as "4.3 times"."""
+    if 0.5 < ratio < 2:
+        return wording.change(ratio - 1)
+    return wording.times(ratio).replace(".0 ", " ")
 
 
 def _error(pin: Pinned, first: Pinned) -> str:
     if not math.isfinite(pin.typical):
         return NOTHING
-    text = wording.with_unit(wording.number(pin.typical), pin.error_unit)
+    text = pin.written or wording.with_unit(wording.number(pin.typical), pin.error_unit)
     if pin is first or not math.isfinite(first.typical):
         return text
     if not pin.measures_like(first):
         return f"{text} (of other things)"
-    return f"{text} ({wording.change(pin.typical / first.typical - 1)})"
+    return f"{text} ({_against(pin.typical / first.typical)})"
 
 
 def _chance(chance: float, first: float, others: bool) -> str:

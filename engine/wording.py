@@ -284,6 +284,13 @@ def delta_explained(delta: float) -> str:
 # -- accuracy -------------------------------------------------------------------------------
 
 
+def typical_error(typical: float, within: float, floor: float | None, unit: str) -> str:
+    """A typical error with the decimals it has in `accuracy`; empty where there is none."""
+    if not math.isfinite(typical):
+        return ""
+    return with_unit(together([typical, within, floor or 0.0])[0], unit)
+
+
 def accuracy(facts: PublicFacts, typical: float, within: float, floor: float | None) -> str:
     """How close the published average is: median, 19 in 20, and without protection."""
     numbers = together([typical, within, *([] if floor is None else [floor])])

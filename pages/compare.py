@@ -13,6 +13,8 @@ layout.link_problems()
 cards.strip(view)
 cards.choices(view)
 with layout.user_errors():
+    if view.known:
+        cards.verdict(view)
     cards.promises(view)
     cards.pictures(view)
 with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -22,7 +24,6 @@ upload_panel.panel()
 upload_panel.clamped()
 if view.known:
     with layout.user_errors():
-        cards.verdict(view)
         cards.table(view)
     with layout.user_errors():
         cards.equal_protection(view)

@@ -84,8 +84,8 @@ class Scene:
         """The typical error at every budget, with the decimals it has on the accuracy card."""
         study, unit = self.shown.study, self.facts.value_unit
         within = study.quantile(0.95)
-        return [wording.with_unit(wording.together([x, y, study.floor or 0.0])[0], unit)
-                if np.isfinite(x) else "" for x, y in zip(self.typical, within, strict=True)]
+        return [wording.typical_error(x, y, study.floor, unit)
+                for x, y in zip(self.typical, within, strict=True)]
 
     @cached_property
     def verdicts(self) -> list[pieces.Verdict]:

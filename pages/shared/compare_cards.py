@@ -20,7 +20,7 @@ from engine.mechanisms import Mechanism
 from engine.preview import EPSILON_STEPS, Preview, Study
 from engine.shape import Question
 from engine.sources import Source
-from engine.types import Array, Budget
+from engine.types import Array
 from pages.shared import cards, controls, layout, odds_card, run, settings, shape_cards
 
 _USUAL = ("adaptive_mean", "noisy_gradient_mean", "frl")
@@ -48,6 +48,14 @@ class Way:
         """Typical errors at all steps; NaN where nothing is published."""
         assert self.shown is not None and self.study is not None
         return np.where(self.shown.published, self.study.typical, np.nan)
+
+    @cached_property
+    def written(self) -> list[str]:
+        """Those in words; empty where nothing is published."""
+        assert self.shown is not None and self.study is not None
+        within, floor = self.study.quantile(0.95), self.study.floor
+        return [wording.typical_error(x, y, floor, self.shown.data.facts.value_unit)
+                for x, y in zip(self.typical, within, strict=True)]
 
     def line(self, errors: Array | None = None) -> figures.Line:
         return figures.Line(self.label, self.mechanism.key, self.mechanism.family, self.variant,
@@ -85,10 +93,6 @@ class View:
         except InputError as problem:
             return Way(label, mechanism, variant, refusal=controls.message(problem))
         return Way(label, mechanism, variant, shown)
-
-    def budget(self, way: Way, k: int) -> Budget:
-        assert way.shown is not None
-        return way.shown.budgets[k]
 
     def difference(self, way: Way, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
@@ -151,15 +155,11 @@ def choices(view: View) -> None:
 
 
 def promises(view: View) -> None:
-    """What is wrong with a promise, or with putting them side by side under one ε."""
+    """Where promises of two kinds stand side by side under one ε."""
     notice = wording.two_kinds({way.label: way.shown.budgets[0].delta for way in view.known
                                 if way.shown is not None})
     if notice:
         st.info(notice, icon=":material/info:")
-    for way in view.known:
-        caution = way.mechanism.caution(view.facts)
-        if caution:
-            st.warning(f"**{way.label}.** {caution}", icon=":material/warning:")
 
 
 # -- the pictures -----------------------------------------------------------------------------
@@ -172,9 +172,12 @@ def pictures(view: View) -> None:
     edge = figures.edge_of(differences, view.facts)
     for way in view.ways:
         st.subheader(way.label, anchor=False)
+        caution = way.mechanism.caution(view.facts) or ""
+        if caution or way.refusal:
+            st.markdown(way.refusal or f":small[:material/warning: {caution}]")
         if way.shown is None:
-            st.markdown(way.refusal)
             continue
+        st.markdown(f":small[{words.promise(way.shown.budgets[0].delta)}]")
         for column, k in zip(st.columns(len(view.at), gap="small"), view.at, strict=True):
             with column:
                 _cell(view, way, k, edge)
@@ -182,21 +185,16 @@ def pictures(view: View) -> None:
 
 
 def _cell(view: View, way: Way, k: int, edge: float) -> None:
-    budget = view.budget(way, k)
     assert way.shown is not None
-    if way.shown.is_refused(k):
-        st.markdown(f":small[**{wording.budget_chip(budget)}** · Nothing would be published: the "
-                    "noise would be larger than the curve.]")
+    epsilon, error = EPSILON_STEPS[k], way.written[k]
+    if not error:
+        st.markdown(f":small[**ε = {epsilon:g}** · Nothing would be published: the noise would be "
+                    "larger than the curve.]")
         return
-    error = wording.with_unit(wording.number(float(way.typical[k])),
-                              wording.escape(view.facts.value_unit))
-    said = words.cell(budget, error, way.odds[k])
-    st.markdown(f":small[{said}]")
+    st.markdown(f":small[{words.cell(epsilon, wording.escape(error), way.odds[k])}]")
     chart = figures.difference(way.line(), way.shown.times, view.difference(way, k), view.facts,
-                               edge, f"ε = {budget.epsilon:g}, typical error {error}",
-                               layout.theme())
-    cards.draw(chart, f"compare_{view.words[view.ways.index(way)]}_{budget.epsilon:g}", _HEIGHT,
-               _PHONE)
+                               edge, f"ε = {epsilon:g}, typical error {error}", layout.theme())
+    cards.draw(chart, f"compare_{way.mechanism.key}_{way.variant}_{epsilon:g}", _HEIGHT, _PHONE)
 
 
 # -- errors and risk --------------------------------------------------------------------------
@@ -204,8 +202,8 @@ def _cell(view: View, way: Way, k: int, edge: float) -> None:
 
 def verdict(view: View) -> None:
     """Which method errs least at each budget."""
-    lines = [words.least(EPSILON_STEPS[k], {way.label: float(way.typical[k])
-                                            for way in view.known}, view.facts) for k in view.at]
+    lines = [words.least(EPSILON_STEPS[k], {way.label: float(way.typical[k]) for way in view.known},
+                         {way.label: way.written[k] for way in view.known}) for k in view.at]
     is_truth = view.source.is_random
     st.markdown("  \n".join(lines) + "  \n" + words.aim(view.known[0].label, is_truth))
 
@@ -221,14 +219,12 @@ def table(view: View) -> None:
 
 
 def _row(view: View, way: Way, k: int) -> dict[str, object]:
-    budget, odds = view.budget(way, k), way.odds[k]
     assert way.shown is not None and way.study is not None
-    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
+    budget, odds = way.shown.budgets[k], way.odds[k]
     row: dict[str, object] = {"method": way.label, "ε": f"{budget.epsilon:g}",
                               "δ": wording.small(budget.delta)}
-    published = not way.shown.is_refused(k)
-    row[f"typical error{unit}"] = (wording.number(float(way.typical[k])) if published
-                                   else "nothing published")
+    published = bool(way.written[k])
+    row["typical error"] = way.written[k] or "nothing published"
     for part, share in zip(wording.parts(view.facts), way.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if published else "–"
     row["right guess"] = wording.in_hundred(odds.right).replace(" times in", " in")

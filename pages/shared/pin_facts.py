@@ -50,14 +50,14 @@ def _average(now: Settings) -> dict[str, Any]:
     shown = run.picture(source, now.mechanism, budget.delta, now.seed,
                         settings.steps_of(now.epsilon))
     at = [b.epsilon for b in shown.budgets].index(now.epsilon)
-    refused = shown.is_refused(at)
+    refused, study, unit = shown.is_refused(at), shown.study, source.facts.value_unit
+    typical = float("nan") if refused else float(study.typical[at])
     return {"facts": source.facts, "protects": wording.unit_tag(source.facts)[0],
             "method": now.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
             "budget": budget, "budgets": wording.budget_chip(budget), "spends": shown.spends[at],
-            "typical": float("nan") if refused else float(shown.study.typical[at]),
-            "error_unit": source.facts.value_unit,
-            "limits": "" if refused else _largest(wording.parts(source.facts),
-                                                  shown.study.shares[at])}
+            "typical": typical, "error_unit": unit,
+            "written": wording.typical_error(typical, study.quantile(0.95)[at], study.floor, unit),
+            "limits": "" if refused else _largest(wording.parts(source.facts), study.shares[at])}
 
 
 def _largest(names: Any, shares: Any) -> str:
@@ -83,6 +83,9 @@ def _plan(now: Settings) -> dict[str, Any]:
 
 def _sites(now: Settings) -> dict[str, Any]:
     """All sites together, protected as at the weakest of them."""
+    if not now.source.has_free_sites:
+        raise InputError("These curves come with their sites, which no link holds.",
+                         hint="Choose simulated curves.")
     found = run.federation(now.source, now.mechanism, now.sites, now.seed).for_group(now.group)
     return {"facts": found.facts, "protects": site_words.unit_tag(found.facts)[0],
             "method": now.mechanism.nearest_preset()[0],
@@ -112,7 +115,8 @@ def _regression(now: Settings) -> dict[str, Any]:
     asked = accounting.weakest(shown.spends)[0].asked
     return {"facts": source.facts, "protects": regression_words.UNIT[0],
             "method": mechanism.nearest_preset()[0],
-            "people": sum(row.n_curves for row in shown.rows), "budget": asked,
+            "people": sum(group.sites * group.readings for group in now.network.groups),
+            "budget": asked,
             "budgets": regression_words.budgets(now.network), "spends": shown.spends,
             "typical": float("nan") if shown.is_refused else shown.typical}
 
