@@ -98,8 +98,8 @@ def _epsilon(pin: Pinned, first: Pinned) -> str:
 
 
 def _against(ratio: float) -> str:
-    """A ratio as it is read best: small ones in percent, others as "4.3 times"."""
-    if 0.5 < ratio < 2:
+    """A ratio as it is read best: in percent up to twice as much, then as "4.3 times"."""
+    if ratio < 2:
         return wording.change(ratio - 1)
     return wording.times(ratio).replace(".0 ", " ")
 

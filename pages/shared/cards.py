@@ -121,8 +121,8 @@ def strip(scene: Scene) -> None:
 
 
 def pinnable_strip(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], at: int,
-                   facts: PublicFacts, *, pins_here: bool = True, reason: str = "",
-                   **options: Any) -> None:
+                   facts: PublicFacts, *, key: str = "strip", pins_here: bool = True,
+                   reason: str = "", **options: Any) -> None:
     """The strip, whose scenario is kept when the visitor asks for it.
 
     `pins_here` says whether the page has a scenario, and `reason` why this one cannot be pinned.
@@ -132,12 +132,10 @@ def pinnable_strip(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budget
     name = "" if own else pins.name_of(page, token)
     reason = "Your own curves cannot be pinned: a pin is a link." if own else (
         reason or pins.reason_against(token))
-    asked = pieces.strip(chips, budgets, at, person=facts.person, rev=st.session_state.rev,
-                         link=not own, pin=pieces.Pinning(name, reason) if pins_here else None,
-                         **options)
-    if asked:
-        pins.keep(page, token)
-        st.rerun()
+    if pins_here and not name and not reason and pieces.pin_pressed(key):
+        name = pins.keep(page, token)
+    pieces.strip(chips, budgets, at, person=facts.person, rev=st.session_state.rev, link=not own,
+                 pin=pieces.Pinning(name, reason) if pins_here else None, key=key, **options)
 
 
 def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:

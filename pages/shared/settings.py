@@ -426,12 +426,16 @@ def load(page: str) -> None:
     state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
     moved = _picture_moved() | state.pop("changed", False)
+    if not same_page:
+        state.pop("left_out", None)
     if "settings" not in state or (seen != state.written and (seen or same_page) and not moved):
         token, pinned, problems = pins.split(seen)
         state.settings, found = decode(token)
         state.link_problems = found + problems
-        if pinned or (page == COMPARE and same_page):  # an address of Compare says which there are
+        if pinned:
             pins.take_over(pinned)
+        elif page == COMPARE and same_page:  # Back does not lose pins, nor writes them there again
+            state.left_out = pins.kept()
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = seen, state.settings.epsilon
 
@@ -450,7 +454,7 @@ def save() -> None:
     page = st.session_state.page
     task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
     token = "" if uploaded(task) else encode(st.session_state.settings)
-    if page == COMPARE and not uploaded(task):
+    if page == COMPARE and not uploaded(task) and pins.kept() != st.session_state.get("left_out"):
         token = pins.join(token, pins.kept())
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:

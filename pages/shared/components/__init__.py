@@ -15,7 +15,7 @@ from pages.shared.components.picture import (
     picture,
     picture_payload,
 )
-from pages.shared.components.strip import Budgeted, Chip, Pinning, strip
+from pages.shared.components.strip import Budgeted, Chip, Pinning, pin_pressed, strip
 
 __all__ = ["Budgeted", "Chip", "Look", "Picked", "Pinning", "Verdict", "chart", "picked", "picture",
-           "picture_payload", "strip"]
+           "picture_payload", "pin_pressed", "strip"]

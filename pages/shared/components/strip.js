@@ -1,6 +1,7 @@
 // The strip: chips, the two numbers of the chosen budget, Copy link and Pin scenario. It follows
 // `pc:budget`.
 
+const WAIT = 'Still working: press again in a moment';
 const SVG = 'http://www.w3.org/2000/svg';
 const ICONS = {
   flask: 'M9 3h6M10 3v6L5 19a1.4 1.4 0 0 0 1.3 2h11.4a1.4 1.4 0 0 0 1.3-2L14 9V3M8 15h8',
@@ -137,17 +138,18 @@ function explained(S, button, tip) {      // a tooltip for pointer, keyboard and
 // ---- copy link ----------------------------------------------------------------------------------
 
 async function copyLink(S) {
-  const answer = await settled() ? await copied(location.href) : 'Still working: press again in a moment';
+  say(S, await settled() ? await copied(location.href) : WAIT);
+}
+
+function say(S, answer) {
   S.status.textContent = answer;
   clearTimeout(S.timer);
   S.timer = setTimeout(() => { S.status.textContent = ''; }, 4000);
 }
 
 async function pinned(S) {                // what is on screen, once the server knows it
-  S.pin.onclick = null;
-  S.status.textContent = await settled() ? '' : 'Still working: press again in a moment';
-  if (S.status.textContent) showPin(S, true);
-  else S.report();
+  if (await settled()) S.report();
+  else say(S, WAIT);
 }
 
 async function settled() {                // the address follows a report: send it, wait for it

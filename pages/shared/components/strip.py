@@ -5,7 +5,7 @@ All words for all budgets are in its message, so that it follows the slider with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -66,8 +66,8 @@ def strip(
     reason: str = "Your own curves cannot be put into a link.",
     key: str = "strip",
     pin: Pinning | None = None,
-) -> bool:
-    """Draw the strip for one scenario; true in the one run in which *Pin scenario* was pressed.
+) -> None:
+    """Draw the strip for one scenario.
 
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
     which the browser follows when `rev` changes. A page without a slider gives one budget. `link`
@@ -86,9 +86,14 @@ def strip(
         "pin": "Keep this scenario to compare it with others, on Compare, Methods.",
         "pinned": "This scenario is kept. Compare, Methods, shows all that are.",
     }
-    found = _component(
+    _component(
         key=key, on_pin_change=lambda: None,
         data={"chips": [asdict(c) for c in chips], "words": words, "link": link, "rev": rev,
               "budgets": [asdict(b) for b in budgets], "budget": budget,
               "pin": None if pin is None else asdict(pin)})
-    return bool(found.get("pin")) and pin is not None and not (pin.reason or pin.name)
+
+
+def pin_pressed(key: str = "strip") -> bool:
+    """Whether *Pin scenario* was pressed in a strip: true in one run only, before it is drawn."""
+    state = st.session_state.get(key)
+    return isinstance(state, Mapping) and bool(state.get("pin"))

@@ -1,0 +1,295 @@
+"""Compare: methods beside budgets, pins that come back through the link, questions of shape."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import compare_words, wording
+from engine.preview import EPSILON_STEPS
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
+from pages.shared import pin_facts, pins, run, settings
+from pages.shared.pins import Pin
+from tests import files
+
+SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
+PINNED = (Pin("A", "explore", ""), Pin("B", "explore", "m-frl~epsilon-2"))
+
+
+def open_page(token="", page="compare", **state):
+    at = AppTest.from_file(SHELL, default_timeout=90)
+    at.session_state.page = page  # as if it had been shown before, so that the front page is not
+    at.session_state.settings, at.session_state.written = settings.Settings(), ""
+    at.session_state.rev = 0
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.switch_page(f"../{page}.py")
+    if token:
+        at.query_params["s"] = token
+    at.run()
+    assert not at.exception
+    return at
+
+
+def words(at):
+    return " ".join(element.value for element in at.markdown)
+
+
+def charts(at):
+    """Names of the charts on screen, by the alternative text of each."""
+    found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
+    return [data["alt"] for data in found if isinstance(data, dict) and "alt" in data]
+
+
+def strip(at):
+    found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
+    return next(data for data in found if isinstance(data, dict) and "chips" in data)
+
+
+def upload():
+    table = read_table(files.csv(files.growth_frame(80, 8)))
+    return Upload(curves=read_curves(table, suggest_layout(table)),
+                  declared=declare(60, 210, 2, 18, "growth chart"))
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return open_page()
+
+
+# -- methods beside budgets -------------------------------------------------------------------
+
+
+def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual):
+    assert usual.title[0].value == compare_words.TITLE
+    small = [alt for alt in charts(usual) if "less the average without protection" in alt]
+    assert len(small) == 9
+    for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
+        assert sum(alt.startswith(f"{name}, ε") for alt in small) == 3
+    assert "At **ε = 1** Adaptive mean errs least, **" in words(usual)
+    assert not usual.error
+
+
+def test_numbers_are_those_of_explore(usual):
+    now = settings.Settings()
+    shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
+    one = EPSILON_STEPS.index(1.0)
+    written = wording.typical_error(shown.study.typical[one], shown.study.quantile(0.95)[one],
+                                    shown.study.floor, "cm")
+    assert f"errs least, **{written}**" in words(usual)
+    table = usual.dataframe[0].value
+    row = table[(table["method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
+    assert row["typical error"] == written
+    assert row["privacy noise"] == f"{100 * shown.study.shares[one, 0]:.0f} %"
+    assert row["right guess"] == "at most 56 in 100"
+
+
+def test_a_method_that_never_fails_beside_one_that_may_is_pointed_out(usual):
+    notice = " ".join(info.value for info in usual.info)
+    assert "A few coefficients (FRL) has δ = 0. Equal ε is **not** equal protection" in notice
+    alike = open_page("methods-adaptive_mean.noisy_gradient_mean")
+    assert not alike.info
+
+
+def test_methods_and_budgets_are_chosen_and_go_into_the_link():
+    at = open_page()
+    at.multiselect(key="w_compare_methods").set_value(["gaussian_process", "iclp:1"]).run()
+    at.multiselect(key="w_compare_budgets").set_value([4.0, 0.25]).run()
+    assert at.query_params["s"] == "methods-gaussian_process.iclp:1~budgets-0.25_4"
+    assert "ICLP, absolute penalty" in " ".join(h.value for h in at.subheader)
+    again = open_page(at.query_params["s"])
+    assert charts(again) == charts(at)
+
+
+def test_an_emptied_list_is_refused_and_the_page_stays():
+    at = open_page()
+    at.multiselect(key="w_compare_methods").set_value([]).run()
+    assert "at least one method" in at.error[0].value
+    assert len(charts(at)) > 9
+
+
+def test_the_method_of_explore_stands_first_with_its_settings():
+    at = open_page("m-bernstein~m.degree-4")
+    assert at.subheader[0].value == "Bernstein polynomials"
+    assert at.session_state.settings.mechanism.degree == 4
+
+
+def test_a_method_that_refuses_says_why_and_the_others_stand():
+    at = open_page("m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
+    assert "need at least 500 curves" in words(at)
+    assert any(alt.startswith("Adaptive mean, ε") for alt in charts(at))
+
+
+def test_where_nothing_would_be_published_no_line_is_drawn():
+    at = open_page("methods-adaptive_mean~budgets-0.05_1")
+    assert "**ε = 0.05** · Nothing would be published" in words(at)
+    assert "At **ε = 0.05** none of these methods would publish anything." in words(at)
+    assert at.dataframe[0].value.iloc[0]["typical error"] == "nothing published"
+
+
+def test_real_curves_have_one_aim_for_all_methods():
+    assert "as Adaptive mean fits it: one aim for all methods" in words(
+        open_page("c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean"))
+
+
+# -- curves of one's own ----------------------------------------------------------------------
+
+
+def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
+    at = open_page("shape-crossing", upload=upload(), show_upload=True, fold_numbers=True)
+    assert len([alt for alt in charts(at) if "less the average" in alt]) == 9
+    assert "s" not in at.query_params and strip(at)["link"] is False
+    assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe
+    assert "The average without protection is first at 135 at **age" in words(at)
+
+
+def test_own_curves_cannot_be_pinned_and_the_button_says_why():
+    at = open_page(page="explore", upload=upload(), show_upload=True)
+    assert strip(at)["pin"] == {"name": "", "reason": "Your own curves cannot be pinned: a pin is "
+                                                      "a link."}
+    at.session_state["strip"] = {"pin": True}
+    at.run()
+    assert "pins" not in at.session_state or not at.session_state.pins
+
+
+# -- pins -------------------------------------------------------------------------------------
+
+
+def test_pins_survive_the_address_whatever_is_in_their_settings():
+    odd = (*PINNED, Pin("C", "summaries", "c.mean-2*t~d.x-*2~~*1"))
+    token = pins.join("epsilon-2", odd)
+    assert pins.split(token) == ("epsilon-2", odd, [])
+    assert pins.split(pins.join("", ())) == ("", (), [])
+
+
+@pytest.mark.parametrize("word", ["A-nowhere*2", "B-explore*2" + "x" * 5000, "D-", "A-*"])
+def test_a_pin_that_cannot_be_is_named_and_left_out(word):
+    rest, found, problems = pins.split(f"epsilon-2~{word}")
+    assert (rest, found, problems) == ("epsilon-2", (), [f"pin {word[0]}"])
+
+
+def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
+    token = pins.join("epsilon-2", PINNED)
+    at = open_page(token)
+    assert at.session_state.pins == PINNED
+    assert at.query_params["s"] == token
+    table = at.table[0].value
+    assert list(table.columns) == ["A · Explore", "B · Explore"]
+    assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
+    facts = pin_facts.of(PINNED[1])
+    assert table.loc["Typical error"].iloc[1].startswith(facts.written)
+    assert any("Equal ε is **not** equal protection" in w.value for w in at.warning)
+
+
+def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
+    at = open_page("epsilon-2~m-frl", page="explore")
+    assert strip(at)["pin"] == {"name": "", "reason": ""}
+    at.session_state["strip"] = {"pin": True}
+    at.run()
+    assert at.session_state.pins == (Pin("A", "explore", settings.encode(
+        at.session_state.settings)),)
+    assert strip(at)["pin"]["name"] == "A"
+    at.switch_page("../compare.py").run()
+    assert "A-explore*2" in at.query_params["s"]
+    assert at.table[0].value.loc["Method"].tolist() == ["A few coefficients (FRL)"]
+
+
+def test_unpinning_takes_it_out_of_the_page_and_the_link():
+    at = open_page(pins.join("", PINNED))
+    at.button(key="unpin_A").click().run()
+    assert at.session_state.pins == PINNED[1:]
+    assert at.query_params["s"] == pins.join("", PINNED[1:])
+    at.button(key="unpin_B").click().run()
+    assert "Nothing is pinned yet" in words(at) and "s" not in at.query_params
+
+
+def test_back_to_an_address_without_pins_loses_none_and_is_no_trap():
+    at = open_page(pins.join("", PINNED))
+    at.query_params.clear()
+    at.run()
+    assert at.session_state.pins == PINNED and "s" not in at.query_params
+    at.button(key="unpin_A").click().run()
+    assert at.query_params["s"] == pins.join("", PINNED[1:])
+
+
+def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
+    four = tuple(Pin(name, "explore", f"seed-{k}") for k, name in enumerate(pins.NAMES, 2))
+    at = open_page(page="explore", pins=four)
+    assert "Unpin one on Compare" in strip(at)["pin"]["reason"]
+    assert "a link could not hold" in pins.reason_against("x" * 5000)
+    assert pins.reason_against("") == ""
+
+
+@pytest.mark.parametrize("page", [page for page in pins.PAGES if page != "plan"])
+def test_every_page_that_pins_is_found_again_with_its_numbers(page):
+    facts = pin_facts.of(Pin("A", page, ""))
+    assert facts.page == pins.PAGES[page] and facts.people > 1
+    assert 0.5 < facts.odds.right < 1 and facts.typical > 0
+
+
+def test_a_plan_is_pinned_with_its_answer():
+    facts = pin_facts.of(Pin("A", "plan", "unknown-epsilon~target-4"))
+    assert facts.typical <= 4 and facts.budget.epsilon != 1.0
+
+
+def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():
+    refused = Pin("A", "explore", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
+    at = open_page(pins.join("", (refused,)))
+    assert "need at least 500 curves" in words(at)
+    assert at.button(key="unpin_A") and not at.table
+
+
+# -- questions of shape -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["peak", "sign", "crossing"])
+def test_a_question_is_answered_on_explore_from_the_link(kind):
+    at = open_page(f"shape-{kind}", page="explore")
+    assert "A private release" in words(at) and " of 100**" in words(at)
+    assert any(alt.startswith("Releases that keep the answer") for alt in charts(at))
+    assert not at.error
+
+
+def test_its_numbers_are_stated_and_go_into_the_link():
+    at = open_page("shape-crossing", page="explore")
+    assert at.number_input(key="w_shape_level").value == 130
+    at.number_input(key="w_shape_level").set_value(150.0).run()
+    assert at.query_params["s"] == "shape-crossing~shape_level-150"
+    assert "The true average is first at 150 cm" in words(at)
+    at.number_input(key="w_shape_level").set_value(500.0).run()
+    assert "must lie between 60 and 200" in " ".join(error.value for error in at.error)
+
+
+def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
+    at = open_page("shape-sign~epsilon-0.05", page="explore")
+    assert any("Not answered at ε = 0.05" in warning.value for warning in at.warning)
+    assert "A private release says the same" not in words(at)
+
+
+def test_real_curves_are_compared_with_the_average_without_protection():
+    at = open_page("c-sea_temperature~shape-peak", page="explore")
+    assert "The average without protection is largest at" in words(at)
+    assert "An average without protection does" not in words(at)
+
+
+def test_compare_asks_all_methods_the_same_question():
+    at = open_page("shape-crossing~methods-adaptive_mean.frl")
+    assert "The true average is first at 130 cm" in words(at)
+    assert "Adaptive mean: **" in words(at) and "A few coefficients (FRL): **" in words(at)
+
+
+def test_settings_of_compare_and_of_shape_survive_a_link():
+    now = dataclasses.replace(
+        settings.Settings(), methods=("iclp:1", "adaptive_mean"), budgets=(0.05, 10.0),
+        shape="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9)
+    assert settings.decode(settings.encode(now)) == (now, [])
+
+
+@pytest.mark.parametrize("word", ["methods-nowhere", "methods-", "budgets-0.07", "budgets-x",
+                                  "budgets-1_2_3_4_5", "shape-valley", "shape_level-nan",
+                                  "shape_first-inf"])
+def test_what_cannot_be_compared_or_asked_is_named_and_left_out(word):
+    assert settings.decode(word) == (settings.Settings(), [word.split("-")[0]])
