@@ -143,7 +143,7 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
     assert len([alt for alt in charts(at) if "less the average" in alt]) == 9
     assert "s" not in at.query_params and strip(at)["link"] is False
     assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe
-    assert "The average without protection is first at 135 at **age" in words(at)
+    assert "The average without protection is first at 135 at **time" in words(at)
 
 
 def test_own_curves_cannot_be_pinned_and_the_button_says_why():
