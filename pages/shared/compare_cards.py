@@ -25,6 +25,7 @@ from pages.shared import cards, controls, layout, odds_card, run, settings, shap
 
 _USUAL = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
+_HEAD, _ROW = 40, 35  # pixels of a table
 _EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
 
 
@@ -170,11 +171,10 @@ def pictures(view: View) -> None:
     differences = [view.difference(way, k) for way in view.known for k in view.at
                    if way.shown is not None and not way.shown.is_refused(k)]
     edge = figures.edge_of(differences, view.facts)
+    said: dict[str, str] = {}  # what was said of which method first
     for way in view.ways:
         st.subheader(way.label, anchor=False)
-        caution = way.mechanism.caution(view.facts) or ""
-        if caution or way.refusal:
-            st.markdown(way.refusal or f":small[:material/warning: {caution}]")
+        _caution(way, view, said)
         if way.shown is None:
             continue
         st.markdown(f":small[{words.promise(way.shown.budgets[0].delta)}]")
@@ -182,6 +182,18 @@ def pictures(view: View) -> None:
             with column:
                 _cell(view, way, k, edge)
     st.markdown(f":small[{words.DIFFERENCE}]")
+
+
+def _caution(way: Way, view: View, said: dict[str, str]) -> None:
+    """Why a method refuses, or what does not suit these curves; the same words once only."""
+    caution = way.mechanism.caution(view.facts) or ""
+    if way.refusal:
+        st.markdown(way.refusal)
+    elif caution in said:
+        st.markdown(f":small[:material/warning: As for {said[caution]}.]")
+    elif caution:
+        said[caution] = way.label
+        st.markdown(f":small[:material/warning: {caution}]")
 
 
 def _cell(view: View, way: Way, k: int, edge: float) -> None:
@@ -212,7 +224,7 @@ def table(view: View) -> None:
     """What errors are made of, and the risk, a row for each method and budget."""
     st.header("What the error is made of, and the risk", anchor=False)
     data = pd.DataFrame([_row(view, way, k) for k in view.at for way in view.known])
-    layout.table(data, view.own)
+    layout.table(data, view.own, _HEAD + _ROW * len(data))
     st.markdown(":small[Parts are shares of the squared error. Right guess: between two curves "
                 "(50: a coin toss). Careful attacker: catches the right curve with 5 false alarms "
                 "in 100 (5: no information). Both are at most.]")
