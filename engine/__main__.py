@@ -1,4 +1,4 @@
-"""The command line: what there is (`list`), what a scenario gives (`run`), and audits (`audit`)."""
+"""The command line: what there is, what a scenario gives, plans, audits and exhibits."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from engine import (
     audit,
     broken,
     executors,
+    exhibit_command,
     experiments,
     outcome_rows,
     plan_words,
@@ -100,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     auditing.add_argument("--seed", type=int, default=1)
     auditing.add_argument("--json", action="store_true", help="print one JSON object")
     auditing.set_defaults(command=_audit)
+    exhibit_command.add(commands, _MINUTES, _GIGABYTES)
     return parser
 
 

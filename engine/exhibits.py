@@ -180,6 +180,11 @@ def run(exhibit: Exhibit, form: Form, executor: Executor,
     return Result(form, table, time.perf_counter() - start, digest(work), versions())
 
 
+def n_pieces(work: Work) -> int:
+    """How many steps of progress there will be."""
+    return len(blocks(work.cells, work.run)) + len(work.calls)
+
+
 def versions() -> dict[str, str]:
     """What the last digits of a result depend on."""
     return {"engine": __version__, "numpy": np.__version__, "scipy": scipy.__version__}

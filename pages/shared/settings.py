@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine import papers
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
@@ -70,7 +71,8 @@ _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
-            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES}
+            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
+            "exhibit": ("", *papers.keys())}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -93,7 +95,8 @@ class Settings:
 
     `sites` is the table of Sites; the sites of a file are never kept here.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
-    belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
+    belong to Rates, `exhibit` to Reproduce, `unknown` and `target` (None: a seventieth of the range
+    of the values) to Plan.
     """
 
     source: Source = field(default_factory=_USUAL["source"])
@@ -119,6 +122,7 @@ class Settings:
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
     summary: str = SUMMARIES[0]
+    exhibit: str = ""
     dense_source: Source = field(default_factory=_USUAL["dense_source"])
     dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
     density_source: Source = field(default_factory=_USUAL["density_source"])

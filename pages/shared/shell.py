@@ -10,12 +10,13 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
-    ("", "rates.py", "Rates"),
     ("Compare", "sites.py", "Sites"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
     ("Models", "sparse.py", "Sparse regression"),
+    ("Check", "rates.py", "Rates"),
+    ("Check", "reproduce.py", "Reproduce"),
 )
 
 if __name__ == "__main__":
