@@ -47,7 +47,7 @@ class View:
 
 def overview() -> None:
     """How many claims of all papers hold in the stored results."""
-    found = [holds for key in papers.keys() for holds in _verdicts(key)]
+    found = [holds for verdicts in map(_verdicts, papers.keys()) for holds in verdicts]
     st.markdown(exhibit_words.overview(sum(found), len(found)))
 
 
