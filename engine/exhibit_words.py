@@ -26,20 +26,22 @@ def count(verdicts: Sequence[bool]) -> str:
 
 def claim(of: Claim, found: Finding) -> str:
     """One line: tick or cross, what the paper says, what was measured, and why it fails."""
-    return f"{'✓' if found.holds else '✗'} {of.says} Measured: {found.measured}{_why(of, found)}"
+    mark = "✓" if found.holds else "✗"
+    return " ".join(filter(None, [mark, of.says, f"Measured: {found.measured}", _why(of, found)]))
 
 
 def claim_markdown(of: Claim, found: Finding) -> str:
     """The same for the page: the verdict in words, the claim, the number in bold type."""
     badge = ":green-badge[:material/check: holds]" if found.holds else \
         ":orange-badge[:material/close: does not hold]"
-    return f"{badge} {of.says}  \nMeasured: **{found.measured}**{_why(of, found)}"
+    why = _why(of, found)
+    return f"{badge} {of.says}  \nMeasured: **{found.measured}**" + (f"  \n{why}" if why else "")
 
 
 def _why(of: Claim, found: Finding) -> str:
     if found.holds:
         return ""
-    return f" Why: {of.fails_because}" if of.fails_because else " Why: not known."
+    return f"Why: {of.fails_because}" if of.fails_because else "Why: not known."
 
 
 def made(result: Result, stored: Result | None = None) -> str:

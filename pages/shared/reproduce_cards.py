@@ -14,7 +14,7 @@ from pages.shared import controls, layout, settings
 from pages.shared.jobs import Job, jobs
 from pages.shared.progress import progress
 
-_COLUMNS = 2
+_FEW = 4  # pictures that stand two in a row; more stand three in a row
 _HEIGHT, _PHONE_HEIGHT = 320, 280
 _RUNS = "exhibit_runs"  # in the session: jobs that this visitor began, by exhibit
 
@@ -106,7 +106,7 @@ def drawings(view: View) -> None:
     if view.result is None:
         return
     panels = view.exhibit.draw(view.result.table, layout.theme())
-    columns = st.columns(min(_COLUMNS, len(panels)), gap="medium")
+    columns = st.columns(min(2 if len(panels) <= _FEW else 3, len(panels)), gap="medium")
     for k, panel in enumerate(panels):
         with columns[k % len(columns)]:
             st.subheader(panel.title, anchor=False)
