@@ -13,7 +13,7 @@ from engine.effort import Limits
 from engine.errors import InputError
 from engine.exhibits import Exhibit, Form, Paper, Progress, Result, run
 from engine.figures import files
-from engine.papers import find, keys, papers
+from engine.papers import find, names, papers
 from engine.part_files import PartFiles
 
 ALL = "all"
@@ -44,7 +44,7 @@ def command(options: argparse.Namespace) -> int:
     if options.store and options.full:
         raise InputError("Only quick results come with the engine.", field="store",
                          hint="Leave out --full, or write with --out.")
-    surprises = [key for key in (keys() if options.key == ALL else [options.key])
+    surprises = [key for key in (names() if options.key == ALL else [options.key])
                  if not _shown(*find(key), options)]
     return 1 if surprises else 0
 

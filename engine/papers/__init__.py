@@ -21,7 +21,7 @@ def papers() -> tuple[Paper, ...]:
                         key=lambda paper: paper.order))
 
 
-def keys() -> list[str]:
+def names() -> list[str]:
     """Names of all exhibits: "paper/exhibit"."""
     return [f"{paper.key}/{one.key}" for paper in papers() for one in paper.exhibits]
 
@@ -39,7 +39,7 @@ def find(key: str) -> tuple[Paper, Exhibit]:
             if key == f"{paper.key}/{one.key}":
                 return paper, one
     raise InputError(f"There is no exhibit {key!r}.", field="exhibit",
-                     hint=f"Choose one of {', '.join(keys())}.")
+                     hint=f"Choose one of {', '.join(names())}.")
 
 
 def quick(key: str) -> Generator[Progress, None, Result]:

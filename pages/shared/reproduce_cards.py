@@ -47,7 +47,7 @@ class View:
 
 def overview() -> None:
     """How many claims of all papers hold in the stored results."""
-    found = [holds for verdicts in map(_verdicts, papers.keys()) for holds in verdicts]
+    found = [holds for verdicts in map(_verdicts, papers.names()) for holds in verdicts]
     st.markdown(exhibit_words.overview(sum(found), len(found)))
 
 
@@ -61,7 +61,7 @@ def _verdicts(key: str) -> tuple[bool, ...]:
 
 def choices() -> View | None:
     """Choose a paper and one of its figures or tables."""
-    now = settings.current().exhibit or papers.keys()[0]
+    now = settings.current().exhibit or papers.names()[0]
     paper, exhibit = papers.find(now)
     shelf = {one.key: one for one in papers.papers()}
 

@@ -72,7 +72,7 @@ _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symb
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
-            "exhibit": ("", *papers.keys())}
+            "exhibit": ("", *papers.names())}
 
 
 def _first(shelf: Registry, task: str) -> Any:

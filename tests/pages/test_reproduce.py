@@ -6,12 +6,12 @@ from engine import exhibit_files, exhibit_words, papers
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
 
-FIRST = papers.keys()[0]
+FIRST = papers.names()[0]
 
 
 def quickest():
     """The exhibit that takes the shortest time."""
-    found = [(exhibit_files.stored(*papers.find(key)).seconds, key) for key in papers.keys()]
+    found = [(exhibit_files.stored(*papers.find(key)).seconds, key) for key in papers.names()]
     return min(found)[1]
 
 
@@ -26,7 +26,7 @@ def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
 
 
 def test_the_overview_counts_the_claims_of_all_stored_results():
-    found = [one.holds for key in papers.keys() for paper, exhibit in [papers.find(key)]
+    found = [one.holds for key in papers.names() for paper, exhibit in [papers.find(key)]
              for one in exhibit.findings(exhibit_files.stored(paper, exhibit).table)]
     assert exhibit_words.overview(sum(found), len(found)) in words(visit("reproduce"))
     assert sum(found) > len(found) / 2

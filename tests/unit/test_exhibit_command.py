@@ -12,7 +12,7 @@ from tests.pages.test_reproduce import quickest
 def test_without_a_name_it_lists_every_exhibit(capsys):
     assert main(["exhibit"]) == 0
     listed = capsys.readouterr().out
-    assert all(key in listed for key in papers.keys())
+    assert all(key in listed for key in papers.names())
 
 
 def test_a_name_that_does_not_exist_is_explained(capsys):
