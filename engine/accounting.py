@@ -14,8 +14,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from scipy.optimize import brentq
-
 from engine.errors import InputError
 from engine.types import Budget, Spend
 
@@ -124,6 +122,8 @@ def _rho_with_best(a: float, delta: float) -> float:
 
 def _root(falling: Callable[[float], float], delta: float) -> float:
     """Where a function of a falls through 0, at most 1/δ − 1, beyond which no order is best."""
+    from scipy.optimize import brentq  # on first use: it takes a moment
+
     most = math.log(1 / delta - 1)
     if falling(math.exp(most)) >= 0:  # by rounding
         return math.exp(most)

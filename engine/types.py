@@ -15,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import NDArray
-from scipy.interpolate import RectBivariateSpline
 
 from engine.errors import InputError
 
@@ -242,6 +241,8 @@ def _drawn(rule: str) -> Array:
 
 def _interpolate(rule: str, rows: Array, points: Array) -> Array:
     """Functions with values `rows` (f, nodes) at points (d, n): (f, n)."""
+    from scipy.interpolate import RectBivariateSpline  # on first use: it takes a moment
+
     if rule == "gauss":
         return np.asarray(legvander(2 * points[0] - 1, _NODES - 1) @ _to_legendre() @ rows.T).T
     if rule == "midpoints":

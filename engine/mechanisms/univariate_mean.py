@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from scipy.stats import binom
 
 from engine import transcript
 from engine.errors import InputError
@@ -378,6 +377,8 @@ class UnivariateMean(Mechanism):
         Of c ones among people with the same chance, a binomial number stays, and of the zeros one
         becomes ones; entries are flipped independently, so only the two numbers are drawn.
         """
+        from scipy.stats import binom  # on first use: it takes a moment
+
         total = np.zeros(uniform.shape[2:])
         for group, chance in enumerate(chances):
             own = ballots[:, alike == group]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from engine.types import Array
 
@@ -19,6 +18,8 @@ def covariance(kind: str, size: int) -> Array:
     "ar1": ½^|j−k|, eigenvalues in (1/3, 3). "block": ½ within fives of neighbours, 0 between them,
     eigenvalues ½ and at most 3.
     """
+    from scipy.linalg import block_diag  # on first use: it takes a moment
+
     if kind == "identity":
         return np.eye(size)
     if kind == "ar1":

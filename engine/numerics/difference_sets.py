@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from engine.types import Array
 
@@ -172,6 +171,8 @@ class Atoms:
         return self._largest(scales, "euclidean")
 
     def _largest(self, scales: Array, metric: str) -> float:
+        from scipy.spatial.distance import pdist  # on first use: it takes a moment
+
         key = metric, scales.tobytes()
         if key not in self._known:
             distances = pdist(_in_units(self.atoms, scales), metric)

@@ -12,7 +12,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import RegularGridInterpolator
 
 from engine.errors import InputError
 from engine.numerics.kernels import matern
@@ -84,6 +83,8 @@ class Grid:
         `points` are (…) on an interval and (…, 2) on a square. Linear in each coordinate between
         the points of the grid, constant beyond its ends.
         """
+        from scipy.interpolate import RegularGridInterpolator  # on first use: it takes a moment
+
         if self.dimension == 1:
             points = np.asarray(points)[..., None]
         each = values.reshape(*(len(self.times),) * self.dimension, -1)

@@ -27,7 +27,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from engine.types import Array
@@ -300,6 +299,8 @@ class _Risk:
 
     def newton_step(self, gradient: Array, f: Array) -> Array:
         """−(∇²F)^{-1} ∇F, from the places that bend F."""
+        from scipy.linalg import cho_factor, cho_solve  # on first use: it takes a moment
+
         bend = self._over_places(self.loss.curvature(self.records.label, f[self.records.place]))
         bent = np.flatnonzero(bend)
         rows = np.sqrt(bend[bent])[:, None] * self.atoms[bent]

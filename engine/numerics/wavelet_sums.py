@@ -7,7 +7,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from engine.numerics.wavelets import STEPS, scaling_table
 from engine.types import Array
@@ -54,6 +53,8 @@ def shift_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: i
 def _sparse_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int,
                  moments: int) -> Array:
     """Rows of the sparse matrix are cells of sites, its columns rows of the table."""
+    from scipy.sparse import coo_array  # on first use: it takes a moment
+
     cells, sites = 2**level, len(times) * len(per_site)
     site = np.repeat(np.arange(sites), np.tile(per_site, len(times)))
     flat_times, flat_weights, table = times.ravel(), weights.ravel(), _rows_of_table(moments)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
 
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
@@ -220,6 +219,8 @@ class Sites:
 
         Divided by r² the right side falls and the left side rises: one root, by bisection.
         """
+        from scipy.optimize import brentq  # on first use: it takes a moment
+
         def gap(log_r: float) -> float:
             r = np.exp(log_r)
             return float(np.log(self.d) + 2 * self.smoothness * log_r

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from engine.errors import InputError
@@ -177,6 +176,8 @@ class WaveletSites:
         In t = log D the difference of the logarithms of both sides rises with a slope between
         2γ+1 and 2γ+2, so its value at t = 0 brackets the only root.
         """
+        from scipy.optimize import brentq  # on first use: it takes a moment
+
         if not self.epsilon.any():
             return 0.0
         with np.errstate(divide="ignore"):

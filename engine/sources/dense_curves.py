@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from engine.errors import InputError
 from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
@@ -175,6 +174,8 @@ def _mean(name: str, kernel: Kernel, seed: int) -> Function:
 
 @lru_cache(maxsize=16)
 def _mixture(kernel: Kernel, seed: int) -> Function:
+    from scipy.interpolate import CubicSpline  # on first use: it takes a moment
+
     grid = midpoints(_GRID)
     functions = eigensystem(kernel, grid).functions[:_MIXED]
     weights = np.random.default_rng(seed).uniform(-1, 1, _MIXED)[:len(functions)]

@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.stats import beta, multivariate_normal
 
 from engine.errors import InputError
 from engine.registry import param
@@ -50,6 +49,8 @@ class BetaLaw:
     n_dimensions: int = 1
 
     def density(self, points: Array) -> Array:
+        from scipy.stats import beta  # on first use: it takes a moment
+
         return np.asarray(beta.pdf(points[..., 0], self.a, self.b))
 
     def draw(self, shape: tuple[int, int], rng: np.random.Generator) -> Array:
@@ -76,11 +77,15 @@ class NormalMixture:
     @cached_property
     def mass(self) -> float:
         """What the mixture has inside the cube: from the normal distribution function."""
+        from scipy.stats import multivariate_normal  # on first use: it takes a moment
+
         high, low = np.full(self.n_dimensions, self.high), np.full(self.n_dimensions, self.low)
         return float(sum(weight * multivariate_normal(mean, self.covariance).cdf(
             high, lower_limit=low) for weight, mean in zip(self.weights, self.means, strict=True)))
 
     def density(self, points: Array) -> Array:
+        from scipy.stats import multivariate_normal  # on first use: it takes a moment
+
         parts = (weight * multivariate_normal(mean, self.covariance).pdf(points)
                  for weight, mean in zip(self.weights, self.means, strict=True))
         return np.asarray(sum(parts) / self.mass).reshape(points.shape[:-1])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from engine.errors import InputError
 from engine.registry import param
@@ -100,10 +101,10 @@ class Numbers(Source):
             return 0.0
         low, high = ((bound - self.mean) / self.item_sd
                      for bound in (self.value_low, self.value_high))
-        below, above = norm.cdf(low), norm.sf(high)
-        first = low * below + norm.pdf(low) - norm.pdf(high) + high * above
-        second = (low**2 * below + (1 - below - above + low * norm.pdf(low)
-                                    - high * norm.pdf(high)) + high**2 * above)
+        below, above = ndtr(low), ndtr(-high)
+        first = low * below + _density(low) - _density(high) + high * above
+        second = (low**2 * below + (1 - below - above + low * _density(low)
+                                    - high * _density(high)) + high**2 * above)
         return float(self.item_sd**2 * (second - first**2) / (self.n_servers * self.n_items))
 
     @property
@@ -125,6 +126,11 @@ class Numbers(Source):
                          np.arange(self.n_servers), self.facts, self.truth)
 
 
+def _density(z: float) -> float:
+    """φ(z) of the standard normal law."""
+    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+
 def _mean_excess(z: float) -> float:
     """E max(z − Z, 0) for standard normal Z: zΦ(z) + φ(z)."""
-    return float(z * norm.cdf(z) + norm.pdf(z))
+    return float(z * ndtr(z) + _density(z))

@@ -1,6 +1,8 @@
 """Who may import whom, and how long a page may be."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,3 +37,12 @@ def test_numerics_and_noise_know_nothing_of_mechanisms_sources_or_experiments():
 def test_pages_stay_thin(file):
     assert len(file.read_text().splitlines()) <= 150
     assert "numpy" not in {name.split(".")[0] for name in imported(file)}
+
+
+def test_the_first_page_waits_for_no_library_that_it_does_not_need():
+    heavy = ("scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
+             "dp_accounting", "pywt", "openpyxl", "opendp", "distributed")
+    code = ("import sys; import pages.shared.cards, pages.shared.run; "
+            f"print([name for name in {heavy} if name in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
