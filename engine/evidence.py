@@ -16,15 +16,16 @@ import numpy as np
 from engine.types import Array
 
 Row = Mapping[str, Any]
+Table = Sequence[Row]
 ERROR, SE = "error", "se"
 
 
-def where(table: Sequence[Row], **at: Any) -> list[Row]:
+def where(table: Table, **at: Any) -> list[Row]:
     """Rows with these values."""
     return [row for row in table if all(row.get(name) == value for name, value in at.items())]
 
 
-def values(table: Sequence[Row], name: str, **at: Any) -> list[Any]:
+def values(table: Table, name: str, **at: Any) -> list[Any]:
     """What rows have in one column, each value once, in order."""
     return sorted({row[name] for row in where(table, **at) if name in row})
 
@@ -38,7 +39,7 @@ class Line:
     se: Array
 
     @classmethod
-    def of(cls, table: Sequence[Row], along: str, y: str = ERROR, se: str = SE, **at: Any) -> Line:
+    def of(cls, table: Table, along: str, y: str = ERROR, se: str = SE, **at: Any) -> Line:
         rows = sorted(where(table, **at), key=lambda row: float(row[along]))
         return cls(*(np.array([row[name] for row in rows], dtype=float) for name in (along, y, se)))
 
@@ -52,7 +53,7 @@ class Line:
         return Line(self.x[kept], self.y[kept], self.se[kept])
 
     def at(self, x: float) -> tuple[float, float]:
-        """log y at x, and its standard error."""
+        """Logarithm of y at x, and its standard error."""
         k = int(np.flatnonzero(self.x == x)[0])
         return math.log(self.y[k]), float(self.log_se[k])
 
@@ -84,7 +85,7 @@ def log_slope(line: Line) -> Number:
 
 
 def change(line: Line, start: float, end: float) -> Number:
-    """log y at `end` less log y at `start`."""
+    """By how much log y changes from `start` to `end`."""
     (before, se_before), (after, se_after) = line.at(start), line.at(end)
     return Number(after - before, math.hypot(se_before, se_after))
 
@@ -115,7 +116,7 @@ class Fall:
     def __str__(self) -> str:
         step = (f"the largest step up is {self.rise:.1f} standard errors" if self.rise > 0 else
                 "no step goes up")
-        return f"end to end errors fall {self.least:.3g}- to {self.most:.3g}-fold; {step}"
+        return f"errors fall {self.least:.3g}- to {self.most:.3g}-fold from end to end; {step}"
 
 
 def fall(lines: Sequence[Line]) -> Fall:
@@ -128,7 +129,7 @@ def fall(lines: Sequence[Line]) -> Fall:
                 min(-end.value / end.se for end in ends))
 
 
-def lines(table: Sequence[Row], along: str, by: Sequence[str], **at: Any) -> list[Line]:
+def lines(table: Table, along: str, by: Sequence[str], **at: Any) -> list[Line]:
     """A line over `along` for each set of values in the columns `by`."""
     rows = [row for row in where(table, **at) if along in row]
     groups = sorted({tuple(row[name] for name in by) for row in rows})
