@@ -116,7 +116,9 @@ class Fall:
     def __str__(self) -> str:
         step = (f"the largest step up is {self.rise:.1f} standard errors" if self.rise > 0 else
                 "no step goes up")
-        return f"errors fall {self.least:.3g}- to {self.most:.3g}-fold from end to end; {step}"
+        folds = (f"{self.least:.3g}-fold" if self.least == self.most else
+                 f"{self.least:.3g}- to {self.most:.3g}-fold")
+        return f"errors fall {folds} from end to end; {step}"
 
 
 def fall(lines: Sequence[Line]) -> Fall:

@@ -40,6 +40,7 @@ class Series:
     se: Sequence[float | None] | None = None
     mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
     width: float = 2.0
+    in_legend: bool = True
 
 
 def styles(count: int, theme: Theme) -> list[tuple[str, str, str]]:
@@ -65,8 +66,8 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
     low, high = limits or (None, None)
     trace: Spec = {"type": "heatmap", "x": list(x), "y": list(y), "z": [list(row) for row in z],
                    "zmin": low, "zmax": high, "colorscale": _blues(theme),
-                   "colorbar": {"title": {"text": names[2], "side": "right"}, "thickness": 12,
-                                "outlinewidth": 0},
+                   "colorbar": {"title": {"text": names[2], "side": "right", "font": {"size": 13}},
+                                "thickness": 12, "outlinewidth": 0},
                    "hovertemplate": "%{x:g}, %{y:g}: %{z:.3g}<extra></extra>"}
     spec = {"data": [trace], "layout": layout(theme, xaxis=axis(theme, names[0]),
                                               yaxis=axis(theme, names[1]))}
@@ -79,6 +80,7 @@ def _trace(one: Series, theme: Theme) -> Spec:
                    "y": list(one.y), "line": {"color": one.shade, "dash": one.dash,
                                               "width": one.width},
                    "marker": {"color": one.shade, "symbol": one.marker, "size": 8},
+                   "showlegend": one.in_legend,
                    "hovertemplate": "%{x:.4g}: %{y:.4g}"}
     if one.se is not None:
         bars = [2 * (s or 0.0) for s in one.se]

@@ -33,9 +33,9 @@ _PRINTED: dict[str, Callable[[float, float, float, float, float], float]] = {
     "E": lambda n, m, s, d, e: (d**0.5 * s ** (1 / (2 * _ALPHA))
                                 * n ** ((1 - _ALPHA) / (2 * _ALPHA)) * m**-0.5)}
 _FORMULAS = {
-    "A": "m = d^{−1/α} (Sn²ε²)^{1/α}", "B": "m = (Sn)^{1/(2α)}",
-    "C": "ε = d^{1/2} S^{1/(4α+2)} n^{−α/(2α+1)} m^{1/(4α+2)}", "D": "ε = d^{1/2} n^{−1/2}",
-    "E": "ε = d^{1/2} S^{1/(2α)} n^{(1−α)/(2α)} m^{−1/2}"}
+    "A": "m = d^(−1/α) (Sn²ε²)^(1/α)", "B": "m = (Sn)^(1/(2α))",
+    "C": "ε = d^(1/2) S^(1/(4α+2)) n^(−α/(2α+1)) m^(1/(4α+2))", "D": "ε = d^(1/2) n^(−1/2)",
+    "E": "ε = d^(1/2) S^(1/(2α)) n^((1−α)/(2α)) m^(−1/2)"}
 _SEPARATES = {
     "A": "privacy on sparse and on dense curves", "B": "sparse and dense curves without privacy",
     "C": "privacy and chance on sparse curves", "D": "privacy and chance on dense curves",
@@ -126,8 +126,9 @@ def _is_where_terms_cross(letter: str, table: Table) -> Finding:
     gap = max(abs(row["printed"] / row["crossing"] - 1) for row in rows)
     separates = sum(row["separates"] for row in rows)
     return Finding(gap < _SAME and separates == len(rows),
-                   f"At {len(rows)} sizes the largest relative difference is {gap:.1g}; at "
-                   f"{separates} of them these two terms are the largest.")
+                   f"At {len(rows)} sizes formula and crossing differ by at most "
+                   f"{max(gap, 1e-9):.0e} of their value; at {separates} of them these two terms "
+                   "are the largest.")
 
 
 def _table(number: int, title: str, notion: str, sites: float, d: float) -> Exhibit:

@@ -16,7 +16,7 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Wor
 from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
-from engine.figures.theme import Theme, colour, regime_colours
+from engine.figures.theme import Theme, colour
 from engine.papers.functional_mean.designs import DELTA, PUBLISHED, digits, measured
 from engine.rate_presets import PRESETS
 from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
@@ -31,7 +31,6 @@ TERM_NAMES = {"I": "sparse readings", "II": "privacy, sparse", "III": "number of
               "IV": "privacy, dense"}
 EPSILON = Scale("Protection ε (log scale)", log=True)
 RATE = Scale("Rate, constants dropped (log scale)", log=True)
-_PRIVATE = (False, True, False, True)
 _MARKERS = ("circle", "square", "diamond", "triangle-up")
 
 
@@ -122,12 +121,12 @@ FIGURE_1 = Exhibit(
     "logarithms are dropped, and in practice move the borders in ε by a factor of ten or more.",
     partial(_calculated, "terms_over_epsilon", 33, 201),
     _draw_terms,
-    (Claim("Few readings, m ≤ n^{1/2α}: (n²ε²)^−1 up to ε = m^{α/2}/n, then (n²mε²)^{−α/(α+1)} up "
-           "to n^{−α/(2α+1)} m^{1/(4α+2)}, then (nm)^{−2α/(2α+1)}.",
+    (Claim("Few readings, m ≤ n^(1/(2α)): (n²ε²)^−1 up to ε = m^(α/2)/n, then "
+           "(n²mε²)^(−α/(α+1)) up to n^(−α/(2α+1)) m^(1/(4α+2)), then (nm)^(−2α/(2α+1)).",
            partial(_rule_in_order, 0, ("IV", "II", "I"))),
-     Claim("More readings, n^{1/2α} ≤ m ≤ n^{1/α}: (n²ε²)^−1, then (n²mε²)^{−α/(α+1)} up to "
-           "n^{(1−α)/2α} m^{−1/2}, then 1/n.", partial(_rule_in_order, 1, ("IV", "II", "III"))),
-     Claim("Many readings, m ≥ n^{1/α}: (n²ε²)^−1 up to ε = n^{−1/2}, then 1/n.",
+     Claim("More readings, n^(1/(2α)) ≤ m ≤ n^(1/α): (n²ε²)^−1, then (n²mε²)^(−α/(α+1)) up to "
+           "n^((1−α)/(2α)) m^(−1/2), then 1/n.", partial(_rule_in_order, 1, ("IV", "II", "III"))),
+     Claim("Many readings, m ≥ n^(1/α): (n²ε²)^−1 up to ε = n^(−1/2), then 1/n.",
            partial(_rule_in_order, 2, ("IV", "III")))))
 
 
@@ -221,7 +220,7 @@ def _table_of_rates(notion: str, form: Form) -> Work:
         work = [_cell(n, 1.0, 4, sweep="n") for n in (1000, 1500, 2200, 3200)]
         work += [_cell(1000, 1.0, sites, sweep="S") for sites in (1, 2, 4, 8)]
         work += [_cell(1500, epsilon, 4, sweep="epsilon") for epsilon in epsilons]
-    return Work(tuple(work), Run(repeats=60 if form == "quick" else 200, seed=2029), calls)
+    return Work(tuple(work), Run(repeats=30 if form == "quick" else 200, draws=8, seed=2029), calls)
 
 
 def _draw_rates(notion: str, table: Table, theme: Theme) -> tuple[Panel, ...]:
@@ -355,14 +354,11 @@ def _printed_regime(m: float, epsilon: float) -> tuple[str, ...]:
 
 
 def _draw_regimes(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    shades = dict(zip(TERMS, regime_colours(_PRIVATE, theme), strict=True))
     series = []
-    for term, marker in zip(TERMS, _MARKERS, strict=True):
-        rows = where(table, rules=term)
-        if rows:
+    for term, (shade, _, marker) in term_styles(theme).items():
+        if rows := where(table, rules=term):
             series.append(Series(f"{term}, {TERM_NAMES[term]}", [row["epsilon"] for row in rows],
-                                 [row["m"] for row in rows], shades[term], marker=marker,
-                                 mode="markers"))
+                                 [row["m"] for row in rows], shade, marker=marker, mode="markers"))
     counts = ", ".join(f"{one.name} at {len(one.x)}" for one in series)
     return (Panel("What rules, 10 000 people", figures.lines(
         series, EPSILON, Scale("Readings on each curve m (log scale)", log=True), theme,
@@ -381,8 +377,8 @@ TABLE_2 = Exhibit(
     "smoothness α = 2, over readings on each curve and ε.",
     partial(_calculated, "regimes", 14, 40),
     _draw_regimes,
-    (Claim("Up to ε = n^−1/2: II if m ≤ (n²ε²)^{1/α}, else IV. Above: I + II if m ≤ n^{1/2α}, "
-           "III + II up to n^{1/α}, III beyond.", _regimes_agree),))
+    (Claim("Up to ε = n^(−1/2): II if m ≤ (n²ε²)^(1/α), else IV. Above: I + II if m ≤ n^(1/(2α)), "
+           "III + II up to n^(1/α), III beyond.", _regimes_agree),))
 
 
 # -- table 3: beside simpler problems ------------------------------------------------------------
