@@ -56,7 +56,7 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) 
     spec = {"data": data, "layout": layout(
         theme, legend=len(series) > 1, hovermode="closest",
         xaxis=_axis(theme, x, [v for one in series for v in one.x]),
-        yaxis=_axis(theme, y, [v for one in series for v in one.y if v is not None], grid=True))}
+        yaxis=_axis(theme, y, [v for one in series for v in _heights(one)], grid=True))}
     return Chart(spec, alt, _columns(series, x.title, y.title))
 
 
@@ -87,6 +87,13 @@ def _trace(one: Series, theme: Theme) -> Spec:
         trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
                             "color": translucent(one.shade, 0.7)}
     return trace
+
+
+def _heights(one: Series) -> list[float]:
+    """What the axis must hold: points, and bars but for ends below a third of their point."""
+    bars = [0.0] * len(one.y) if one.se is None else [2 * (s or 0.0) for s in one.se]
+    return [height for y, bar in zip(one.y, bars, strict=True) if y is not None
+            for height in (y, y + bar, max(y - bar, y / 3))]
 
 
 def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.evidence import Line
 from engine.exhibits import Row
 from engine.experiments import Cell, Outcome
-from engine.figures.exhibits import Scale
+from engine.figures.exhibits import Scale, Series
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -49,6 +50,11 @@ def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
             for epsilon in epsilons]
 
 
+def joined(groups: Iterable[Sequence[Cell]]) -> tuple[Cell, ...]:
+    """All cells in one sequence."""
+    return tuple(cell for group in groups for cell in group)
+
+
 def row(outcome: Outcome) -> Row:
     """Where the cell is, its mean squared error and standard error, and repeats."""
     return {**outcome.cell.at, **measured(outcome, "total_error"), "repeats": outcome.repeats}
@@ -65,3 +71,8 @@ def measured(outcome: Outcome, kind: str, name: str = "error", se: str = "se") -
 def digits(value: float | None, count: int = 5) -> float | None:
     """Rounded to so many significant digits, so that stored tables stay small."""
     return None if value is None else float(f"{value:.{count}g}")
+
+
+def series_of(name: str, line: Line, shade: str, dash: str, marker: str) -> Series:
+    """Means with their standard errors, to be drawn."""
+    return Series(name, line.x.tolist(), line.y.tolist(), shade, dash, marker, line.se.tolist())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,17 +22,19 @@ from engine.evidence import (
     where,
 )
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import Cell, Outcome, Run
+from engine.experiments import Outcome, Run
 from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale, Series, styles
+from engine.figures.exhibits import Scale, styles
 from engine.figures.theme import Theme, colour
 from engine.papers.functional_mean.designs import (
     ERROR,
     PEOPLE,
     PUBLISHED,
     cells,
+    joined,
     measured,
     row,
+    series_of,
 )
 
 # -- figure 3 -----------------------------------------------------------------------------------
@@ -61,7 +62,7 @@ def _slopes(form: Form) -> Work:
     work = [cells("published", _SHOWN, n, _third_root(n)) for n in sizes]
     work += [cells("printed", _SHOWN, n, _third_root(n)) for n in few]
     work += [cells("ours", (1.0, 8.0), n, _third_root(n)) for n in few if n <= _MOST_OF_OURS]
-    return Work(_joined(work), Run(repeats=200, seed=2026))
+    return Work(joined(work), Run(repeats=200, seed=2026))
 
 
 def _third_root(n: int) -> int:
@@ -81,10 +82,11 @@ def _draw_slopes(table: Table, theme: Theme) -> tuple[Panel, ...]:
 
 def _slope_panel(table: Table, title: str, theme: Theme) -> Panel:
     chosen = values(table, "epsilon")
-    series = [_series(f"ε = {epsilon:g}", Line.of(table, "n", epsilon=epsilon), *style)
+    series = [series_of(f"ε = {epsilon:g}", Line.of(table, "n", epsilon=epsilon), *style)
               for epsilon, style in zip(chosen, styles(len(chosen), theme), strict=True)]
     quiet = _quiet(table)
-    series.append(_series("same steps, no noise", quiet, colour("without", theme), "1px,3px", "x"))
+    series.append(series_of("same steps, no noise", quiet, colour("without", theme), "1px,3px",
+                            "x"))
     slopes = "; ".join(f"ε = {epsilon:g}: {log_slope(Line.of(table, 'n', epsilon=epsilon))}"
                        for epsilon in chosen)
     return Panel(title, figures.lines(series, PEOPLE, ERROR, theme,
@@ -150,7 +152,7 @@ def _map(form: Form) -> Work:
     epsilons = np.round(np.linspace(0.2, 2.0, 10 if form == "full" else 7), 2).tolist()
     people = range(200, 1501, 100) if form == "full" else (200, 300, 500, 700, 900, 1200, 1500)
     work = [cells("published", epsilons, n, m) for m in _READINGS for n in people]
-    return Work(_joined(work), Run(repeats=200, seed=2027))
+    return Work(joined(work), Run(repeats=200, seed=2027))
 
 
 def _draw_map(table: Table, theme: Theme) -> tuple[Panel, ...]:
@@ -228,7 +230,7 @@ def _tuning(form: Form) -> Work:
     work = [cells("published", epsilons, 250, 10,
                   mechanism=_tuned(name, value), knob=name, value=value)
             for name, (_, _, chosen) in _TUNING.items() for value in chosen]
-    return Work(_joined(work), Run(repeats=100 if form == "full" else 200, seed=2028))
+    return Work(joined(work), Run(repeats=100 if form == "full" else 200, seed=2028))
 
 
 def _tuned(name: str, value: float) -> Any:
@@ -241,7 +243,7 @@ def _draw_tuning(table: Table, theme: Theme) -> tuple[Panel, ...]:
     for name, (title, sign, _) in _TUNING.items():
         rows = where(table, knob=name)
         chosen = values(rows, "epsilon")
-        series = [_series(f"ε = {epsilon:g}", Line.of(rows, "value", epsilon=epsilon), *style)
+        series = [series_of(f"ε = {epsilon:g}", Line.of(rows, "value", epsilon=epsilon), *style)
                   for epsilon, style in zip(chosen, styles(len(chosen), theme), strict=True)]
         told = "; ".join(f"{one.name}: {one.y[0]:.3g} to {one.y[-1]:.3g}" for one in series)
         panels.append(Panel(title, figures.lines(
@@ -289,17 +291,6 @@ FIGURE_8 = Exhibit(
            _ROUNDS_COST),
      Claim("The error does not vary significantly with ρ.", partial(_is_stable, "step_size"),
            _STEPS_COST)), row=row)
-
-
-# -- parts --------------------------------------------------------------------------------------
-
-
-def _series(name: str, line: Line, shade: str, dash: str, marker: str) -> Series:
-    return Series(name, line.x.tolist(), line.y.tolist(), shade, dash, marker, line.se.tolist())
-
-
-def _joined(groups: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
-    return tuple(cell for group in groups for cell in group)
 
 
 EXHIBITS: tuple[Exhibit, ...] = (FIGURE_3, FIGURE_6, FIGURE_8)

@@ -8,7 +8,7 @@ from functools import partial
 
 from engine.evidence import Line, Number, Table, average, fall, lines, log_slope, values, where
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Work
-from engine.experiments import Cell, Run
+from engine.experiments import Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Series, styles
 from engine.figures.theme import Theme, colour
@@ -19,7 +19,9 @@ from engine.papers.functional_mean.designs import (
     PEOPLE,
     READINGS,
     cells,
+    joined,
     row,
+    series_of,
 )
 
 _GROUPS = {"small ε": LOW, "large ε": HIGH}
@@ -46,7 +48,7 @@ def _two_sweeps(mean: str, estimator: str, form: Form) -> Work:
         work += [cells("ours", (1.0, 8.0), n, 10, part="people") for n in (100, 250, 500)]
         work += [cells(shape, (0.5, 1.0, 3.0, 5.0), 250, 10, part="noise")
                  for shape in ("published", "standard_noise")]
-    return Work(_joined(work), Run(repeats=100 if form == "full" else 200, seed=2024))
+    return Work(joined(work), Run(repeats=100 if form == "full" else 200, seed=2024))
 
 
 def _draw_sweeps(estimator: str, table: Table, theme: Theme) -> tuple[Panel, ...]:
@@ -59,7 +61,7 @@ def _panel(table: Table, estimator: str, along: str, group: str, theme: Theme) -
     shown = [row for row in table if row["epsilon"] in _GROUPS[group]]
     series = _by_epsilon(where(shown, estimator=estimator), along, theme)
     for line, epsilon in _each_epsilon(where(shown, estimator="ours"), along):
-        series.append(_series(f"our default, ε = {epsilon:g}", line, colour("without", theme),
+        series.append(series_of(f"our default, ε = {epsilon:g}", line, colour("without", theme),
                               "solid", "square"))
     what, scale, fixed = {"m": ("Readings", READINGS, "250 people"),
                           "n": ("People", PEOPLE, "10 readings on each curve")}[along]
@@ -70,17 +72,13 @@ def _panel(table: Table, estimator: str, along: str, group: str, theme: Theme) -
 def _by_epsilon(table: Table, along: str, theme: Theme) -> list[Series]:
     """A line for each ε, stronger for larger ones."""
     found = _each_epsilon(table, along)
-    return [_series(f"ε = {epsilon:g}", line, *style)
+    return [series_of(f"ε = {epsilon:g}", line, *style)
             for (line, epsilon), style in zip(found, styles(len(found), theme), strict=True)]
 
 
 def _each_epsilon(table: Table, along: str) -> list[tuple[Line, float]]:
     return [(Line.of(table, along, epsilon=epsilon), epsilon)
             for epsilon in values(table, "epsilon")]
-
-
-def _series(name: str, line: Line, shade: str, dash: str, marker: str) -> Series:
-    return Series(name, line.x.tolist(), line.y.tolist(), shade, dash, marker, line.se.tolist())
 
 
 def _alt(series: Sequence[Series], fixed: str, what: str) -> str:
@@ -169,7 +167,7 @@ def _readings(form: Form) -> Work:
     epsilons = LOW + HIGH if form == "full" else (0.5, 0.7, 1.0, 3.0, 5.0, 8.0)
     readings = range(2, 26) if form == "full" else (2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 25)
     work = [cells("published", epsilons, n, m) for n in (300, 800) for m in readings]
-    return Work(_joined(work), Run(repeats=200, seed=2025))
+    return Work(joined(work), Run(repeats=200, seed=2025))
 
 
 def _draw_readings(table: Table, theme: Theme) -> tuple[Panel, ...]:
@@ -198,10 +196,6 @@ FIGURE_7 = Exhibit(
            partial(_little, "large ε", 10, "n epsilon")),
      Claim("Beyond about 10 readings the error is flat, ε from 0.5 to 1.",
            partial(_little, "small ε", 10, "n epsilon"), _SPARSE_REASON)), row=row)
-
-
-def _joined(groups: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
-    return tuple(cell for group in groups for cell in group)
 
 
 EXHIBITS: tuple[Exhibit, ...] = (FIGURE_2, FIGURE_5, FIGURE_7)
