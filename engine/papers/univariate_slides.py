@@ -93,7 +93,7 @@ _SIGNS = {"n": "n", "S": "S", "epsilon": "ε"}
 
 def _work(form: Form) -> Work:
     cells = [cell for sweep in (*SWEEPS, _LOST) for cell in sweep.cells()]
-    return Work(tuple(cells), Run(50 if form == "quick" else 400, draws=20, seed=31))
+    return Work(tuple(cells), Run(50 if form == "quick" else 200, draws=20, seed=31))
 
 
 def _row(outcome: Outcome) -> Row:
