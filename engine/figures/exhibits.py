@@ -40,6 +40,7 @@ class Series:
     se: Sequence[float | None] | None = None
     mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
     width: float = 2.0
+    in_legend: bool = True
 
 
 def styles(count: int, theme: Theme) -> list[tuple[str, str, str]]:
@@ -55,7 +56,7 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) 
     spec = {"data": data, "layout": layout(
         theme, legend=len(series) > 1, hovermode="closest",
         xaxis=_axis(theme, x, [v for one in series for v in one.x]),
-        yaxis=_axis(theme, y, [v for one in series for v in one.y if v is not None], grid=True))}
+        yaxis=_axis(theme, y, [v for one in series for v in _heights(one)], grid=True))}
     return Chart(spec, alt, _columns(series, x.title, y.title))
 
 
@@ -65,8 +66,8 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
     low, high = limits or (None, None)
     trace: Spec = {"type": "heatmap", "x": list(x), "y": list(y), "z": [list(row) for row in z],
                    "zmin": low, "zmax": high, "colorscale": _blues(theme),
-                   "colorbar": {"title": {"text": names[2], "side": "right"}, "thickness": 12,
-                                "outlinewidth": 0},
+                   "colorbar": {"title": {"text": names[2], "side": "right", "font": {"size": 13}},
+                                "thickness": 12, "outlinewidth": 0},
                    "hovertemplate": "%{x:g}, %{y:g}: %{z:.3g}<extra></extra>"}
     spec = {"data": [trace], "layout": layout(theme, xaxis=axis(theme, names[0]),
                                               yaxis=axis(theme, names[1]))}
@@ -79,12 +80,20 @@ def _trace(one: Series, theme: Theme) -> Spec:
                    "y": list(one.y), "line": {"color": one.shade, "dash": one.dash,
                                               "width": one.width},
                    "marker": {"color": one.shade, "symbol": one.marker, "size": 8},
+                   "showlegend": one.in_legend,
                    "hovertemplate": "%{x:.4g}: %{y:.4g}"}
     if one.se is not None:
         bars = [2 * (s or 0.0) for s in one.se]
         trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
                             "color": translucent(one.shade, 0.7)}
     return trace
+
+
+def _heights(one: Series) -> list[float]:
+    """What the axis must hold: points, and bars but for ends below a third of their point."""
+    bars = [0.0] * len(one.y) if one.se is None else [2 * (s or 0.0) for s in one.se]
+    return [height for y, bar in zip(one.y, bars, strict=True) if y is not None
+            for height in (y, y + bar, max(y - bar, y / 3))]
 
 
 def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
