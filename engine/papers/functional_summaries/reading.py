@@ -50,9 +50,10 @@ def is_below(a: float, b: float, se: float) -> bool:
 
 
 def spread(found: Iterable[float], form: Callable[[float], str] = "{:.3g}".format) -> str:
-    """Least and largest in words."""
+    """Least and largest in words, or the only one."""
     every = list(found)
-    return f"{form(min(every))} to {form(max(every))}"
+    ends = form(min(every)), form(max(every))
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def short(value: float) -> float:

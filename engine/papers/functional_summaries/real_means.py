@@ -153,7 +153,8 @@ def draws_are_bias_and_noise(table: Table) -> Finding:
 
 def budgets_are_as_printed(table: Table) -> Finding:
     labels = tuple(range(2, 8))
-    off = {name: max(fit(at, _printed("FRL", "DTI", nu))[1] for nu in KERNELS)
+    off = {name: max(fit(at, _printed(column, "DTI", nu))[1] for column in _NAMES
+                     for nu in KERNELS)
            for name, at in (("printed", labels), ("doubled", EPSILONS))}
     return Finding(off["printed"] < _ENOUGH, "As printed, bias + N/ε² is off by "
                    f"{off['printed']:.0%}; with doubled ε, by {off['doubled']:.2%}.")
