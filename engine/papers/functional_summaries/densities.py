@@ -46,7 +46,7 @@ _SHOWN = ("Eastern Africa", "Southern Asia", "Caribbean", "Eastern Europe", "Wes
           "Northern America")  # regions of the quick form of Figure 9
 _PURE = (Budget(1.0),)
 _PRIVATE = 10  # releases in each picture of Figure 3
-_PLACES, _SQUARE = 41, 18  # where curves, and each axis of maps, are kept
+_PLACES, _SQUARE = 51, 18  # where curves, and each axis of maps, are kept
 _AXES = (20, 40)  # of the grids on which traces are compared
 _PROMINENT = 0.1  # share of the highest value by which a mode stands out
 
@@ -87,13 +87,13 @@ def curves(draws: int) -> list[Row]:
             "two_modes": short(float(np.mean([len(modes(one)) == 2 for one in released]))),
             "noise_in_tails": short(np.sqrt(noise[(fine < 0.1) | (fine > 0.9)].mean()))})
         shown = estimate.on_grid(estimate.coefficients[0, 0, :_PRIVATE], places)
-        found += [{"curve": way, "x": short(x), "without": _thin(without), **{
-            str(k + 1): _thin(value) for k, value in enumerate(column)}}
+        found += [{"curve": way, "x": short(x), "without": round(float(without), 2), **{
+            str(k + 1): round(float(value), 2) for k, value in enumerate(column)}}
             for x, without, column in zip(places, estimate.on_grid(
                 estimate.unprotected[0, 0], places), shown.T, strict=True)]
-    truth = source.truth.at(places)
-    return [*summary, *({**row, "truth": _thin(truth[k % _PLACES])}
-                        for k, row in enumerate(found))]
+    truth: list[Row] = [{"curve": "truth", "x": short(x), "truth": _thin(value)}
+                        for x, value in zip(places, source.truth.at(places), strict=True)]
+    return [*summary, *found, *truth]
 
 
 def _errors(own: FunctionalRelease, source: DensityPoints, estimate: Estimate) -> dict[str, Value]:
@@ -151,7 +151,7 @@ def _peaks(released: Array, truth: Array, points: Array) -> dict[str, Value]:
 
 
 def traces(etas: Sequence[float]) -> list[Row]:
-    """The trace of K^(η − 1), K the kernel in the plane on a coarse and a fine grid; a finite one settles."""
+    """The trace of K^(η − 1) in the plane, on a coarse and a fine grid; a finite one settles."""
     kernel = Kernel("exponential", length=0.2 * 5000 ** (-1 / 6))
     found: list[Row] = []
     for size in _AXES:
@@ -391,10 +391,11 @@ DRAWN_CLAIMS = (
 
 
 def line_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    return tuple(_ten(rows(table, curve=way), way, theme) for way in ON_LINE)
+    truth = numbers(rows(table, curve="truth"), "truth")
+    return tuple(_ten(rows(table, curve=way), truth, way, theme) for way in ON_LINE)
 
 
-def _ten(found: Sequence[Row], way: str, theme: Theme) -> Panel:
+def _ten(found: Sequence[Row], truth: Sequence[float], way: str, theme: Theme) -> Panel:
     x = numbers(found, "x")
     every: list[float | None] = []
     for k in range(_PRIVATE):  # one line with gaps, so that the legend names it once
@@ -403,7 +404,7 @@ def _ten(found: Sequence[Row], way: str, theme: Theme) -> Panel:
     series = [Series("Released", [*x, x[-1]] * _PRIVATE, every, shade, mode="lines", width=1.2),
               Series("Without noise", x, numbers(found, "without"), colour("without", theme),
                      "4px,3px", mode="lines"),
-              Series("Truth", x, numbers(found, "truth"), colour("truth", theme), mode="lines")]
+              Series("Truth", x, truth, colour("truth", theme), mode="lines")]
     alt = f"Ten releases of a density with two modes by {way}, the same without noise, the truth."
     return Panel(way, lines(series, Scale("x"), Scale("Density"), theme, alt))
 
@@ -426,23 +427,30 @@ def _map(cells: Sequence[Row], axis: Sequence[float], way: str, limits: tuple[fl
 
 def region_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
     """Errors of the ways over the regions, printed and here."""
-    here = rows_of_regions(table)
-    return (_regions("Printed", published.table_3(), theme), _regions("Here", here, theme))
+    return tuple(_regions(title, found, ways, theme) for ways in (OF_AGES[:3], OF_AGES[3:])
+                 for title, found in (("Printed", published.table_3()),
+                                      ("Here", rows_of_regions(table))))
 
 
-def _regions(title: str, found: Table, theme: Theme) -> Panel:
+def _regions(title: str, found: Table, ways: Sequence[str], theme: Theme) -> Panel:
     order = list(range(1, len(found) + 1))
     series = [Series(way, order, numbers(found, way), *_of_way(way, theme), mode="markers")
-              for way in OF_AGES]
-    alt = f"{title}: squared error of five densities of age at death in 19 regions."
+              for way in ways]
+    title = f"{title}: {_family(ways)}"
+    alt = f"{title}: squared errors of densities of age at death in 19 regions."
     return Panel(title, lines(series, Scale("Region, in the order of the table"),
                               Scale("Squared error", log=True), theme, alt))
 
 
+def _family(ways: Sequence[str]) -> str:
+    return "Bernstein" if ways == OF_AGES[3:] else "ICLP-QR and FRL"
+
+
 def _of_way(way: str, theme: Theme) -> tuple[str, str, str]:
+    """The second of two ways of one mechanism has a dash and a marker of its own."""
     shade, dash, marker = style(way.split()[0], theme)
     if way in ("ICLP-QR 1.05", "Bernstein 20"):
-        return translucent(shade, 0.6), "2px,3px", f"{marker.removesuffix('-open')}-open-dot"
+        return shade, "2px,4px" if way.startswith("ICLP") else "9px,3px", "diamond-open"
     return shade, dash, marker
 
 
@@ -458,9 +466,9 @@ def _overlay(table: Table, region: str, ways: Sequence[str], theme: Theme) -> Pa
     series = [Series("Without protection", age, numbers(found, "without"),
                      colour("without", theme), mode="lines", width=3)]
     series += [Series(way, age, numbers(found, way), *_of_way(way, theme)[:2], mode="lines",
-                      width=1.6) for way in ways]
+                      width=1.8) for way in ways]
     alt = f"{region}: released densities of age at death over the one without protection."
-    return Panel(f"{region}: {'Bernstein' if ways == OF_AGES[3:] else 'ICLP-QR and FRL'}",
+    return Panel(f"{region}: {_family(ways)}",
                  lines(series, Scale("Age in years"), Scale("Density on [0, 1]"), theme, alt))
 
 

@@ -90,8 +90,8 @@ def _panel(name: str, table: Table, theme: Theme) -> Panel:
               for way, words, dash, marker in (("iclp", "ICLP", "solid", "square"),
                                                ("gaussian_process", "GP", "4px,3px", "cross"))]
     alt = f"{name}: seconds for 100 paths against the points of the grid, printed and here."
-    return Panel(name, lines(series, Scale("Points", log=True), Scale("Seconds", log=True), theme,
-                             alt))
+    chart = lines(series, Scale("Points", log=True), Scale("Seconds", log=True), theme, alt)
+    return Panel(name[0].upper() + name[1:], chart)
 
 
 def _of(table: Table, name: str) -> Sequence[Row]:

@@ -291,7 +291,7 @@ def draw_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
 
 
 def _draw(table: Table, name: str, nu: float, way: str, theme: Theme) -> Panel:
-    found, title = rows(table, data=name, nu=nu), f"{name}, ν = {nu:g}: {way}"
+    found, title = rows(table, data=name, nu=nu), f"{name.capitalize()}, ν = {nu:g}: {way}"
     time = numbers(found, "time")
     series = [Series("Sample mean", time, numbers(found, "sample mean"), colour("without", theme),
                      mode="lines"),
