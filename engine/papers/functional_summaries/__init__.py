@@ -1,9 +1,9 @@
 """Lin and Reimherr (2023), arXiv 2309.00125: whole functions under pure privacy."""
 
 from engine.exhibits import Paper
-from engine.papers.functional_summaries import densities, means, paths, real_means
+from engine.papers.functional_summaries import ages, densities, means, paths, real_means
 
-_EXHIBITS = {one.key: one for module in (paths, real_means, densities, means)
+_EXHIBITS = {one.key: one for module in (paths, real_means, densities, ages, means)
              for one in module.EXHIBITS}
 
 PAPER = Paper(

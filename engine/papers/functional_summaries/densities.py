@@ -1,6 +1,6 @@
-"""Figures 3 and 4, Table 3 and Figure 9: densities at ε = 1, simulated and of ages at death.
+"""Figures 3 and 4: densities of simulated points at ε = 1.
 
-The paper leaves open n, the bandwidth and, for ages, the kernel. Here atoms have width
+The paper leaves open n and the bandwidth. Here atoms have width
 c n^(−1/(4 + d)) with c = 0.12 on an interval and 0.2 in the plane, and a density is shown as it is
 released: what is negative stays. The powers K^η of a kernel are normalised to mass one in the
 middle of the range.
@@ -8,7 +8,7 @@ middle of the range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,6 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
 from engine.metrics import integrated_squared_errors
 from engine.numerics.eigensystems import Eigenbasis, Kernel, midpoints
-from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.drawing import style
 from engine.papers.functional_summaries.reading import (
     as_number,
@@ -34,17 +33,11 @@ from engine.papers.functional_summaries.reading import (
     rows,
     short,
     spread,
-    values,
 )
-from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
 from engine.sources.density_points import DensityPoints
 from engine.types import Array, Budget, Estimate
 
-DEVELOPED = ("Eastern Europe", "Northern Europe", "Southern Europe", "Western Europe",
-             "Northern America", "Australia/New Zealand")
-_SHOWN = ("Eastern Africa", "Southern Asia", "Caribbean", "Eastern Europe", "Western Europe",
-          "Northern America")  # regions of the quick form of Figure 9
-_PURE = (Budget(1.0),)
+PURE = (Budget(1.0),)
 _PRIVATE = 10  # releases in each picture of Figure 3
 _PLACES, _SQUARE = 51, 18  # where curves, and each axis of maps, are kept
 _AXES = (20, 40)  # of the grids on which traces are compared
@@ -62,7 +55,7 @@ def mechanism(way: str, **chosen: Any) -> FunctionalRelease:
     return Iclp(**common, eta=float(parameter))
 
 
-# -- simulated points ----------------------------------------------------------------------------
+# -- what is run ---------------------------------------------------------------------------------
 
 ON_LINE = ("ICLP-QR 1.25", "ICLP-QR 1.5", "FRL", "Bernstein 10", "Bernstein 30", "Bernstein 50")
 IN_PLANE = ("ICLP-QR 1.01", "ICLP-QR 1.05", "ICLP-QR 1.2", "FRL", "Bernstein 5", "Bernstein 10")
@@ -77,7 +70,7 @@ def curves(draws: int) -> list[Row]:
     found: list[dict[str, Value]] = []
     for way in ON_LINE:
         own = mechanism(way)
-        estimate = own.release_many(data, [_PURE], draws, generator(1, 1, 0))
+        estimate = own.release_many(data, [PURE], draws, generator(1, 1, 0))
         released = estimate.on_grid(estimate.coefficients[0, 0], fine)
         quiet = estimate.on_grid(estimate.unprotected[0, 0], fine)
         noise = ((released - quiet)**2).mean(axis=0)
@@ -91,7 +84,7 @@ def curves(draws: int) -> list[Row]:
             str(k + 1): round(float(value), 2) for k, value in enumerate(column)}}
             for x, without, column in zip(places, estimate.on_grid(
                 estimate.unprotected[0, 0], places), shown.T, strict=True)]
-    truth: list[Row] = [{"curve": "truth", "x": short(x), "truth": _thin(value)}
+    truth: list[Row] = [{"curve": "truth", "x": short(x), "truth": three_digits(value)}
                         for x, value in zip(places, source.truth.at(places), strict=True)]
     return [*summary, *found, *truth]
 
@@ -99,14 +92,14 @@ def curves(draws: int) -> list[Row]:
 def _errors(own: FunctionalRelease, source: DensityPoints, estimate: Estimate) -> dict[str, Value]:
     """Squared errors: without noise from the draws, and the exact energy of the noise."""
     estimation = integrated_squared_errors(estimate, source.truth).estimation
-    energy = own.expected_error(source.sizes, _PURE, source.facts)
+    energy = own.expected_error(source.sizes, PURE, source.facts)
     assert estimation is not None and energy is not None
     found: dict[str, Value] = {"estimation_error": short(float(estimation.mean())),
                                "noise": short(energy)}
     if isinstance(own, Bernstein):
         usual = replace(own, constants="published")
         found["noise_printed"] = short(
-            usual.expected_error(source.sizes, _PURE, source.facts) or 0.0)
+            usual.expected_error(source.sizes, PURE, source.facts) or 0.0)
     return found
 
 
@@ -116,7 +109,7 @@ def modes(curve: Array) -> Array:
     return np.asarray(find_peaks(padded, prominence=_PROMINENT * padded.max())[0] - 1)
 
 
-def _thin(value: float) -> float:
+def three_digits(value: float) -> float:
     return round(float(value), 3)
 
 
@@ -130,7 +123,7 @@ def maps(draws: int) -> list[Row]:
     shown = {"truth": source.truth.at(coarse.points)}
     for way in IN_PLANE:
         own = mechanism(way, kernel="exponential") if way.startswith("ICLP") else mechanism(way)
-        estimate = own.release_many(data, [_PURE], draws, generator(1, 1, 0))
+        estimate = own.release_many(data, [PURE], draws, generator(1, 1, 0))
         released = estimate.on_grid(estimate.coefficients[0, 0], fine.points)
         summary.append({"way": way, **_errors(own, source, estimate),
                         **_peaks(released, truth, fine.points)})
@@ -161,47 +154,7 @@ def traces(etas: Sequence[float]) -> list[Row]:
     return found
 
 
-# -- ages at death -------------------------------------------------------------------------------
-
-OF_AGES = ("ICLP-QR 1.01", "ICLP-QR 1.05", "FRL", "Bernstein 10", "Bernstein 20")
-
-
-def ages(region: str) -> list[Row]:
-    """Squared error of every way on the unit range: bias against one density, and noise."""
-    source = AgesAtDeath(region=region)
-    row: dict[str, Value] = {"region": region}
-    for way in OF_AGES:
-        own, quiet, reference, _ = _of_ages(source, way)
-        noise = own.expected_error(source.sizes, _PURE, source.facts)
-        assert noise is not None
-        row |= {way: short(float(((quiet - reference)**2).mean()) + noise)}
-    energy, peak = float((reference**2).mean()), modes(reference)
-    return [{**row, "records": source.sizes.n_curves, "density_squared": short(energy),
-             "modes": len(peak), "highest_mode": int(reference.argmax())}]
-
-
-def ages_drawn(region: str, step: int) -> list[Row]:
-    """The density without protection and one release of every way, at every `step`-th year."""
-    found: dict[str, Array] = {}
-    for way in OF_AGES:
-        _, _, found["without"], found[way] = _of_ages(AgesAtDeath(region=region), way)
-    return [{"region": region, "age": age + 0.5, **{way: _thin(curve[age])
-                                                    for way, curve in found.items()}}
-            for age in range(0, OLDEST, step)]
-
-
-def _of_ages(source: AgesAtDeath, way: str) -> tuple[FunctionalRelease, Array, Array, Array]:
-    """The mechanism; on a grid of years its density without noise, the usual one and a release."""
-    data, own = source.draw(1, generator(1, 0, 0)), mechanism(way, grid_size=OLDEST)
-    years = np.array(midpoints(OLDEST).times)
-    estimate, usual = own.release_many(data, [_PURE], 1, generator(1, 1, 0)), (
-        own.without_protection(data))
-    return (own, estimate.on_grid(estimate.unprotected[0, 0], years),
-            usual.on_grid(usual.unprotected[0, 0], years),
-            estimate.on_grid(estimate.coefficients[0, 0, 0], years))
-
-
-# -- claims on simulated points ------------------------------------------------------------------
+# -- claims --------------------------------------------------------------------------------------
 
 
 def _total(table: Table, way: str) -> float:
@@ -226,7 +179,8 @@ def larger_power_is_calmer(table: Table) -> Finding:
 def bernstein_needs_degrees(table: Table) -> Finding:
     found = {way: int(number(table, "modes_without_noise", way=way)) for way in ON_LINE[3:]}
     return Finding(list(found.values()) == [1, 2, 2], "Modes without noise: " + ", ".join(
-        f"{count} with {way}" for way, count in found.items()) + ".")
+        f"{count} with {way}" for way, count in found.items()) + "; both modes are in " + ", ".join(
+            f"{number(table, 'two_modes', way=way):.0%}" for way in found) + " of releases.")
 
 
 def bernstein_has_ragged_tails(table: Table) -> Finding:
@@ -296,97 +250,6 @@ PLANE_CLAIMS = (
           "grows with the grid, and only a coarse one hides it."))
 
 
-# -- claims on ages at death ---------------------------------------------------------------------
-
-
-def _best(row: Row) -> str:
-    return min(OF_AGES, key=lambda way: as_number(row, way))
-
-
-def best_by_region(table: Table) -> Finding:
-    found, holds = [], True
-    for name, every in (("printed", published.table_3()), ("here", rows_of_regions(table))):
-        developed = [_best(row) == "FRL" for row in every if row["region"] in DEVELOPED]
-        others = [_best(row) == "ICLP-QR 1.01" for row in every if row["region"] not in DEVELOPED]
-        holds &= 2 * sum(developed) > len(developed) and 2 * sum(others) > len(others)
-        found.append(f"{name}: QR in {sum(others)} of {len(others)} developing regions, FRL in "
-                     f"{sum(developed)} of {len(developed)} developed ones")
-    return Finding(holds, "Best " + "; ".join(found) + ".")
-
-
-def rows_of_regions(table: Table) -> list[Row]:
-    return [row for row in table if "density_squared" in row]
-
-
-def smaller_power_is_better(table: Table) -> Finding:
-    counts = [sum(as_number(row, OF_AGES[0]) < as_number(row, OF_AGES[1]) for row in every)
-              for every in (published.table_3(), rows_of_regions(table))]
-    return Finding(min(counts) == len(REGIONS), f"η = 1.01 is better than 1.05 in {counts[0]} of "
-                   f"{len(REGIONS)} regions as printed, in {counts[1]} here.")
-
-
-def printed_unit_is_possible(table: Table) -> Finding:
-    printed = [as_number(row, way) for row in published.table_3() for way in OF_AGES]
-    nothing = numbers(rows_of_regions(table), "density_squared")
-    return Finding(max(printed) < max(nothing), f"Printed: {spread(printed)}. Releasing nothing at "
-                   f"all would err by {spread(nothing)}.")
-
-
-def bernstein_is_worst(table: Table) -> Finding:
-    worst = [max(OF_AGES, key=lambda way, row=row: as_number(row, way)) for row in  # type: ignore[misc]
-             rows_of_regions(table)]
-    return Finding(worst.count("Bernstein 10") == len(worst),
-                   f"Here degree 10 is the worst in {worst.count('Bernstein 10')} of {len(worst)}.")
-
-
-AGE_CLAIMS = (
-    Claim("ICLP-QR with η = 1.01 is the best in most developing regions, FRL in most developed "
-          "ones.", best_by_region),
-    Claim("η = 1.01 is better than η = 1.05 in every region.", smaller_power_is_better,
-          "Here K^η is normalised to mass one, so that a larger η loses little and adds less "
-          "noise; the printed growth is most likely amplitude that was lost."),
-    Claim("The printed numbers are squared distances of densities on [0, 1].",
-          printed_unit_is_possible, "They are larger than the density itself; the body of the "
-          "table presumably carries the factor 1/1000 that is printed for standard errors."))
-
-
-def one_mode_at_seventy(table: Table) -> Finding:
-    found = {}
-    for region in values(table, "region"):
-        if region in DEVELOPED:
-            curve = np.array(numbers(rows(table, region=region), "without"))
-            age = numbers(rows(table, region=region), "age")
-            found[region] = [age[k] for k in modes(curve)]
-    holds = all(len(peaks) == 1 and 70 <= peaks[0] <= 80 for peaks in found.values())
-    return Finding(holds, "Ages of the modes: " + "; ".join(
-        f"{region} {', '.join(f'{age:.0f}' for age in peaks)}"
-        for region, peaks in found.items()) + ".")
-
-
-def bernstein_flattens(table: Table) -> Finding:
-    """Height of the old-age mode of the release over that without protection."""
-    share = {way: [_height(table, region, way) / _height(table, region, "without")
-                   for region in values(table, "region")] for way in OF_AGES}
-    return Finding(max(share["Bernstein 10"]) < min(min(share["ICLP-QR 1.01"]), min(share["FRL"])),
-                   "Height of the mode of old age over that without protection: " + "; ".join(
-                       f"{way} {spread(each, '{:.0%}'.format)}" for way, each in share.items())
-                   + ".")
-
-
-def _height(table: Table, region: str, way: str) -> float:
-    """The largest value beyond 50 years."""
-    return max(as_number(row, way) for row in rows(table, region=region)
-               if as_number(row, "age") > 50)
-
-
-DRAWN_CLAIMS = (
-    Claim("In developed regions the density has one mode, around 70 to 80 years.",
-          one_mode_at_seventy, "In this table it is above 80 years; the paper says neither which "
-          "years nor which smoothing it used."),
-    Claim("Bernstein of degree 10 flattens the mode of old age, ICLP-QR and FRL follow it.",
-          bernstein_flattens))
-
-
 # -- drawings ------------------------------------------------------------------------------------
 
 
@@ -425,62 +288,11 @@ def _map(cells: Sequence[Row], axis: Sequence[float], way: str, limits: tuple[fl
     return Panel(title, chart)
 
 
-def region_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    """Errors of the ways over the regions, printed and here."""
-    return tuple(_regions(title, found, ways, theme) for ways in (OF_AGES[:3], OF_AGES[3:])
-                 for title, found in (("Printed", published.table_3()),
-                                      ("Here", rows_of_regions(table))))
-
-
-def _regions(title: str, found: Table, ways: Sequence[str], theme: Theme) -> Panel:
-    order = list(range(1, len(found) + 1))
-    series = [Series(way, order, numbers(found, way), *_of_way(way, theme), mode="markers")
-              for way in ways]
-    title = f"{title}: {_family(ways)}"
-    alt = f"{title}: squared errors of densities of age at death in 19 regions."
-    return Panel(title, lines(series, Scale("Region, in the order of the table"),
-                              Scale("Squared error", log=True), theme, alt))
-
-
-def _family(ways: Sequence[str]) -> str:
-    return "Bernstein" if ways == OF_AGES[3:] else "ICLP-QR and FRL"
-
-
-def _of_way(way: str, theme: Theme) -> tuple[str, str, str]:
-    """The second of two ways of one mechanism has a dash and a marker of its own."""
-    shade, dash, marker = style(way.split()[0], theme)
-    if way in ("ICLP-QR 1.05", "Bernstein 20"):
-        return shade, "2px,4px" if way.startswith("ICLP") else "9px,3px", "diamond-open"
-    return shade, dash, marker
-
-
-def age_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
-    """For every region the kernel releases, and the Bernstein ones, over the usual density."""
-    return tuple(_overlay(table, region, ways, theme) for region in values(table, "region")
-                 for ways in (OF_AGES[:3], OF_AGES[3:]))
-
-
-def _overlay(table: Table, region: str, ways: Sequence[str], theme: Theme) -> Panel:
-    found = rows(table, region=region)
-    age = numbers(found, "age")
-    series = [Series("Without protection", age, numbers(found, "without"),
-                     colour("without", theme), mode="lines", width=3)]
-    series += [Series(way, age, numbers(found, way), *_of_way(way, theme)[:2], mode="lines",
-                      width=1.8) for way in ways]
-    alt = f"{region}: released densities of age at death over the one without protection."
-    return Panel(f"{region}: {_family(ways)}",
-                 lines(series, Scale("Age in years"), Scale("Density on [0, 1]"), theme, alt))
-
-
 # -- the exhibits --------------------------------------------------------------------------------
 
 
-def _calls(function: str, quick: Sequence[tuple[Any, ...]], full: Sequence[tuple[Any, ...]] = ()
-           ) -> Callable[[Form], Work]:
-    def work(form: Form) -> Work:
-        chosen = full if full and form == "full" else quick
-        return Work(calls=tuple(Call(f"{__name__}:{function}", given) for given in chosen))
-    return work
+def _line_work(form: Form) -> Work:
+    return Work(calls=(Call(f"{__name__}:curves", (400 if form == "quick" else 20_000,)),))
 
 
 def _plane_work(form: Form) -> Work:
@@ -488,29 +300,15 @@ def _plane_work(form: Form) -> Work:
                        Call(f"{__name__}:traces", (ETAS,))))
 
 
-_DEATHS = ("A record is 1000 deaths, the table is derived from World Population Prospects 2019, "
-           "and the kernel is Gaussian of width 0.12 n^(−1/5). ")
 FIGURE_3 = Exhibit(
     "figure_3", "Figure 3: a density with two modes",
     "Ten releases of 1000 points of 0.6 N(0.3, 0.1²) + 0.4 N(0.7, 0.1²) on [0, 1] at ε = 1. FRL "
     "keeps the cube root of n functions; in the paper their number is chosen on the data. "
     "Bernstein polynomials are plain, as in the paper.",
-    _calls("curves", [(400,)], [(20_000,)]), line_panels, LINE_CLAIMS)
+    _line_work, line_panels, LINE_CLAIMS)
 FIGURE_4 = Exhibit(
     "figure_4", "Figure 4: a density with two modes in the plane",
     "One release of each mechanism from 5000 points at ε = 1, exponential kernel, 28 × 28 cells. "
     "FRL keeps √n functions; in the paper their number is chosen on the data.",
     _plane_work, plane_panels, PLANE_CLAIMS)
-TABLE_3 = Exhibit(
-    "table_3", "Table 3: densities of age at death in 19 regions",
-    _DEATHS + "Errors at ε = 1 are squared distances on [0, 1] to the usual kernel density of the "
-    "same width: bias and the exact energy of the noise. Regions stand in the order of the table.",
-    _calls("ages", [(region,) for region in REGIONS]), region_panels, AGE_CLAIMS,
-    published.table_3())
-FIGURE_9 = Exhibit(
-    "figure_9", "Figure 9: releases of the density of age at death",
-    _DEATHS + "One release of each mechanism at ε = 1. The quick form shows six regions, the full "
-    "one all.",
-    _calls("ages_drawn", [(region, 2) for region in _SHOWN], [(region, 1) for region in REGIONS]),
-    age_panels, DRAWN_CLAIMS)
-EXHIBITS = (FIGURE_3, FIGURE_4, TABLE_3, FIGURE_9)
+EXHIBITS = (FIGURE_3, FIGURE_4)

@@ -186,11 +186,11 @@ def _printed_best(data: str, nu: float) -> list[str]:
     return [min(every, key=lambda way, k=k: every[way][k]) for k in range(len(EPSILONS))]  # type: ignore[misc]
 
 
-def _own_best(table: Table, data: str, nu: float, noise: str = "noise") -> list[str]:
+def _own_best(table: Table, data: str, nu: float) -> list[str]:
     found = []
     for epsilon in EPSILONS:
         every = rows(table, data=data, nu=nu, epsilon=epsilon)
-        best = min(every, key=lambda row: as_number(row, "bias") + as_number(row, noise))
+        best = min(every, key=lambda row: as_number(row, "bias") + as_number(row, "noise"))
         found.append(str(best["way"]))
     return found
 
