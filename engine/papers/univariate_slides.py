@@ -206,6 +206,6 @@ RATES = Exhibit(
     tuple({"setting": setting, "rate": name.partition(": ")[2]}
           for setting, name in _NAMES.items()), row=_row)
 
-PAPER = Paper("univariate-means", "Average numbers under privacy",
+PAPER = Paper("univariate_means", "Average numbers under privacy",
               "Lecture slides on optimal federated learning under differential privacy (Y. Yu)",
               (RATES,), order=20)

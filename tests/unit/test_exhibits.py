@@ -17,7 +17,7 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.sources.numbers import Numbers
 from engine.types import Budget
 
-KEYS = papers.keys()
+KEYS = papers.names()
 STORED = [key for key in KEYS if exhibit_files.stored(*papers.find(key)) is not None]
 
 
@@ -117,9 +117,9 @@ def test_a_spreadsheet_of_a_result_has_a_line_for_each_row_under_its_columns():
 
 def test_an_exhibit_that_does_not_exist_is_refused_with_the_names_of_those_that_do():
     with pytest.raises(InputError) as refused:
-        papers.find("functional-mean/figure-99")
+        papers.find("functional_mean/figure-99")
     assert refused.value.field == "exhibit"
-    assert "functional-mean/figure-2" in refused.value.hint
+    assert "functional_mean/figure-2" in refused.value.hint
 
 
 # -- every registered exhibit -------------------------------------------------------------------

@@ -14,7 +14,7 @@ def stored(key):
 
 def test_all_tables_and_figures_are_there_in_their_order():
     assert [one.key for one in PAPER.exhibits] == [
-        *(f"table_{k}" for k in (1, 2, 3)), *(f"figure_{k}" for k in range(1, 10))]
+        *(f"table-{k}" for k in (1, 2, 3)), *(f"figure-{k}" for k in range(1, 10))]
 
 
 # -- what is printed -----------------------------------------------------------------------------
@@ -54,8 +54,8 @@ def test_a_fit_finds_the_bias_and_says_when_budgets_are_wrong():
     ("FRL", .0008, .008), ("ICLP-AR", .003825, .0589), ("ICLP-QR", .002144, .04741)])
 def test_noise_of_a_thousand_curves_is_the_known_closed_form(way, exact, printed):
     at = {"mean": "S-1", "way": way, "choice": "PSS", "n": 1000}
-    assert number(stored("figure_2"), "noise", **at) == pytest.approx(4.5**2 * exact, rel=1e-3)
-    assert number(stored("figure_2"), "noise_printed", **at) == pytest.approx(4.5**2 * printed, rel=1e-3)
+    assert number(stored("figure-2"), "noise", **at) == pytest.approx(4.5**2 * exact, rel=1e-3)
+    assert number(stored("figure-2"), "noise_printed", **at) == pytest.approx(4.5**2 * printed, rel=1e-3)
 
 
 @pytest.mark.parametrize(("mean", "known"), [
@@ -65,14 +65,14 @@ def test_estimation_errors_of_a_thousand_curves_are_known(mean, known):
     """Within five standard errors of this run and one per cent: the known ones are on a grid."""
     for way, value in zip(means.PURE, known, strict=True):
         at = {"mean": mean, "way": way, "n": 1000}
-        found = number(stored("figure_2"), "estimation_error", **at)
-        se = number(stored("figure_2"), "estimation_error_se", **at)
+        found = number(stored("figure-2"), "estimation_error", **at)
+        se = number(stored("figure-2"), "estimation_error_se", **at)
         assert abs(found - value) <= 5 * se + 0.01 * value, (way, found)
 
 
 def test_noise_of_a_density_is_the_known_energy():
-    assert number(stored("figure_3"), "noise", way="ICLP-QR 1.25") == pytest.approx(.0107, rel=5e-3)
-    assert number(stored("figure_3"), "noise", way="ICLP-QR 1.5") == pytest.approx(.00722, rel=5e-3)
+    assert number(stored("figure-3"), "noise", way="ICLP-QR 1.25") == pytest.approx(.0107, rel=5e-3)
+    assert number(stored("figure-3"), "noise", way="ICLP-QR 1.5") == pytest.approx(.00722, rel=5e-3)
 
 
 # -- claims --------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def changed(table, factor, column, **at):
 
 
 def test_equal_noise_would_confirm_that_qr_adds_no_more_than_frl():
-    table = stored("figure_2")
+    table = stored("figure-2")
     assert not means.noise_is_alike(table).holds
     for n in (50, 100, 200, 500, 1000, 2000, 5000):
         for mean in means.MEANS:
@@ -104,19 +104,19 @@ def test_equal_noise_would_confirm_that_qr_adds_no_more_than_frl():
 
 
 def test_one_place_where_another_is_better_contradicts_that_gaussian_noise_is_better():
-    table = changed(stored("figure_2"), 100, "noise", mean="S-1", way="GP", n=50)
+    table = changed(stored("figure-2"), 100, "noise", mean="S-1", way="GP", n=50)
     assert not means.gaussian_noise_is_better(table).holds
 
 
 def test_a_draw_far_from_its_closed_form_is_noticed():
-    table = changed(stored("table_2"), 2, "drawn", way="FRL", epsilon=0.125)
+    table = changed(stored("table-2"), 2, "drawn", way="FRL", epsilon=0.125)
     assert not real_means.draws_are_bias_and_noise(table).holds
 
 
 def test_seconds_do_not_decide_about_claims():
-    slow = [{**row, "iclp": 1e3 * row["iclp"]} for row in stored("table_1")]
+    slow = [{**row, "iclp": 1e3 * row["iclp"]} for row in stored("table-1")]
     assert [claim.check(slow).holds for claim in paths.CLAIMS] == [
-        claim.check(stored("table_1")).holds for claim in paths.CLAIMS]
+        claim.check(stored("table-1")).holds for claim in paths.CLAIMS]
 
 
 def test_small_differences_are_not_clear():
@@ -141,7 +141,7 @@ def test_spreads_name_a_single_number_once():
 
 def test_maps_have_the_first_number_across():
     """The smaller mode is at (0.8, 0.7)."""
-    truth = densities.plane_panels(stored("figure_4"), "light")[0].chart.spec["data"][0]
+    truth = densities.plane_panels(stored("figure-4"), "light")[0].chart.spec["data"][0]
     z = np.array(truth["z"])
     upper = np.where(np.add.outer(truth["y"], truth["x"]) > 1, z, 0)
     j, i = np.unravel_index(upper.argmax(), upper.shape)

@@ -7,6 +7,6 @@ _FOUND = {one.key: one for module in (patterns, growth, hormone, rates, borders)
           for one in module.EXHIBITS}
 
 PAPER = Paper(
-    "functional-mean", "Private mean curves and varying coefficients",
+    "functional_mean", "Private mean curves and varying coefficients",
     "Xue, Lin and Yu (2024), arXiv 2412.06582",
     tuple(_FOUND[key] for key in sorted(_FOUND)), order=10)

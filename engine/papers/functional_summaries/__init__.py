@@ -9,5 +9,5 @@ _EXHIBITS = {one.key: one for module in (paths, real_means, densities, ages, mea
 PAPER = Paper(
     "functional_summaries", "Functional summaries with a Laplace-like process",
     "Lin and Reimherr (2023), arXiv 2309.00125",
-    tuple(_EXHIBITS[key] for key in (*(f"table_{k}" for k in range(1, 4)),
-                                     *(f"figure_{k}" for k in range(1, 10)))), order=30)
+    tuple(_EXHIBITS[key] for key in (*(f"table-{k}" for k in range(1, 4)),
+                                     *(f"figure-{k}" for k in range(1, 10)))), order=30)

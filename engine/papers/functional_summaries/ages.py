@@ -222,13 +222,13 @@ def _figure_work(form: Form) -> Work:
 _DEATHS = ("A record is 1000 deaths, the table is derived from World Population Prospects 2019, "
            "and the kernel is Gaussian of width 0.12 n^(−1/5). ")
 TABLE_3 = Exhibit(
-    "table_3", "Table 3: densities of age at death in 19 regions",
+    "table-3", "Table 3: densities of age at death in 19 regions",
     _DEATHS + "Errors at ε = 1 are squared distances on [0, 1] to the usual kernel density of the "
     "same width: bias and the exact energy of the noise. Regions stand in the order of the table.",
     _table_work, region_panels, AGE_CLAIMS,
     published.table_3())
 FIGURE_9 = Exhibit(
-    "figure_9", "Figure 9: releases of the density of age at death",
+    "figure-9", "Figure 9: releases of the density of age at death",
     _DEATHS + "One release of each mechanism at ε = 1. The quick form shows six regions, the full "
     "one all.",
     _figure_work, age_panels, DRAWN_CLAIMS)

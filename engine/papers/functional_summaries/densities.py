@@ -301,13 +301,13 @@ def _plane_work(form: Form) -> Work:
 
 
 FIGURE_3 = Exhibit(
-    "figure_3", "Figure 3: a density with two modes",
+    "figure-3", "Figure 3: a density with two modes",
     "Ten releases of 1000 points of 0.6 N(0.3, 0.1²) + 0.4 N(0.7, 0.1²) on [0, 1] at ε = 1, with a "
     "Gaussian kernel of length 0.12 n^(−1/5). FRL keeps the cube root of n functions; in the paper "
     "their number is chosen on the data. Bernstein polynomials are plain, as in the paper.",
     _line_work, line_panels, LINE_CLAIMS)
 FIGURE_4 = Exhibit(
-    "figure_4", "Figure 4: a density with two modes in the plane",
+    "figure-4", "Figure 4: a density with two modes in the plane",
     "One release of each mechanism from 5000 points at ε = 1, exponential kernel of length "
     "0.2 n^(−1/6), 28 × 28 cells. "
     "FRL keeps √n functions; in the paper their number is chosen on the data.",

@@ -371,13 +371,13 @@ _TAU_OF_T = "These errors have no bound (mean square 166.7), so τ is 16 in ever
 _ALL = (*PURE, "GP")
 
 FIGURE_1 = Exhibit(
-    "figure_1", "Figure 1: smoothing chosen by formula or by cross-validation",
+    "figure-1", "Figure 1: smoothing chosen by formula or by cross-validation",
     "Total error of three mechanisms when the smoothing follows from n and ε alone (PSS), and when "
     "it is chosen on the curves (PCV), which is not private. " + _GIVEN + _TAU,
     _work(Setting(), ("PSS", "PCV", "PCV printed"), CHOSEN, Run(8, 20), True), choice_panels,
     CHOICE_CLAIMS, row=error_row)
 FIGURE_2 = Exhibit(
-    "figure_2", "Figure 2: total, estimation and privacy errors of five mechanisms",
+    "figure-2", "Figure 2: total, estimation and privacy errors of five mechanisms",
     "Errors of the private mean of S-1 to S-4 against the number of curves. " + _GIVEN + _TAU,
     _work(Setting(), ("PSS",), _ALL, Run(12), False), split_panels, split_claims(), row=error_row)
 
@@ -387,7 +387,7 @@ def _copy(number: int, setting: Setting, words: str, claims: tuple[Claim, ...]) 
         return (*choice_panels(table, theme), *split_panels(table, theme))
 
     return Exhibit(
-        f"figure_{number}", f"Figure {number}: Figures 1 and 2 with {words}",
+        f"figure-{number}", f"Figure {number}: Figures 1 and 2 with {words}",
         f"Both figures again with {words}. " + _GIVEN + (
             _TAU_OF_T if setting.errors == "t" else _TAU),
         _work(setting, ("PSS", "PCV"), _ALL, Run(4, 10), False),

@@ -107,7 +107,7 @@ def work(form: Form) -> Work:
 
 
 TABLE_1 = Exhibit(
-    "table_1", "Table 1: seconds to draw 100 paths",
+    "table-1", "Table 1: seconds to draw 100 paths",
     "Paths of the Laplace-like process (ICLP) and of a Gaussian process (GP) on [0, 1], as printed "
     "and here. Here the eigenfunctions of a kernel are computed once and kept, and small ones are "
     "dropped; seconds are the least of 15 times and differ between machines.",

@@ -335,13 +335,13 @@ def _work(function: str, quick: tuple[int, ...], full: tuple[int, ...], form: Fo
 
 
 TABLE_2 = Exhibit(
-    "table_2", "Table 2: distance of private means to the sample mean",
+    "table-2", "Table 2: distance of private means to the sample mean",
     _STAND_INS + "Distances are in squares of τ, ψ = 1/n at every ε, Bernstein polynomials of "
     "degree 20; bias and noise are exact, and checked by draws. Published columns and budgets "
     "have the names that are printed; the claims say what they must be.",
     partial(_work, "distances", (_DRAWS,), (100_000,)), table_panels, CLAIMS, published.table_2())
 FIGURE_5 = Exhibit(
-    "figure_5", "Figure 5: one private mean of every mechanism",
+    "figure-5", "Figure 5: one private mean of every mechanism",
     _STAND_INS + "One release at ε = 1 with exact sensitivities over the sample mean.",
     partial(_work, "draws", (), ()), draw_panels,
     (Claim("ICLP-QR stays nearer to the sample mean than ICLP-AR.", qr_stays_nearer(["ICLP-AR"])),
