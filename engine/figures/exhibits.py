@@ -18,10 +18,14 @@ _MARKERS = ("circle", "diamond-open", "triangle-up", "square-open", "cross", "tr
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis: its title with the unit, and whether it is logarithmic."""
+    """An axis: its title with the unit, and whether it is logarithmic.
+
+    `names` are those of the places 0, 1, 2, …, where the axis has no numbers.
+    """
 
     title: str
     log: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) 
         theme, legend=len(series) > 1, hovermode="closest",
         xaxis=_axis(theme, x, [v for one in series for v in one.x]),
         yaxis=_axis(theme, y, [v for one in series for v in one.y if v is not None], grid=True))}
-    return Chart(spec, alt, _columns(series, x.title, y.title))
+    return Chart(spec, alt, _columns(series, x, y.title))
 
 
 def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
@@ -88,16 +92,21 @@ def _trace(one: Series, theme: Theme) -> Spec:
 
 
 def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
+    if scale.names:
+        return axis(theme, scale.title, grid=grid, tickvals=list(range(len(scale.names))),
+                    ticktext=list(scale.names), range=[-0.5, len(scale.names) - 0.5])
     positive = [value for value in values if value > 0]
     if scale.log and positive:
         return log_axis(theme, scale.title, min(positive), max(positive), grid=grid, room=_ROOM)
     return axis(theme, scale.title, grid=grid)
 
 
-def _columns(series: Sequence[Series], x: str, y: str) -> dict[str, list[Any]]:
-    rows = [(one.name, a, b, None if one.se is None else one.se[k])
+def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
+    rows = [(one.name, x.names[round(a)] if x.names else a, b,
+             None if one.se is None else one.se[k])
             for one in series for k, (a, b) in enumerate(zip(one.x, one.y, strict=True))]
-    names = ["line", x, y] + ["standard error"] * any(one.se is not None for one in series)
+    has_errors = any(one.se is not None for one in series)
+    names = ["line", x.title or "at", y] + ["standard error"] * has_errors
     return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
