@@ -32,7 +32,8 @@ class Scale:
 class Series:
     """Points (x, y) with standard errors where they are known; None leaves a gap.
 
-    `shade`, `dash` and `marker` come from `theme.method_style`, `theme.colour` or `styles`.
+    `half` are half widths of intervals, drawn as they are, instead of standard errors. `shade`,
+    `dash` and `marker` come from `theme.method_style`, `theme.colour` or `styles`.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Series:
     dash: str = "solid"
     marker: str = "circle"
     se: Sequence[float | None] | None = None
+    half: Sequence[float | None] | None = None
     mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
     width: float = 2.0
 
@@ -84,9 +86,9 @@ def _trace(one: Series, theme: Theme) -> Spec:
                                               "width": one.width},
                    "marker": {"color": one.shade, "symbol": one.marker, "size": 8},
                    "hovertemplate": "%{x:.4g}: %{y:.4g}"}
-    if one.se is not None:
-        bars = [2 * (s or 0.0) for s in one.se]
-        trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
+    bars = one.half if one.se is None else [2 * (s or 0.0) for s in one.se]
+    if bars is not None:
+        trace["error_y"] = {"type": "data", "array": list(bars), "thickness": 1, "width": 3,
                             "color": translucent(one.shade, 0.7)}
     return trace
 
@@ -103,11 +105,12 @@ def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = Fals
 
 def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
     rows = [(one.name, x.names[round(a)] if x.names else a, b,
-             None if one.se is None else one.se[k])
+             None if one.se is None else one.se[k], None if one.half is None else one.half[k])
             for one in series for k, (a, b) in enumerate(zip(one.x, one.y, strict=True))]
-    has_errors = any(one.se is not None for one in series)
-    names = ["line", x.title or "at", y] + ["standard error"] * has_errors
-    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(
+        ("line", x.title or "at", y, "standard error", "half width"))}
+    return {name: values for name, values in columns.items()
+            if name not in ("standard error", "half width") or any(v is not None for v in values)}
 
 
 def _blues(theme: Theme) -> list[list[Any]]:
