@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
 
+_NAME_WIDTH = 14  # letters of a name below an axis, on one line
 _ROOM = 0.04  # share of an axis left free at its ends
 # One hue from pale to strong for an ordered family of lines, such as budgets; see `shades`.
 _PALE, _STRONG = {"light": "#A3B3EE", "dark": "#C2CDFF"}, {"light": "#24358A", "dark": "#4B66C1"}
@@ -61,7 +63,7 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) 
     spec = {"data": data, "layout": layout(
         theme, legend=len(series) > 1, hovermode="closest",
         xaxis=_axis(theme, x, [v for one in series for v in one.x]),
-        yaxis=_axis(theme, y, [v for one in series for v in one.y if v is not None], grid=True))}
+        yaxis=_axis(theme, y, [v for one in series for v in _reach(one)], grid=True))}
     return Chart(spec, alt, _columns(series, x, y.title))
 
 
@@ -86,17 +88,36 @@ def _trace(one: Series, theme: Theme) -> Spec:
                                               "width": one.width},
                    "marker": {"color": one.shade, "symbol": one.marker, "size": 8},
                    "hovertemplate": "%{x:.4g}: %{y:.4g}"}
-    bars = one.half if one.se is None else [2 * (s or 0.0) for s in one.se]
+    bars = _bars(one)
     if bars is not None:
-        trace["error_y"] = {"type": "data", "array": list(bars), "thickness": 1, "width": 3,
+        trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
                             "color": translucent(one.shade, 0.7)}
     return trace
 
 
+def _bars(one: Series) -> list[float] | None:
+    """How far bars reach from their points; None without any."""
+    if one.se is not None:
+        return [2 * (s or 0.0) for s in one.se]
+    return None if one.half is None else [half or 0.0 for half in one.half]
+
+
+def _reach(one: Series) -> list[float]:
+    """What an axis must hold: points and bars, but not the lower ends that a log axis cannot."""
+    bars = _bars(one) or [0.0] * len(one.y)
+    ends = [(v - bar, v, v + bar) for v, bar in zip(one.y, bars, strict=True) if v is not None]
+    return [end for low, v, high in ends for end in (low if low > v / 4 else v, v, high)]
+
+
+def _wrapped(name: str) -> str:
+    return "<br>".join(textwrap.wrap(name, _NAME_WIDTH))
+
+
 def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
     if scale.names:
-        return axis(theme, scale.title, grid=grid, tickvals=list(range(len(scale.names))),
-                    ticktext=list(scale.names), range=[-0.5, len(scale.names) - 0.5])
+        count = len(scale.names)
+        return axis(theme, scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
+                    ticktext=[_wrapped(name) for name in scale.names], range=[-0.5, count - 0.5])
     positive = [value for value in values if value > 0]
     if scale.log and positive:
         return log_axis(theme, scale.title, min(positive), max(positive), grid=grid, room=_ROOM)

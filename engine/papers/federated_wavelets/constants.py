@@ -129,7 +129,7 @@ def _printed(table: Table) -> Finding:
 CONSTANTS = Exhibit(
     "experiment-9", "Experiment 9: printed constants beside exact ones",
     f"By how much the printed sensitivities exceed the exact ones, for periodic wavelets and "
-    f"2^{_LEVEL} functions, and the noise that three calibrations add for a given sensitivity.",
+    f"{2**_LEVEL} functions, and the noise that three calibrations add for a given sensitivity.",
     _work, _draw, (
         _enough(_CURVE), _enough(_POINT),
         Claim("Pairs of readings tried one by one reach the exact sensitivity with the Haar "

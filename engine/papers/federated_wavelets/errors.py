@@ -21,12 +21,12 @@ from engine.types import NON_PRIVATE
 NAMES = {"homogeneous": "Sixteen sites alike", "dominant": "One large site and many small",
          "many_small": "Two hundred small sites", "mixed_eps": "Sites with unequal protection"}
 SIGNALS = ("smooth", "blocks", "bumps", "heavisine", "doppler")
-TUNED, WEIGHTS, LITERAL, FREE = ("Least bound", "The paper’s weights", "All constants as printed",
+TUNED, WEIGHTS, LITERAL, FREE = ("Least bound", "Paper’s weights", "As printed",
                                  "No protection")
 _LIMIT = 3.5  # standard errors; beyond it one in two thousand by chance
 _ROLES = {TUNED: "wavelet", WEIGHTS: "functional", LITERAL: "bias", FREE: "without"}
 _MARKERS = {TUNED: "circle", WEIGHTS: "diamond", LITERAL: "triangle-up", FREE: "square"}
-_EXACT, _ZERO = "Exact", "Answering zero"
+_EXACT, _ZERO = "Exact", "Zero curve"
 
 # Exact errors of the least bound, worked out independently: five curves, and the point.
 CURVE_ERRORS = {

@@ -112,7 +112,7 @@ NETWORKS = Exhibit(
 
 # -- 8: what privacy costs, over sites and budgets -------------------------------------------------
 
-_READINGS = 2**16
+_READINGS = 65_536
 _SITES = (1, 4, 16, 64, 256)
 _EPSILONS = (0.03, 0.06, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 _SIMULATED = (0.25, 1.0, 4.0)
@@ -169,7 +169,7 @@ def _draw_sites(table: Table, theme: Theme) -> tuple[Panel, ...]:
                                                       strict=True)]
     drawn = [row for row in table if "error" in row]
     series.append(Series("16 sites, simulated", numbers(drawn, "epsilon"), known(drawn, "error"),
-                         colour("truth", theme), marker="cross", se=known(drawn, "se"),
+                         colour("truth", theme), marker="x", se=known(drawn, "se"),
                          mode="markers"))
     free = _exact(table, 1)
     series.append(Series("No protection", numbers(free, "epsilon"), known(free, "free"),
@@ -234,10 +234,9 @@ def _agrees(table: Table) -> Finding:
 
 SITES = Exhibit(
     "experiment-8", "Experiment 8: what privacy costs, over sites and budgets",
-    f"Exact errors of a curve that is as rough as stated everywhere, with {_READINGS:,} readings "
-    "on 1 to 256 sites, against ε, and "
-    "by how much the rates say privacy multiplies the error. A budget is that of each reading, "
-    "wherever it is.", _sites_work, _draw_sites, (
+    "Exact errors of a curve that is as rough as stated everywhere, with 65 536 readings on 1 to "
+    "256 sites, against ε, and by how much the rates say privacy multiplies the error. A budget is "
+    "that of each reading, wherever it is.", _sites_work, _draw_sites, (
         Claim("At ε = 1 the same readings on more sites have a larger error", _more_sites),
         Claim("The error falls as ε grows", _falls),
         Claim("Exact errors lie below the bound that the plan minimises", _bounded),

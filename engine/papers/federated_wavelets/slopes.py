@@ -82,16 +82,17 @@ def _series(table: Table, key: str, theme: Theme) -> list[Series]:
     path, rows = _path(key), _exact(table, key)
     name = "One point" if path.is_pointwise else "Whole curve"
     own = "wavelet_pointwise" if path.is_pointwise else "wavelet_global"
-    shade, _, marker = method_style(own, "wavelet", theme)
+    shade, dash, marker = method_style(own, "wavelet", theme)
     x, y = numbers(rows, "x"), numbers(rows, "exact")
-    drawn = [Series(f"{name}, exact", x, list(y), shade, marker=marker),
+    drawn = [Series(f"{name}, exact", x, list(y), shade,
+                    "solid" if own == "wavelet_global" else dash, marker),
              Series(f"Rate, slope {path.theory:+.2f}", x, _rate(x, y, path.theory),
                     colour("without", theme), "8px,3px" if path.is_pointwise else "2px,3px",
                     mode="lines", width=1.5)]
     simulated = [row for row in rows_with(table, path=key) if "error" in row]
     if simulated:
         drawn.append(Series(f"{name}, simulated", numbers(simulated, "x"),
-                            known(simulated, "error"), colour("truth", theme), marker="cross",
+                            known(simulated, "error"), colour("truth", theme), marker="x",
                             se=known(simulated, "se"), mode="markers"))
     return drawn
 

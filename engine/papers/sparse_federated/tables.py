@@ -52,8 +52,8 @@ def error_rows(n: int, m: int, d: int, s: int, s0: int, epsilons: tuple[float, .
         stated = sparse_view.reported([place])[0].published.ratio
         rows.append({**place, "error": error, "error_se": error_se, "quiet": quiet,
                      "quiet_se": quiet_se, "stated noise": stated,
-                     "least noise": studies.least_noise(Setting(n, m, d, s, s0), epsilon), "features run": d // fewer,
-                     "repeats": repeats})
+                     "least noise": studies.least_noise(Setting(n, m, d, s, s0), epsilon),
+                     "features run": d // fewer, "repeats": repeats})
     return rows
 
 
@@ -81,7 +81,7 @@ def _draw_table_2(table: Table, theme: Theme) -> tuple[Panel, ...]:
             Series("As printed", numbers(printed, factor), known(printed, "err"),
                    colour("bias", theme), "8px,3px", "triangle-up",
                    se=[(value or 0) / math.sqrt(50) for value in known(printed, "err_sd")]),
-            Series("With noise that keeps ε", numbers(rows, factor), known(rows, "error"),
+            Series("ε kept", numbers(rows, factor), known(rows, "error"),
                    colour("sparse", theme), se=known(rows, "error_se")),
             Series("Without noise", numbers(rows, factor), known(rows, "quiet"),
                    colour("without", theme), "2px,3px", "square", se=known(rows, "quiet_se"))]
@@ -194,10 +194,10 @@ TABLE_2 = Exhibit(
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)
 _DELTA = 1e-6
 _EPSILONS = (0.35, 0.5, 1.0, 2.0, 4.0)
-_WAYS = {"proper": ("Privacy noise counted", "sparse", "solid", "circle"),
-         "scaled": ("Noise multiplied by σ, as printed", "functional", "12px,3px,2px,3px", "cross"),
-         "naive": ("Privacy noise left out", "bias", "8px,3px", "triangle-up"),
-         "sign": ("Correction with the printed sign", "wavelet", "2px,3px", "diamond")}
+_WAYS = {"proper": ("As derived", "sparse", "solid", "circle"),
+         "scaled": ("Noise times σ", "functional", "12px,3px,2px,3px", "cross"),
+         "naive": ("No noise", "bias", "8px,3px", "triangle-up"),
+         "sign": ("Printed sign", "wavelet", "2px,3px", "diamond")}
 MATTERS, IS_ZERO = "Coefficients that matter", "Coefficients that are zero"
 
 
@@ -240,10 +240,10 @@ def _draw_intervals(table: Table, theme: Theme) -> tuple[Panel, ...]:
         panels.append(Panel(kind, lines(series, Scale(_NAMES["eps"], log=True),
                                         Scale("Share of intervals that hold"), theme,
                                         f"{kind}: coverage against ε, in four ways.")))
-    lengths = [Series("Privacy noise counted", _EPSILONS, list(_pooled(table, MATTERS, "length")),
+    lengths = [Series("As derived", _EPSILONS, list(_pooled(table, MATTERS, "length")),
                       colour("sparse", theme))]
     return (*panels, Panel("Length of an interval", lines(
-        lengths, Scale(_NAMES["eps"], log=True), Scale("Length", log=True), theme,
+        lengths, Scale(_NAMES["eps"], log=True), Scale("Length"), theme,
         "Length of intervals against ε.")))
 
 
@@ -292,7 +292,7 @@ INTERVALS = Exhibit(
 _BAND = SparseRows(n_curves=100_000, n_servers=4, n_features=20, n_shared=3)
 _BAND_EPSILONS = (1.0, 2.0, 4.0)
 _ROUNDS = 15  # after which Θ̂ gives the printed lengths
-_SAMPLE = 4000
+_SAMPLE = 10_000
 
 
 def band_rows(d: int) -> list[Row]:
