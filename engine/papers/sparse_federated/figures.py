@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 
 import numpy as np
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.figures.exhibits import Scale, Series, lines, styles
 from engine.figures.theme import Theme, colour
-from engine.papers.comparing import known, numbers, rows_with, share_limits
+from engine.papers.comparing import known, numbers, rows_with, share_limits, slope
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
 from engine.papers.sparse_federated.tables import FEWER, IMPOSSIBLE
@@ -104,10 +103,10 @@ _BY_N, _BY_S, _BY_M = "Rows of a machine n", "Features that matter s*", "Machine
 _BUDGETS = (0.3, 0.5, 0.8)
 _SHARED = (4, 8)
 _AT = {PAPER: Setting(n=4000, m=15, d=800, s=16), FEASIBLE: Setting(n=100_000, m=8, d=100, s=16)}
-_GRIDS = {PAPER: {_BY_N: (3000, 4000, 5000, 6000), _BY_S: (10, 13, 16, 20),
-                  _BY_M: (5, 10, 15, 20)},
-          FEASIBLE: {_BY_N: (25_000, 50_000, 100_000, 200_000), _BY_S: (10, 13, 16, 20),
-                     _BY_M: (2, 4, 8, 16)}}
+_GRIDS: dict[str, dict[str, tuple[int, ...]]] = {
+    PAPER: {_BY_N: (3000, 4000, 5000, 6000), _BY_S: (10, 13, 16, 20), _BY_M: (5, 10, 15, 20)},
+    FEASIBLE: {_BY_N: (25_000, 50_000, 100_000, 200_000), _BY_S: (10, 13, 16, 20),
+               _BY_M: (4, 8, 16)}}
 
 
 def error_rows(where: str, along: str, value: int, s0: int, fewer: int, repeats: int) -> list[Row]:
@@ -172,22 +171,19 @@ def _hopeless(table: Table) -> Finding:
                    "answering zero has 1")
 
 
-def _all_fall(rows: Table) -> Finding:
-    errors = numbers(rows, "error")
-    falls = all(a > b for a, b in pairwise(errors))
-    return Finding(falls, f"from {errors[0]:.2g} to {errors[-1]:.2g}")
-
-
 def _by_rows(table: Table) -> Finding:
-    found = [_all_fall(rows_with(table, where=FEASIBLE, along=_BY_N, eps=epsilon))
+    found = [numbers(rows_with(table, where=FEASIBLE, along=_BY_N, eps=epsilon), "error")
              for epsilon in _BUDGETS]
-    return Finding(all(one.holds for one in found), "; ".join(
-        f"ε = {epsilon:g}: {one.measured}" for epsilon, one in zip(_BUDGETS, found, strict=True)))
+    return Finding(all(own[-1] < own[0] / 8 for own in found), "; ".join(
+        f"ε = {epsilon:g}: from {own[0]:.2g} to {own[-1]:.2g}"
+        for epsilon, own in zip(_BUDGETS, found, strict=True)))
 
 
 def _by_budget(table: Table) -> Finding:
     rows = rows_with(table, where=FEASIBLE, along=_BY_N, x=25_000)
-    return _all_fall(sorted(rows, key=lambda row: float(row["eps"] or 0)))
+    errors = numbers(sorted(rows, key=lambda row: float(row["eps"] or 0)), "error")
+    return Finding(errors[0] > 1.5 * errors[1] > 2 * errors[2], ", ".join(
+        f"{error:.2g}" for error in errors) + " at ε = 0.3, 0.5 and 0.8 with 25 000 rows")
 
 
 def _by_sparsity(table: Table) -> Finding:
@@ -199,9 +195,10 @@ def _by_sparsity(table: Table) -> Finding:
 
 
 def _by_machines(table: Table) -> Finding:
-    errors = numbers(rows_with(table, where=FEASIBLE, along=_BY_M), "error")
-    return Finding(errors[-1] < errors[0], f"{errors[0]:.2g} with 2, {errors[-1]:.2g} with 16 "
-                   "machines")
+    rows = rows_with(table, where=FEASIBLE, along=_BY_M)
+    found = slope(numbers(rows, "x"), numbers(rows, "error"))
+    return Finding(found < -0.6, f"m^{found:.2f}, from {rows[0]['error']:.2g} with {rows[0]['x']} "
+                   f"to {rows[-1]['error']:.2g} with {rows[-1]['x']} machines")
 
 
 FIGURE_4 = Exhibit(
@@ -212,7 +209,10 @@ FIGURE_4 = Exhibit(
     _figure_4_work, _draw_figure_4, (
         Claim("At the paper’s sizes errors are far below that of answering zero", _hopeless,
               IMPOSSIBLE),
-        Claim("Where the noise leaves a signal errors fall with rows, at every ε", _by_rows),
-        Claim("There they fall with ε", _by_budget),
+        Claim("Where the noise leaves a signal eight times the rows cut errors to an eighth or "
+              "less, at every ε", _by_rows),
+        Claim("There they fall as ε grows", _by_budget),
         Claim("There they more than double from 10 to 20 features that matter", _by_sparsity),
-        Claim("There they fall with the number of machines", _by_machines)))
+        Claim("There they fall with the number of machines as in Table 2, where it is m^−0.8",
+              _by_machines, "What a machine has of its own is learned from its own rows, however "
+              "many other machines there are; Theorem 7 says so, too.")))
