@@ -86,9 +86,9 @@ def _series(table: Table, key: str, theme: Theme) -> list[Series]:
     x, y = numbers(rows, "x"), numbers(rows, "exact")
     drawn = [Series(f"{name}, exact", x, list(y), shade,
                     "solid" if own == "wavelet_global" else dash, marker),
-             Series(f"Rate, slope {path.theory:+.2f}".replace("-", "−"), x, _rate(x, y, path.theory),
-                    colour("without", theme), "8px,3px" if path.is_pointwise else "2px,3px",
-                    mode="lines", width=1.5)]
+             Series(f"Rate, slope {path.theory:+.2f}".replace("-", "−"), x,
+                    _rate(x, y, path.theory), colour("without", theme),
+                    "8px,3px" if path.is_pointwise else "2px,3px", mode="lines", width=1.5)]
     simulated = [row for row in rows_with(table, path=key) if "error" in row]
     if simulated:
         drawn.append(Series(f"{name}, simulated", numbers(simulated, "x"),
