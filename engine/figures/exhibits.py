@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
 
+_NAME_WIDTH = 14  # letters of a name below an axis, on one line
 _ROOM = 0.04  # share of an axis left free at its ends
 # One hue from pale to strong for an ordered family of lines, such as budgets; see `shades`.
 _PALE, _STRONG = {"light": "#A3B3EE", "dark": "#C2CDFF"}, {"light": "#24358A", "dark": "#4B66C1"}
@@ -18,17 +20,22 @@ _MARKERS = ("circle", "diamond-open", "triangle-up", "square-open", "cross", "tr
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis: its title with the unit, and whether it is logarithmic."""
+    """An axis: its title with the unit, and whether it is logarithmic.
+
+    `names` are those of the places 0, 1, 2, …, where the axis has no numbers.
+    """
 
     title: str
     log: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Series:
     """Points (x, y) with standard errors where they are known; None leaves a gap.
 
-    `shade`, `dash` and `marker` come from `theme.method_style`, `theme.colour` or `styles`.
+    `half` are half widths of intervals, drawn as they are, instead of standard errors. `shade`,
+    `dash` and `marker` come from `theme.method_style`, `theme.colour` or `styles`.
     """
 
     name: str
@@ -38,6 +45,7 @@ class Series:
     dash: str = "solid"
     marker: str = "circle"
     se: Sequence[float | None] | None = None
+    half: Sequence[float | None] | None = None
     mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
     width: float = 2.0
     in_legend: bool = True
@@ -56,8 +64,8 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) 
     spec = {"data": data, "layout": layout(
         theme, legend=len(series) > 1, hovermode="closest",
         xaxis=_axis(theme, x, [v for one in series for v in one.x]),
-        yaxis=_axis(theme, y, [v for one in series for v in _heights(one)], grid=True))}
-    return Chart(spec, alt, _columns(series, x.title, y.title))
+        yaxis=_axis(theme, y, [v for one in series for v in _reach(one)], grid=True))}
+    return Chart(spec, alt, _columns(series, x, y.title))
 
 
 def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
@@ -82,32 +90,50 @@ def _trace(one: Series, theme: Theme) -> Spec:
                    "marker": {"color": one.shade, "symbol": one.marker, "size": 8},
                    "showlegend": one.in_legend,
                    "hovertemplate": "%{x:.4g}: %{y:.4g}"}
-    if one.se is not None:
-        bars = [2 * (s or 0.0) for s in one.se]
+    bars = _bars(one)
+    if bars is not None:
         trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
                             "color": translucent(one.shade, 0.7)}
     return trace
 
 
-def _heights(one: Series) -> list[float]:
-    """What the axis must hold: points, and bars but for ends below a third of their point."""
-    bars = [0.0] * len(one.y) if one.se is None else [2 * (s or 0.0) for s in one.se]
-    return [height for y, bar in zip(one.y, bars, strict=True) if y is not None
-            for height in (y, y + bar, max(y - bar, y / 3))]
+def _bars(one: Series) -> list[float] | None:
+    """How far bars reach from their points; None without any."""
+    if one.se is not None:
+        return [2 * (s or 0.0) for s in one.se]
+    return None if one.half is None else [half or 0.0 for half in one.half]
+
+
+def _reach(one: Series) -> list[float]:
+    """What an axis must hold: points and bars, but not the lower ends that a log axis cannot."""
+    bars = _bars(one) or [0.0] * len(one.y)
+    ends = [(v - bar, v, v + bar) for v, bar in zip(one.y, bars, strict=True) if v is not None]
+    return [end for low, v, high in ends for end in (low if low > v / 4 else v, v, high)]
+
+
+def _wrapped(name: str) -> str:
+    return "<br>".join(textwrap.wrap(name, _NAME_WIDTH))
 
 
 def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
+    if scale.names:
+        count = len(scale.names)
+        return axis(theme, scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
+                    ticktext=[_wrapped(name) for name in scale.names], range=[-0.5, count - 0.5])
     positive = [value for value in values if value > 0]
     if scale.log and positive:
         return log_axis(theme, scale.title, min(positive), max(positive), grid=grid, room=_ROOM)
     return axis(theme, scale.title, grid=grid)
 
 
-def _columns(series: Sequence[Series], x: str, y: str) -> dict[str, list[Any]]:
-    rows = [(one.name, a, b, None if one.se is None else one.se[k])
+def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
+    rows = [(one.name, x.names[round(a)] if x.names else a, b,
+             None if one.se is None else one.se[k], None if one.half is None else one.half[k])
             for one in series for k, (a, b) in enumerate(zip(one.x, one.y, strict=True))]
-    names = ["line", x, y] + ["standard error"] * any(one.se is not None for one in series)
-    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(
+        ("line", x.title or "at", y, "standard error", "half width"))}
+    return {name: values for name, values in columns.items()
+            if name not in ("standard error", "half width") or any(v is not None for v in values)}
 
 
 def _blues(theme: Theme) -> list[list[Any]]:
