@@ -22,7 +22,7 @@ from engine.types import Budget
 from pages.shared import cards, controls, layout, run, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job, jobs
-from pages.shared.progress import progress
+from pages.shared.progress import begin, progress
 
 _REPEATS = 50
 _MOST_NOTIONS = 4
@@ -255,8 +255,8 @@ def practice(view: View) -> None:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
                     f"fresh data sets each, by *{setting.mechanism.label.lower()}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
-            job = jobs().start(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
-                               view.now.seed, total=len(values))
+            job = begin(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
+                        view.now.seed, total=len(values))
             st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point,
                                            setting.source.facts.value_unit)
     with left:
