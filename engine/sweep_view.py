@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.experiments import Cell, Outcome
+from engine.experiments import NOT_RUN, Cell, Outcome
 from engine.rates import Rate
 from engine.types import Array
 
@@ -55,9 +55,10 @@ class SweepView:
     lines: tuple[Line, ...]
 
     @property
-    def failures(self) -> list[tuple[str, Point]]:
-        return [(line.name, point) for line in self.lines for point in line.points
-                if point.message]
+    def failures(self) -> list[str]:
+        """The messages of cells that failed, one for each."""
+        return [point.message for line in self.lines for point in line.points
+                if point.message not in ("", NOT_RUN)]
 
 
 def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepView:

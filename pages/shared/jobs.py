@@ -51,7 +51,7 @@ class Job:
         self.problem: InputError | None = None
         self.fault = ""
         self._task = task
-        self._began = 0.0
+        self._began = self._ended = 0.0
         self._seen: dict[str, float] = {}  # when each who watches was last heard of
         self._lock = threading.Lock()
         self._stop_asked, self._over = threading.Event(), threading.Event()
@@ -75,10 +75,11 @@ class Job:
             return None
         return (time.monotonic() - self._began) / done * max(0, self.total - done)
 
-    def watch(self, visitor: str) -> None:
-        """Note that this visitor is there and wants the job."""
+    def watch(self, visitor: str) -> bool:
+        """Note that this visitor is there and wants the job; False if it was stopped before."""
         with self._lock:
             self._seen[visitor] = time.monotonic()
+            return not self._stop_asked.is_set()
 
     def leave(self, visitor: str) -> Job:
         """Stop for one visitor: returns what they see from now on.
@@ -88,9 +89,10 @@ class Job:
         """
         with self._lock:
             self._seen.pop(visitor, None)
-        if not self._is_watched:
-            self.stop()
+            if not self._is_watched and self.live:
+                self._stop_asked.set()
         if self._stop_asked.is_set() or not self.live:
+            self.stop()
             return self
         left = Job(self.key, self.total)
         left.parts = list(self.parts)
@@ -100,9 +102,8 @@ class Job:
     @property
     def _is_watched(self) -> bool:
         """Whether anybody watches who was heard of lately."""
-        with self._lock:
-            lately = time.monotonic() - _ABSENT_SECONDS
-            return any(when > lately for when in self._seen.values())
+        lately = time.monotonic() - _ABSENT_SECONDS
+        return any(when > lately for when in list(self._seen.values()))
 
     @property
     def is_abandoned(self) -> bool:
@@ -120,6 +121,11 @@ class Job:
         return self._over.wait(seconds)
 
     @property
+    def seconds(self) -> float:
+        """How long it ran."""
+        return (self._ended or time.monotonic()) - self._began if self._began else 0.0
+
+    @property
     def _worth_sharing(self) -> bool:
         """Whether the same question may be answered by this job, too."""
         return not self._stop_asked.is_set() and not self.fault
@@ -134,7 +140,7 @@ class Job:
     def _end(self, state: str, only_from: str = "running") -> None:
         with self._lock:
             if self.state == only_from:
-                self.state, self._task = state, b""
+                self.state, self._task, self._ended = state, b"", time.monotonic()
                 self._over.set()
 
     def _take(self, kind: str, payload: Any) -> None:
@@ -160,7 +166,7 @@ class Jobs:
     """Runs jobs in `slots` workers; up to `waiting` more wait for their turn."""
 
     def __init__(self, slots: int = 2, waiting: int = 8) -> None:
-        self._slots, self._most_live = slots, slots + waiting
+        self.slots, self._most_live = slots, slots + waiting
         self._kept: OrderedDict[str, Job] = OrderedDict()
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -223,7 +229,7 @@ class Jobs:
         # Before the exit of multiprocessing, which would end workers that slots then replace.
         atexit.register(self.close)
         self._threads = [threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
-                         for k in range(self._slots)]
+                         for k in range(self.slots)]
         for thread in self._threads:
             thread.start()
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
+from engine.errors import InputError
 from pages.shared.controls import message
 from pages.shared.jobs import Job, jobs
 from pages.shared.layout import user_errors
@@ -27,9 +29,17 @@ def begin(key: str, target: str, *arguments: Any, total: int | None = None,
     if not is_shared:
         key = f"{key} {visitor()}"
     _left().pop(key, None)
-    job = jobs().start(key, target, *arguments, total=total, is_shared=is_shared)
-    job.watch(visitor())
-    return job
+    while True:
+        job = jobs().start(key, target, *arguments, total=total, is_shared=is_shared)
+        if job.watch(visitor()):  # or else its last watcher left this moment
+            return job
+
+
+def warm_up() -> None:
+    """Let every worker import what a sweep needs, so that the first points come at once."""
+    with suppress(InputError):  # a busy server is warm already
+        for slot in range(jobs().slots):
+            jobs().start(f"ready {slot}", "engine.regimes:ready", total=1)
 
 
 def visitor() -> str:
@@ -101,14 +111,14 @@ def _text(job: Job, what: str) -> str:
     if job.state == "waiting":
         return f"{what}: waiting for the work of other visitors to end"
     left = job.seconds_left
-    return f"{what}: {_count(job)}" + (f", about {_duration(left)} left" if left else "")
+    return f"{what}: {_count(job)}" + (f", about {duration(left)} left" if left else "")
 
 
 def _count(job: Job) -> str:
     return f"{len(job.parts)} of {job.total}" if job.total else str(len(job.parts))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     if seconds >= _MINUTES_FROM:
         return f"{round(seconds / 60)} minutes"
     whole = max(1, round(seconds))
