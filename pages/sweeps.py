@@ -6,10 +6,10 @@ from pages.shared import controls, layout, settings, sweep_panel
 
 st.title("How does the error move with what you change?", anchor=False)
 layout.link_problems()
-sweep_panel.problem()
 task = settings.current().sweep.task
 sweep_panel.strip(task)
 with st.container(horizontal=True):
+    sweep_panel.problem()
     controls.source_choice(task)
     controls.mechanism_choice(task)
 with layout.user_errors():
