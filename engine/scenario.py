@@ -108,7 +108,8 @@ def _checked_core(plain: Mapping[str, Any], source: Source | None = None
     if not mechanism.served & source.tasks:
         raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
                          field="mechanism")
-    return source, mechanism, _budgets(plain.get("budgets"), source.n_servers)
+    n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own
+    return source, mechanism, _budgets(plain.get("budgets"), n_servers)
 
 
 def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:

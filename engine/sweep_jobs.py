@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine import effort
+from engine.accounting import exact_mu
 from engine.effort import Limits
 from engine.executors import SerialExecutor
 from engine.experiments import Block, Part, blocks, run_block
@@ -40,6 +41,7 @@ def foresee(chosen: Scenario) -> Iterator[Foreseen]:
 
     A block that cannot be run takes no time: its message is what there is to know of it.
     """
+    exact_mu(1.0, 1e-6)  # its import takes long, once
     work = blocks(chosen.cells(), chosen.run)
     timed = {one: _seconds(one) for one in map(_one_repeat, effort.probes(work))}
     yield Foreseen(effort.seconds(work, timed, 1), effort.memory(work, work, 1))

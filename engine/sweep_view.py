@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.optimize import nnls
 
 from engine.experiments import NOT_RUN, Cell, Outcome
 from engine.rates import Rate
 from engine.types import Array
 
 TOTAL, PRIVACY = "total_error", "privacy_error"
-_VARIES = 1.01  # a rate that moves by less along an axis says nothing about it
+_VARIES = 0.01  # a rate that moves by less over a sweep says nothing about it
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Point:
 class Line:
     """The points of one value of the second axis, or of all, in the order of the first.
 
-    `theory` (points,) is the rate through them with one constant fitted; None without a rate, or
-    where it does not depend on the axis.
+    `theory` (points,) is the rate with two constants fitted to the whole sweep; None without a
+    rate, or where it does not depend on what is varied.
     """
 
     name: str
@@ -68,18 +69,19 @@ def sweep_view(outcomes: Sequence[Outcome], rate: Rate | None = None) -> SweepVi
     known = any(outcome.errors.get(TOTAL) is not None for outcome in outcomes)
     some = any(outcome.errors for outcome in outcomes)
     kind = TOTAL if known or not some else PRIVACY
-    names = dict.fromkeys(outcome.cell.at.get(across) for outcome in outcomes)
-    lines = [_line(name, [o for o in outcomes if o.cell.at.get(across) == name], along, kind, rate)
-             for name in names]
-    return SweepView(along, across, kind, tuple(lines))
+    points = [_point(outcome, along, kind) for outcome in outcomes]
+    theory = None if rate is None or kind != TOTAL else _fitted(
+        np.array([rate_at(outcome.cell, rate) for outcome in outcomes]),
+        np.array([point.mean for point in points]))
+    names = [outcome.cell.at.get(across) for outcome in outcomes]
+    return SweepView(along, across, kind, tuple(
+        _line(name, [k for k, own in enumerate(names) if own == name], points, theory)
+        for name in dict.fromkeys(names)))
 
 
-def _line(value: Any, outcomes: Sequence[Outcome], along: str, kind: str, rate: Rate | None
-          ) -> Line:
-    points = tuple(_point(outcome, along, kind) for outcome in outcomes)
-    theory = None if rate is None else _through(
-        [rate_at(outcome.cell, rate) for outcome in outcomes], points)
-    return Line("" if value is None else f"{value:g}", points, theory)
+def _line(name: Any, members: Sequence[int], points: Sequence[Point], theory: Array | None) -> Line:
+    return Line("" if name is None else f"{name:g}", tuple(points[k] for k in members),
+                None if theory is None else theory[list(members)])
 
 
 def _point(outcome: Outcome, along: str, kind: str) -> Point:
@@ -93,8 +95,11 @@ def _point(outcome: Outcome, along: str, kind: str) -> Point:
                  is_published=verdict is None or verdict.is_feasible)
 
 
-def rate_at(cell: Cell, rate: Rate) -> float:
-    """The rate at the public sizes and the budget of a cell; NaN if it needs anything else."""
+def rate_at(cell: Cell, rate: Rate) -> tuple[float, float]:
+    """What privacy and what all else add to the rate at the public sizes and budget of a cell.
+
+    NaN if the rate depends on anything but these.
+    """
     sizes, budget = cell.source.sizes, cell.budgets[0]
     known: dict[str, float] = {
         "n": min(sizes.n_curves_per_server), "S": sizes.n_servers,
@@ -106,19 +111,23 @@ def rate_at(cell: Cell, rate: Rate) -> float:
         known["s"] = float(shared)
     names = {symbol.name for symbol in rate.symbols}
     if names - set(known) - {"delta"}:
-        return math.nan
-    return float(rate.total(**{name: known[name] for name in names & set(known)}))
+        return math.nan, math.nan
+    terms = rate.evaluate(**{name: known[name] for name in names & set(known)})
+    private = np.array([term.is_private for term in rate.terms])
+    return float(terms[private].sum()), float(terms[~private].sum())
 
 
-def _through(rates: Sequence[float], points: Sequence[Point]) -> Array | None:
-    """The rate times the constant that fits best on a log scale."""
-    values = np.array(rates)
-    measured = np.array([point.mean for point in points])
-    both = np.isfinite(values) & (values > 0) & (measured > 0)
-    if both.sum() < 2 or np.nanmax(values) < _VARIES * np.nanmin(values):
+def _fitted(parts: Array, measured: Array) -> Array | None:
+    """The rate with one constant for privacy and one for all else, by relative least squares.
+
+    `parts` (cells, 2), `measured` (cells,), NaN where nothing is there. Both constants are the same
+    in all cells, at least one more of which is needed than constants, and neither is below zero.
+    """
+    used = np.isfinite(parts).all(axis=1) & (measured > 0)
+    if used.sum() <= 2 or np.ptp(parts[used].sum(axis=1)) < _VARIES * parts[used].sum(axis=1).min():
         return None
-    constant = np.exp(np.mean(np.log(measured[both]) - np.log(values[both])))
-    return np.asarray(constant * values)
+    constants, _ = nnls(parts[used] / measured[used, None], np.ones(used.sum()))
+    return np.asarray(parts @ constants)
 
 
 def columns(view: SweepView, labels: Mapping[str, str]) -> dict[str, list[Any]]:

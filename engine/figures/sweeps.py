@@ -18,7 +18,7 @@ _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
 
 
 def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: Theme) -> Chart:
-    """Mean squared errors with two standard errors; dotted: the rate, one constant fitted.
+    """Mean squared errors with two standard errors; dotted: the rate, its constants fitted.
 
     Hollow points are those at which the method would publish nothing. Log axes where all values
     are above zero.
@@ -54,7 +54,7 @@ def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], uni
         drawn.append({
             "type": "scatter", "mode": "lines", "x": [point.x for point in line.points],
             "y": [float(v) if math.isfinite(v) else None for v in line.theory],
-            "name": "Rate, one constant fitted", "hoverinfo": "skip", "showlegend": k == 0,
+            "name": "Rate, two constants fitted", "hoverinfo": "skip", "showlegend": k == 0,
             "legendgroup": "rate",
             "line": {"color": colour("without", theme), "width": 1.6, "dash": "dot"}})
     return drawn

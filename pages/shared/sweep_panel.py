@@ -128,7 +128,7 @@ def _values(axis: Axis, chosen: tuple[float, ...], field: str) -> tuple[float, .
         path = {"values": "along", "levels": "across"}[field]
         _choose(**{path: axis.path, field: () if typed == usual else typed})
 
-    controls.bound(st.text_input, f"Values of {axis.label.lower()}",
+    controls.bound(st.text_input, f"Values of {axis.label[0].lower()}{axis.label[1:]}",
                    ", ".join(f"{value:.6g}" for value in values), write,
                    f"sweep_{field}", max_chars=settings.LONGEST_TEXT,
                    help=f"Up to {sweep_design.MOST_VALUES} numbers; empty for the usual ones.")
@@ -289,8 +289,8 @@ class Ran:
         if view.kind == PRIVACY:
             text += "The truth is not known: only the error from privacy noise is shown. "
         if any(line.theory is not None for line in view.lines):
-            text += ("Dotted: the theory’s rate, one constant fitted for each line; compare "
-                     "slopes, not heights. ")
+            text += ("Dotted: the theory’s rate with two constants fitted to all cells, one for "
+                     "privacy and one for all else; compare slopes. ")
         if not all(p.is_published for line in view.lines for p in line.points):
             text += "Hollow: nothing useful would be published there."
         return text.strip()
