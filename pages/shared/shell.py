@@ -12,6 +12,7 @@ PAGES = (
     ("", "plan.py", "Plan"),
     ("", "rates.py", "Rates"),
     ("Compare", "sites.py", "Sites"),
+    ("Compare", "sweeps.py", "Sweeps"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
