@@ -49,8 +49,8 @@ class Scenario:
         plain = _deep_copy(self.plain)
         for path, value in at.items():
             _put(plain, path, value)
-        moved = _checked_core(plain)
-        return Cell(at, *moved)
+        is_moved = any(path.startswith("source.") for path in at)
+        return Cell(at, *_checked_core(plain, None if is_moved else self.source))
 
 
 def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
@@ -100,13 +100,16 @@ def to_plain(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], 
     }
 
 
-def _checked_core(plain: Mapping[str, Any]) -> tuple[Source, Mechanism, tuple[Budget, ...]]:
-    source = _member(plain, "source", sources)
+def _checked_core(plain: Mapping[str, Any], source: Source | None = None
+                  ) -> tuple[Source, Mechanism, tuple[Budget, ...]]:
+    """Source, mechanism and budgets; the source is read where it is not given."""
+    source = source or _member(plain, "source", sources)
     mechanism = _member(plain, "mechanism", mechanisms)
     if not mechanism.served & source.tasks:
         raise InputError(f"The mechanism {mechanism.key!r} cannot use the source {source.key!r}.",
                          field="mechanism")
-    return source, mechanism, _budgets(plain.get("budgets"), source.n_servers)
+    n_servers = getattr(source, "n_servers", 0) or source.sizes.n_servers  # a file has its own
+    return source, mechanism, _budgets(plain.get("budgets"), n_servers)
 
 
 def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:

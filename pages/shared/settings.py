@@ -41,7 +41,8 @@ from engine.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.types import Budget
-from pages.shared import site_table
+from pages.shared import site_table, sweep_choice
+from pages.shared.sweep_choice import SweepChoice
 
 TASK = MEAN_FUNCTION.key
 _BESIDE = (WaveletPointwise, SparseInference, SparseHeterogeneous)
@@ -94,6 +95,7 @@ class Settings:
     """One view of the dashboard; `delta` None means 1/n².
 
     `sites` is the table of Sites; the sites of a file are never kept here.
+    `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `exhibit` to Reproduce, `unknown` and `target` (None: a seventieth of the range
     of the values) to Plan.
@@ -115,6 +117,7 @@ class Settings:
     unknown: str = "epsilon"
     target: float | None = None
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
+    sweep: SweepChoice = field(default_factory=SweepChoice)
     effects_source: Source = field(default_factory=_USUAL["effects_source"])
     effects_mechanism: Mechanism = field(default_factory=_USUAL["effects_mechanism"])
     readings_source: Source = field(default_factory=_USUAL["readings_source"])
@@ -165,6 +168,7 @@ def encode(settings: Settings) -> str:
                                            for g in settings.network.groups))
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
+    words += sweep_choice.words(settings.sweep)
     return "~".join(words)
 
 
@@ -247,6 +251,9 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = checked_point(float(text))
         elif name == "sites":
             value = site_table.rows_of_word(text)
+        elif name.startswith("sweep."):
+            value = _swept(settings.sweep, name.removeprefix("sweep."), text)
+            name = "sweep"
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:
@@ -255,6 +262,12 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         problems.append(name)
         return settings
     return replace(settings, **{name: value})
+
+
+def _swept(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
+    if name == "task" and text not in MEMBERS:
+        raise ValueError(text)
+    return sweep_choice.with_word(chosen, name, text)
 
 
 def _network(text: str) -> Network:
@@ -376,7 +389,8 @@ def _picture_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
+    chosen = {"summaries": current().summary, "sweeps": current().sweep.task}
+    task = chosen.get(page) or _PAGE_TASKS.get(page, TASK)
     token = "" if uploaded(task) else encode(st.session_state.settings)
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:

@@ -11,6 +11,7 @@ PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
     ("Compare", "sites.py", "Sites"),
+    ("Compare", "sweeps.py", "Sweeps"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
