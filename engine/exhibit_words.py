@@ -26,22 +26,24 @@ def count(verdicts: Sequence[bool]) -> str:
 
 def claim(of: Claim, found: Finding) -> str:
     """One line: tick or cross, what the paper says, what was measured, and why it fails."""
-    mark = "✓" if found.holds else "✗"
-    return " ".join(filter(None, [mark, of.says, f"Measured: {found.measured}", _why(of, found)]))
+    return " ".join(["✓" if found.holds else "✗", *_sentences(of, found, found.measured)])
 
 
 def claim_markdown(of: Claim, found: Finding) -> str:
     """The same for the page: the verdict in words, the claim, the number in bold type."""
     badge = ":green-badge[:material/check: holds]" if found.holds else \
         ":orange-badge[:material/close: does not hold]"
-    why = _why(of, found)
-    return f"{badge} {of.says}  \nMeasured: **{found.measured}**" + (f"  \n{why}" if why else "")
+    return f"{badge} " + "  \n".join(_sentences(of, found, f"**{_sentence(found.measured)}**"))
 
 
-def _why(of: Claim, found: Finding) -> str:
-    if found.holds:
-        return ""
-    return f"Why: {of.fails_because}" if of.fails_because else "Why: not known."
+def _sentences(of: Claim, found: Finding, measured: str) -> list[str]:
+    """What is said, what was measured, and the reason of what does not hold."""
+    said = [_sentence(of.says), _sentence(f"Measured: {measured}")]
+    return said if found.holds else [*said, _sentence(f"Why: {of.fails_because or 'not known'}")]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", ".**")) else f"{text}."
 
 
 def made(result: Result, stored: Result | None = None) -> str:
