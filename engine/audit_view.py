@@ -6,16 +6,19 @@ those of a source. An upload is refused.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
-from engine import audit, broken
+from engine import audit, broken, scenario
 from engine.audit.black_box import parts
 from engine.audit.cases import case_like
 from engine.audit.neighbours import FAMILIES, family_of
 from engine.errors import InputError
+from engine.experiments import Run
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source, sources
 from engine.tasks import TASKS
@@ -129,3 +132,36 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
                          hint="Choose simulated data.")
     return (yield from audit.audit_steps(asked.case, asked.source, asked.seed, tries=tries,
                                          runs=runs, seconds=seconds))
+
+
+def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
+             seconds: float = SECONDS) -> audit.Report:
+    """The whole audit of one attack."""
+    return audit.finished(attack(replace(asked, seed=seed), tries, runs, seconds))
+
+
+# -- to take away -------------------------------------------------------------------------------
+
+
+def as_json(found: Sequence[tuple[Attack, audit.Report]]) -> bytes:
+    """Reports of attacks with what was asked, as a JSON file."""
+    return json.dumps({"audits": [_plain(asked, report) for asked, report in found]},
+                      ensure_ascii=False, indent=1).encode()
+
+
+def _plain(asked: Attack, report: audit.Report) -> dict[str, Any]:
+    fault = {"variant": asked.variant,
+             "what": broken.get(asked.variant).what} if asked.variant else {}
+    source = asked.source and {"key": asked.source.key, "parameters": asked.source.values()}
+    return {**fault, **report.plain(), "parameters": asked.case.mechanism.values(),
+            "source": source, "seed": asked.seed}
+
+
+def command(asked: Attack, source: Source) -> str:
+    """The same attack for a shell; `source` stands in the scenario where small data are used."""
+    plain = scenario.to_plain(asked.source or source, asked.mechanism, (asked.budget,),
+                              Run(seed=asked.seed))
+    options = " --small" * (asked.source is None)
+    options += f" --broken {asked.variant}" * bool(asked.variant)
+    text = json.dumps(plain, ensure_ascii=False, indent=1)
+    return f"python -m engine audit --scenario -{options} <<'END'\n{text}\nEND"

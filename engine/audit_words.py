@@ -13,13 +13,20 @@ from engine.reuse import Reuse
 from engine.types import Budget, PublicFacts
 
 TITLE = "Does the noise do what it claims?"
-HOLDS, BROKEN = "No contradiction found", "Claim broken"
+HOLDS, BROKEN, GIVEN_AWAY = "No contradiction found", "Claim broken", "Given away"
+METHOD = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
+          "left of the difference, in units of the noise, is a loss in closed form. **From "
+          "releases.** A test is fitted on a fifth of many releases of the worst pair; its hits "
+          "and false alarms on the others, with Clopper–Pearson limits, bound ε from below, as in "
+          "Dong, Roth and Su (2022) and Nasr and others (2023). Beside numbers: the same calls "
+          "must be made for both, noise must have its stated size and be drawn anew, and nothing "
+          "but messages may reach the release.")
 INTRO = ("An attacker who knows everything but one record looks at what is published and says "
          "which of two data sets it came from. How often they are right shows an ε that the "
          "method cannot be below.")
 SIMULATED = "Simulated data only: an upload is never attacked here."
-LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: what "
-          "can be shown from releases alone, of the worst pair. Dashed: the claim.")
+LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
+          "what can be shown from releases alone, of the worst pair. Dashed: the claim.")
 NO_VARIANT = "None: the mechanism as it is"
 
 
@@ -131,14 +138,14 @@ def _percent(ratio: float) -> str:
 
 COVERAGE = ("Limits around a published value are meant to hold the truth in 95 of 100 cases. Here "
             "the truth is known: data are drawn, released and looked at 200 times.")
-NOT_COUNTED = {"point": "waves", "curve": "waves", "effect": "waves", "effects": "waves"}
+_KEPT_WAVES = ("point", "curve", "effect", "effects")
 
 
 def coverage_legend(kind: str) -> str:
     """What one line of the chart is."""
     what = ("Each line: one repetition, at the place where its limits fail or come closest to it."
             if lab.KINDS[kind].is_joint else "Each line: the limits of one repetition.")
-    truth = " The truth is the best curve with the waves that are kept." * (kind in NOT_COUNTED)
+    truth = " The truth is the best curve with the waves that are kept." * (kind in _KEPT_WAVES)
     return f"{what} Zero is the truth; what does not reach it misses.{truth}"
 
 
@@ -148,7 +155,8 @@ def misses(found: lab.Limits, naive: bool = False) -> str:
     low, high = lab.clopper_pearson(count, n)
     name = "Naive limits, which ignore privacy noise," if naive else "The limits as published"
     span = f"between {_share(low, math.floor)} and {_share(high, math.ceil)} in the long run"
-    return f"{name} missed **{count} of {n}** times: {span}, at 95 % confidence. {_judged(low, high)}"
+    return (f"{name} missed **{count} of {n}** times: {span}, at 95 % confidence. "
+            f"{_judged(low, high)}")
 
 
 def _judged(low: float, high: float) -> str:

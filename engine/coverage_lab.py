@@ -153,20 +153,19 @@ def repetitions(asked: Question) -> Generator[Batch, None, None]:
 
 def _of_curves(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
     """Bands around curves; of several functions, around that of the first covariate."""
-    data = asked.source.draw(EACH, chance)
-    estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)  # type: ignore[arg-type]
-    plain = asked.mechanism.without_protection(data)  # type: ignore[arg-type]
-    assert estimate.band is not None and plain.band is not None and data.truth is not None
-    truth = np.broadcast_to(best_kept(estimate, data.truth), limits(estimate, estimate.band)[0].shape)
-    given, naive = ([end - target for end in limits(one, replace(one.band, kind=estimate.band.kind))]
-                    for one, target in ((estimate, truth), (plain, 0.0)))
+    data: Any = asked.source.draw(EACH, chance)
+    estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
+    plain = asked.mechanism.without_protection(data)
+    assert estimate.band is not None and plain.band is not None
     which = (0, slice(None), 0, *((1,) if estimate.functions else ()))
-    middle, half, narrow = (((given[0] + given[1]) / 2)[which], ((given[1] - given[0]) / 2)[which],
-                            ((naive[1] - naive[0]) / 2)[which])
+    low, high = limits(estimate, estimate.band)
+    narrow = np.subtract(*limits(plain, replace(plain.band, kind=estimate.band.kind))[::-1]) / 2
+    off = (low + high) / 2 - best_kept(estimate, data.truth)
+    each = off[which], ((high - low) / 2)[which], narrow[which]
     if not KINDS[asked.kind].is_joint:
-        at = slice(place := int(np.argmin(np.abs(drawing_grid() - asked.where))), place + 1)
-        middle, half, narrow = middle[:, at], half[:, at], narrow[:, at]
-    return Batch(Limits.of(middle, half), Limits.of(middle, narrow))
+        place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
+        each = each[0][:, [place]], each[1][:, [place]], each[2][:, [place]]
+    return Batch(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
 
 
 def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.Generator
@@ -184,7 +183,8 @@ def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.
 
 def _of_rows(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
     """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
-    not zero."""
+    not zero.
+    """
     source: Any = asked.source
     mechanism: Any = asked.mechanism
     truth = source.truth.node_values

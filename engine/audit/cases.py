@@ -18,6 +18,7 @@ from engine.types import Budget
 
 ATTAINED = 0.95
 _USUAL = Budget(1.0, 1e-3)
+_FEWEST_PAIRS = 40  # at a time
 _FEW_SUFFICE = 4.0  # up to this ε of a case its few records do; others need as much for a release
 _FEW_DIRECTIONS = ("A claim about second moments holds for any change of its size; those that one "
                    "person can make have few directions.")
@@ -45,8 +46,9 @@ class Case:
         """The same at another budget; where few records would release nothing, with more."""
         if self.budget.epsilon <= _FEW_SUFFICE:
             return replace(self, budget=budget)
-        copies = math.ceil(_precision(self.budget) / _precision(budget))
-        return replace(self, budget=budget, copies=max(1, copies))
+        copies = max(1, math.ceil(_precision(self.budget) / _precision(budget)))
+        chunk = max(_FEWEST_PAIRS, self.chunk // math.isqrt(copies))
+        return replace(self, budget=budget, copies=copies, chunk=min(chunk, self.chunk))
 
 
 def _precision(budget: Budget) -> float:

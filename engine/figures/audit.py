@@ -143,7 +143,7 @@ def repetitions(found: Limits, half: float, what: str, theme: Theme) -> Chart:
     `half` is half the height of the axis, to be shared by charts that are compared.
     """
     missed, places = found.missed, np.arange(1, len(found.off) + 1)
-    data = []
+    data: list[Spec] = []
     for is_miss, name, role in ((False, "Holds the truth", "raw"), (True, "Misses it", "bias")):
         at = np.flatnonzero(missed == is_miss)
         low, high = (np.clip(found.off + sign * found.half, -half, half)[at] for sign in (-1, 1))
@@ -164,7 +164,13 @@ def repetitions(found: Limits, half: float, what: str, theme: Theme) -> Chart:
                   "half the width": _plain(found.half), "misses": missed.tolist()})
 
 
-def _gaps(first: Array, second: Array) -> list[Any]:
+def common_half(each: Sequence[Limits]) -> float:
+    """Half of an axis that shows nearly all of several limits."""
+    reach = np.concatenate([np.abs(one.off) + one.half for one in each])
+    return float(1.1 * np.quantile(reach, 0.98))
+
+
+def _gaps(first: Any, second: Any) -> list[Any]:
     """Two ends of each line and a gap, so that one trace draws all of them."""
     return [value for pair in zip(_plain(first), _plain(second), strict=True)
             for value in (*pair, None)]

@@ -18,6 +18,7 @@ from engine import (
     planner,
     preview,
     regression_view,
+    reuse,
     sites,
     sparse_interval_view,
     sparse_mean_view,
@@ -255,6 +256,13 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
 
     key = digest(("map", setting, people, epsilons, seed))
     return _store(setting.source).get(key, compute)
+
+
+def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
+    """Two releases of one average, with one draw or with fresh noise."""
+    delta = 1.0 / reuse.SOURCE.n_curves**2
+    key = digest(("reuse", first, second, seed, is_fresh))
+    return _SHARED.get(key, lambda: reuse.reuse(first, second, delta, seed, is_fresh))
 
 
 def site_memory(source: Source) -> sites.Memory:
