@@ -13,14 +13,21 @@ from engine.reuse import Reuse
 from engine.types import Budget, PublicFacts
 
 TITLE = "Does the noise do what it claims?"
-HOLDS, BROKEN, GIVEN_AWAY = "No contradiction found", "Claim broken", "Given away"
-METHOD = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
+HOLDS, BROKEN = "No contradiction found", "Claim broken"
+GIVEN_AWAY, FAILS = "Given away", "The formula fails"
+_ATTACK = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
           "left of the difference, in units of the noise, is a loss in closed form. **From "
           "releases.** A test is fitted on a fifth of many releases of the worst pair; its hits "
           "and false alarms on the others, with Clopper–Pearson limits, bound ε from below, as in "
           "Dong, Roth and Su (2022) and Nasr and others (2023). Beside numbers: the same calls "
           "must be made for both, noise must have its stated size and be drawn anew, and nothing "
           "but messages may reach the release.")
+_REPEATED = ("Data are drawn anew in every repetition and released once. The count of misses has a "
+             "binomial law, so the share in the long run has Clopper–Pearson limits. Naive limits "
+             "have the width that the same method would give without privacy noise.")
+_TWICE = ("r₁ and r₂ are the two releases of the average f of 200 simulated curves by a Gaussian "
+          "process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw.")
+METHOD = {"attack": _ATTACK, "coverage": _REPEATED, "reuse": _TWICE}
 INTRO = ("An attacker who knows everything but one record looks at what is published and says "
          "which of two data sets it came from. How often they are right shows an ε that the "
          "method cannot be below.")
@@ -55,8 +62,9 @@ def attacked(found: Progress) -> str:
         return _fault(found)
     claim = _epsilon(found.claimed_epsilon)
     if not found.bound:
-        return (f"Releases alone show nothing above ε = 0, the claim is {claim}. "
-                "This does not prove the claim; it failed to break it.")
+        return (f"The worst pair loses **ε = {_down(found.worst_epsilon)}**, no more than the claim "
+                f"of {claim}; releases alone show nothing here. This does not prove the claim; it "
+                "failed to break it.")
     return (f"The attack shows at least **ε = {_down(found.bound)}**, below the claim of {claim}. "
             "This does not prove the claim; it failed to break it.")
 
@@ -116,7 +124,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _epsilon(value: float) -> str:
-    return wording.number(value)
+    return f"{value:.4g}"
 
 
 def _down(value: float) -> str:
@@ -124,7 +132,7 @@ def _down(value: float) -> str:
     if not 0 < value < math.inf:
         return wording.number(value)
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return wording.number(math.floor(value / step + 1e-9) * step)
+    return _epsilon(math.floor(value / step + 1e-6) * step)
 
 
 def _percent(ratio: float) -> str:
@@ -215,8 +223,13 @@ def spent(found: Reuse, is_fresh: bool) -> str:
             f"{wording.times(total / weaker)} that of the weaker one alone.")
 
 
-def budget(epsilon: float, delta: float) -> str:
-    return wording.budget_chip(Budget(epsilon, delta))
+def claim(budget: Budget) -> str:
+    """For the strip."""
+    return f"Claim: {wording.budget_chip(budget)}"
+
+
+def two_budgets(first: float, second: float) -> str:
+    return f"ε = {first:g}, then ε = {second:g}"
 
 
 def unit(facts: PublicFacts) -> str:

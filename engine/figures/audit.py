@@ -42,7 +42,7 @@ def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
     dash = {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}
     lines_at = [{"type": "line", "xref": f"{x} domain", "x0": 0, "x1": 1, "y0": claim,
                  "y1": claim, "line": dash} for x in ("x", "x2")]
-    note = {"text": f"claimed ε = {number(claim)}", "showarrow": False, "xref": "x domain", "x": 0,
+    note = {"text": f"claimed ε = {claim:.4g}", "showarrow": False, "xref": "x domain", "x": 0,
             "y": claim, "xanchor": "left", "yanchor": "bottom", "font": {"size": 13}}
     left = axis(theme, "Pairs tried", domain=[0, _SPLIT[0]], range=[0, 1.08 * max(tried)],
                 nticks=4)
@@ -89,7 +89,7 @@ def _held(heights: Sequence[float], top: float) -> list[float]:
 
 
 def _text(value: float) -> str:
-    return number(value)
+    return f"{value:.3g}" if math.isfinite(value) else "unlimited"
 
 
 def _alt(lines: Sequence[Line], claim: float) -> str:

@@ -94,10 +94,13 @@ def _budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Bud
 
 def strip(view: View) -> None:
     """What is simulated and what is claimed."""
-    facts = _lab(view).source.facts if view.now.part == "coverage" else view.source.facts
-    budget = _lab(view).budget if view.now.part == "coverage" else view.budget
-    of_curves = "curves" in view.attack().neighbours
-    cards.fixed_strip(facts, words.budget(budget.epsilon, budget.delta), "audit_strip",
+    if view.now.part == "reuse":
+        budget = words.two_budgets(view.now.epsilon, view.now.again)
+        cards.fixed_strip(run.REUSED.facts, budget, "audit_strip")
+        return
+    shown = _lab(view) if view.now.part == "coverage" else view
+    facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
+    cards.fixed_strip(facts, words.claim(shown.budget), "audit_strip",
                       unit=None if of_curves else _RECORD)
 
 
@@ -163,13 +166,16 @@ def _method(view: View) -> None:
                        options=list(_AROUND), format_func=_AROUND.__getitem__,
                        help="Around which simulated data neighbours are built. With small data "
                             "the claim must be reached.")
-    _slider()
     names = {"": words.NO_VARIANT} | {one.name: words.unnamed(one) for one in view.variants}
-    controls.bound(st.selectbox, "Planted fault", view.variant,
-                   lambda chosen: settings.change(variant=chosen), "audit_variant",
-                   options=list(names), format_func=names.__getitem__,
-                   disabled=not view.variants, help="A variant of this method with one privacy "
-                   "bug. It can run in this audit and nowhere else.")
+    left, right = st.columns([4, 6], gap="medium", vertical_alignment="bottom")
+    with left:
+        _slider()
+    with right:
+        controls.bound(st.selectbox, "Planted fault", view.variant,
+                       lambda chosen: settings.change(variant=chosen), "audit_variant",
+                       options=list(names), format_func=names.__getitem__,
+                       disabled=not view.variants, help="A variant of this method with one "
+                       "privacy bug. It can run in this audit and nowhere else.")
 
 
 def _buttons(view: View, honest: Attack, planted: Attack) -> None:
@@ -320,7 +326,6 @@ def _misses(view: View, job: Job) -> None:
 def reuse(view: View) -> None:
     """One draw at two budgets gives the exact answer away."""
     st.markdown(words.REUSE)
-    st.latex(words.REUSE_FORMULA)
     now = view.now
     left, right = st.columns(2, gap="medium")
     with left:
@@ -341,9 +346,10 @@ def reuse(view: View) -> None:
                   380, 360)
     with right, st.container(border=True):
         st.subheader("What is left of the protection", anchor=False)
-        badge = (words.HOLDS, ":material/check:", "gray") if is_fresh else (
-            words.GIVEN_AWAY, ":material/error:", "red")
-        st.badge(badge[0], icon=badge[1], color=badge[2])
+        if is_fresh:
+            st.badge(words.FAILS, icon=":material/check:", color="gray")
+        else:
+            st.badge(words.GIVEN_AWAY, icon=":material/error:", color="red")
         st.markdown(words.recovered(found, is_fresh))
         st.markdown(words.spent(found, is_fresh))
     st.markdown(f":small[{words.REUSE_RULE} {words.SIMULATED}]")
@@ -364,6 +370,10 @@ def changed(view: View) -> list[str]:
 
 
 def formula(view: View) -> None:
-    st.markdown(words.METHOD)
-    if view.now.part == "attack":
-        cards.formula(view.mechanism, {}, None)
+    """How it is done, and for an attack what is attacked."""
+    st.markdown(words.METHOD[view.now.part])
+    if view.now.part == "reuse":
+        st.latex(words.REUSE_FORMULA)
+    else:
+        shown = _lab(view) if view.now.part == "coverage" else view
+        cards.formula(shown.mechanism, {}, None)

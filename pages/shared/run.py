@@ -39,6 +39,7 @@ from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
 from pages.shared.settings import TASK, Settings, steps_of
 
+REUSED = reuse.SOURCE  # whose average is published twice
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 4
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
@@ -260,7 +261,7 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
 
 def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
     """Two releases of one average, with one draw or with fresh noise."""
-    delta = 1.0 / reuse.SOURCE.n_curves**2
+    delta = 1.0 / REUSED.n_curves**2
     key = digest(("reuse", first, second, seed, is_fresh))
     return _SHARED.get(key, lambda: reuse.reuse(first, second, delta, seed, is_fresh))
 

@@ -57,6 +57,9 @@ MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            SPARSE_REGRESSION.key: (("rows_source", "x"), ("rows_mechanism", "y"))}
 # Tasks whose records are rows of numbers.
 OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)
+# Tasks whose records are whole curves.
+OF_CURVES = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key, COVARIANCE.key,
+                       VARYING_COEFFICIENTS.key})
 SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
              VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
