@@ -17,6 +17,7 @@ PAGES = (
     ("Models", "summaries.py", "Summaries"),
     ("Models", "sparse.py", "Sparse regression"),
     ("Check", "rates.py", "Rates"),
+    ("Check", "audit.py", "Audit"),
     ("Check", "reproduce.py", "Reproduce"),
 )
 
