@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -140,10 +141,10 @@ def verdict(view: View, found: Answer) -> None:
 def answer(view: View, found: Answer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
     if found.is_possible and found.protection is not None:
+        found = replace(found, protection=found.protection.for_group(view.now.group))
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False)
-            odds = found.protection.for_group(view.now.group).odds
-            st.markdown(wording.odds_main(odds, view.facts.person))
+            st.markdown(wording.odds_main(found.protection.odds, view.facts.person))
     if found.steps:
         _steps(view, found)
     st.download_button(
