@@ -401,7 +401,8 @@ class NoisyGradient(Mechanism):
         return Spend(what="average clipped gradient", server=server, mu=mu,
                      sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
                      count=rounds, asked=asked, why=why,
-                     composition="parallel" if self.scheme == "split" else "sequential")
+                     composition="parallel" if self.scheme == "split" else "sequential",
+                     unit="curve", norm="weighted ℓ2", noise="gaussian")
 
     def _tuning(self, plan: Plan) -> dict[str, Any]:
         return {"truncation": plan.size, "n_iterations": plan.rounds,

@@ -119,4 +119,4 @@ class Frl(Selection, KernelRelease):
         differences, r = block.differences(n), len(block.shape)
         exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
         return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon, epsilon,
-                          variance=r + 1.0)
+                          variance=r + 1.0, norm="ℓ2", law="norm")

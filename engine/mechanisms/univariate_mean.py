@@ -421,7 +421,14 @@ class UnivariateMean(Mechanism):
               asked: Budget) -> Spend:
         return Spend(what=what, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
                      count=count, composition="parallel" if self._is_local else "sequential",
-                     asked=asked, why=self._why(what), epsilon=float(epsilon))
+                     asked=asked, why=self._why(what), epsilon=float(epsilon),
+                     unit="person" if self._is_by_person else "number",
+                     norm="ℓ1" if what == "place" else "|·|", noise=self._law(what))
+
+    def _law(self, what: str) -> str:
+        if self.setting == "none":
+            return "none"
+        return "bits" if what == "place" and not self._is_central else "laplace"
 
     def _why(self, what: str) -> str:
         if self.setting == "none":

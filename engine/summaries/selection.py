@@ -83,6 +83,7 @@ class Selection:
         return (Spend(
             what="the choice of the smoothing", server=server, mu=None, sensitivity=(1.0,),
             noise_scale=(2 / epsilon,), count=1, composition="sequential", asked=budget,
+            unit="curve", norm="ℓ∞", noise="choice" if paid else "none",
             why="The best of noisy scores on curves that were held out." if paid else
             "Chosen on the curves without protection: the release is not private.",
             epsilon=epsilon),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -140,6 +141,7 @@ def verdict(view: View, found: Answer) -> None:
 def answer(view: View, found: Answer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
     if found.is_possible and found.protection is not None:
+        found = replace(found, protection=found.protection.for_group(view.now.group))
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False)
             st.markdown(wording.odds_main(found.protection.odds, view.facts.person))

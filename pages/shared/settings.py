@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine.amplification import MOST_PEOPLE
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
@@ -69,6 +70,7 @@ LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
 PICTURE = "picture"  # the key of the live picture
+MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
 _WITHOUT_UPLOADS = ("audit",)  # pages that never show the visitor's own data
@@ -110,6 +112,8 @@ class Settings:
     of the values) to Plan. `part`, `audited` (empty: the method of Explore), `around` (whose data
     are attacked), `variant` (a planted fault), `limits`, `again` (a second ε) and `draw` belong to
     Audit.
+    Odds are those of a person with `group` protected units; `population` is the size of the group
+    that a secret random sample was declared to be drawn of, None where nothing was declared.
     """
 
     source: Source = field(default_factory=_USUAL["source"])
@@ -145,6 +149,8 @@ class Settings:
     covariance_mechanism: Mechanism = field(default_factory=_USUAL["covariance_mechanism"])
     labels_source: Source = field(default_factory=_USUAL["labels_source"])
     labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
+    group: int = 1
+    population: int | None = None
     rows_source: Source = field(default_factory=_USUAL["rows_source"])
     rows_mechanism: Mechanism = field(default_factory=_USUAL["rows_mechanism"])
     part: str = AUDIT_PARTS[0]
@@ -176,7 +182,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "point"):
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "point", "group",
+                 "population"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -267,6 +274,10 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = _network(text)
         elif name == "point":
             value = checked_point(float(text))
+        elif name == "group":
+            value = checked_group(int(text))
+        elif name == "population":
+            value = checked_population(int(text))
         elif name == "sites":
             value = site_table.rows_of_word(text)
         elif name.startswith("sweep."):
@@ -314,6 +325,19 @@ def checked_point(point: float) -> float:
     if not 0 <= point <= 1:
         raise InputError(f"The point must lie between 0 and 1; got {point:g}.", field="point")
     return point
+
+
+def checked_group(count: int) -> int:
+    if not 1 <= count <= MOST_OF_ONE:
+        raise InputError(f"One person has 1 to {MOST_OF_ONE} of them; got {count}.", field="group")
+    return count
+
+
+def checked_population(count: int) -> int:
+    if not 1 < count <= MOST_PEOPLE:
+        raise InputError(f"The larger group has 2 to {MOST_PEOPLE:,} people; got {count}.",
+                         field="population")
+    return count
 
 
 def checked_target(target: float) -> float:

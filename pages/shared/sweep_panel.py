@@ -150,7 +150,7 @@ def _offer(task: str, chosen: Scenario) -> None:
             help="More repeats, smaller standard errors." if is_random else
                  "Real curves are the same every time; the noise is drawn afresh.")
         refusal = _refused(chosen)
-        if st.button("Run", icon=":material/play_arrow:", key="sweep_run", type="primary",
+        if st.button("Run", icon=":material/play_arrow:", key="sweep_run",
                      disabled=refusal is not None):
             st.session_state.sweep_ran = _started(task, chosen)
     if refusal is not None:
