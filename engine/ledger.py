@@ -28,6 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -255,6 +256,11 @@ def _prepare(file: sqlite3.Connection) -> None:
 def _fingerprint(file: sqlite3.Connection, content: bytes) -> str:
     """A slow salted hash: guessing the readings takes a tenth of a second for every guess."""
     salt = file.execute("SELECT value FROM facts WHERE name = 'salt'").fetchone()[0]
+    return _slow_hash(content, salt)
+
+
+@lru_cache(maxsize=256)
+def _slow_hash(content: bytes, salt: bytes) -> str:
     return hashlib.scrypt(content, salt=salt, n=2**14, r=8, p=1, dklen=32).hex()
 
 

@@ -20,7 +20,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings, upload_panel
+from pages.shared import cards, controls, layout, odometer, run, settings, upload_panel
 
 TASK = WAVELET_REGRESSION.key
 _OWN = "Your own network"
@@ -100,6 +100,7 @@ def strip(view: View) -> None:
     error = "" if view.shown.is_refused or view.own else wording.number(view.shown.typical)
     cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
                       wording.odds_short(cards.odds_of(mu, asked)), error, words.UNIT)
+    odometer.line(_source())
 
 
 def promise(view: View) -> None:

@@ -15,9 +15,12 @@ import streamlit as st
 from engine import (
     coefficient_view,
     feasible_smoothness,
+    ledger,
     planner,
     preview,
+    published,
     regression_view,
+    release,
     sites,
     sparse_interval_view,
     sparse_mean_view,
@@ -86,6 +89,17 @@ def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
         steps = store.get(digest((key, own)), partial(
             preview.with_own_budget, steps, source, mechanism, seed, own))
     return steps
+
+
+def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
+    """What publishing would cost, from public facts alone."""
+    key = digest(("quote", source, mechanism, budget))
+    return _store(source).get(key, lambda: published.quote(source, mechanism, budget))
+
+
+def content(source: Source) -> bytes:
+    """The hash by which the ledger knows these data."""
+    return _store(source).get(digest(("content", source)), lambda: ledger.content(source))
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int

@@ -16,6 +16,7 @@ PAGES = (
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
     ("Models", "sparse.py", "Sparse regression"),
+    ("Publish", "release.py", "Release"),
 )
 
 if __name__ == "__main__":

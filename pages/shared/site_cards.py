@@ -19,7 +19,7 @@ from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.sources.upload import Upload
 from engine.types import PublicFacts
-from pages.shared import cards, controls, holdout_cards, layout, run, settings, site_table
+from pages.shared import cards, controls, holdout_cards, layout, odometer, run, settings, site_table
 from pages.shared import components as pieces
 
 _WEAK_FROM = 4.0
@@ -134,6 +134,7 @@ def strip(view: View) -> None:
     pieces.strip([source_chip, unit], [pieces.Budgeted(
         site_words.budgets(view.rows), odds, error, max(included) >= _WEAK_FROM)], 0,
         person=view.facts.person, rev=st.session_state.rev, link=not view.own, key="sites_strip")
+    odometer.line(settings.source())
 
 
 def choices(view: View) -> None:

@@ -19,7 +19,16 @@ from engine.sources.sparse_rows import SparseRows
 from engine.sparse_view import SparseView
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    controls,
+    layout,
+    odometer,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+)
 
 TASK = SPARSE_REGRESSION.key
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
@@ -74,6 +83,7 @@ def strip(view: View) -> None:
     cards.fixed_strip(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
                       "sparse_strip", wording.odds_short(cards.odds_of(np.nan, shown.guarantee)),
                       wording.number(shown.typical), words.UNIT)
+    odometer.line(settings.source(TASK))
 
 
 def choices() -> None:

@@ -22,7 +22,16 @@ from engine.tasks import (
     RISK_MINIMISATION,
 )
 from engine.types import Array, Budget
-from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    controls,
+    layout,
+    odometer,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+)
 
 _IN_A_ROW = 3
 _TRUTH, _WITHOUT = "The truth", "Without protection"
@@ -65,6 +74,7 @@ def strip(view: View) -> None:
     error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
     cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
                       "" if odds is None else wording.odds_short(odds), error, _unit(view))
+    odometer.line(view.source)
 
 
 def _unit(view: View) -> tuple[str, str] | None:
