@@ -25,6 +25,7 @@ from engine import (
     release_words,
     scenario,
 )
+from engine.data_content import content_of
 from engine.effort import Limits
 from engine.errors import InputError
 from engine.experiments import Part
@@ -131,7 +132,7 @@ def _release(options: argparse.Namespace) -> int:
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
     asked, book = release_request.from_json(_text(options.file), folder), Ledger(options.ledger)
     quoted = published.quote(asked.source, asked.mechanism, asked.budget)
-    before = book.odometer(ledger.content(asked.source))
+    before = book.odometer(content_of(asked.source))
     for line in release_words.before(asked.source, asked.mechanism, quoted, before):
         print(line.replace("**", ""))
     if not options.yes:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine import __version__, ledger, release
+from engine.data_content import content_of
 from engine.errors import InputError
 from engine.ledger import Ledger, Odometer
 from engine.mechanisms import Mechanism
@@ -71,7 +72,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
     """
     quoted, data = quote(source, mechanism, asked), release.drawn(source)
     what = f"{_task(mechanism)} by {mechanism.label}"
-    held = ledger.content(source)
+    held = content_of(source)
     if total is None and book.odometer(held) is None:
         total = usual_total(data.sizes.n_curves)
     receipt = book.charge(held, quoted.certified, name, what, total, data.facts)

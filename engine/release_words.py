@@ -24,7 +24,8 @@ def before(source: Source, mechanism: Mechanism, quoted: Quote, book: Odometer |
 def certified(quoted: Quote) -> str:
     """The certified charge beside the ideal one."""
     return (f"Certified: **{budget_chip(quoted.certified)}**, by the maps of the library that "
-            f"draws the noise. Ideal noise of the same size: ε = {quoted.ideal.epsilon:.3g}.")
+            "draws the noise. Ideal noise of the same size would cost ε = "
+            f"{quoted.ideal.epsilon:.3g}; that is not what is promised.")
 
 
 def left(facts: PublicFacts, book: Odometer | None) -> str:

@@ -152,9 +152,10 @@ def _published_instead(choice: Choice) -> None:
     """Which methods have a hardened path for this task and budget."""
     if choice.what == UNIVARIATE_MEAN.key or not choice.mechanism.why_not_published(choice.budget):
         return
+    budget = Budget(choice.budget.epsilon, settings.chosen_delta(choice.source))
     found = [label for cls in mechanisms.for_task(choice.task)
              for label, chosen in cls.presets_for(choice.task)
-             if not cls(**chosen).why_not_published(choice.budget)]
+             if not cls(**chosen).why_not_published(budget)]
     st.markdown(f":small[Methods that can be published: {', '.join(found)}.]")
 
 

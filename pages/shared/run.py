@@ -15,7 +15,6 @@ import streamlit as st
 from engine import (
     coefficient_view,
     feasible_smoothness,
-    ledger,
     planner,
     preview,
     published,
@@ -29,6 +28,7 @@ from engine import (
     wavelet_slopes,
 )
 from engine import holdout as protocol
+from engine.data_content import content_of
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
@@ -99,7 +99,7 @@ def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote
 
 def content(source: Source) -> bytes:
     """The hash by which the ledger knows these data."""
-    return _store(source).get(digest(("content", source)), lambda: ledger.content(source))
+    return _store(source).get(digest(("content", source)), lambda: content_of(source))
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
