@@ -235,7 +235,8 @@ def _bounds(bounds: Mapping[str, Any]) -> str:
 
 
 def _range(one: Mapping[str, Any]) -> str:
-    return f"{one['name']} {one['low']:g} to {one['high']:g} {one['unit']}".strip()
+    ends = f"{one['low']:g} to {one['high']:g}".replace("-", "−")
+    return f"{one['name']} {ends} {one['unit']}".strip()
 
 
 def _table(rows: Mapping[str, str]) -> str:

@@ -75,7 +75,7 @@ LIMITS = """
 def with_next(book: Odometer, quoted: Quote) -> str:
     """What the total would be after one more release."""
     after_it = book.spent_epsilon + quoted.certified.epsilon
-    return f"With this release: ε = {_epsilon(after_it)} of {_epsilon(book.total.epsilon)}."
+    return f"With one more like this: ε = {_epsilon(after_it)} of {_epsilon(book.total.epsilon)}."
 
 
 def why(quoted: Quote) -> str:

@@ -15,6 +15,7 @@ from engine.identity import digest
 from engine.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Odometer
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.noise.hardened import Measurement
 from engine.published import Published
 from engine.release import Quote
 from engine.sources import Source, sources
@@ -209,10 +210,13 @@ def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budge
     """Publish once: a second click finds no tick, and the ledger refuses a name twice."""
     if not all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3)):
         return
-    try:
-        one = published.publish(source, mechanism, budget, Ledger(), name, total)
-    except InputError as problem:
-        st.session_state.release_problem = problem
+    one = None
+    with layout.user_errors():
+        try:
+            one = published.publish(source, mechanism, budget, Ledger(), name, total)
+        except InputError as problem:
+            st.session_state.release_problem = problem
+    if one is None:
         return
     st.session_state.released = one
     st.session_state.release_tries = _tries() + 1
@@ -248,9 +252,9 @@ def book(choice: Choice, quoted: Quote | None) -> None:
 
 
 def _rows(found: Odometer) -> list[dict[str, Any]]:
-    return [{"When": entry.at[:10], "Name": entry.name, "What": entry.what if entry.is_finished
-             else f"{entry.what} (not finished)", "ε": entry.budget.epsilon,
-             "δ": wording.small(entry.budget.delta)} for entry in reversed(found.entries)]
+    return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
+             "δ": wording.small(entry.budget.delta), "What": entry.what if entry.is_finished
+             else f"{entry.what} (not finished)"} for entry in reversed(found.entries)]
 
 
 # -- the result -------------------------------------------------------------------------------
@@ -281,7 +285,8 @@ def result() -> None:
                                    key=f"release_get_{file}")
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:
-                st.table({"": release_files.guarantee_rows(one)})
+                st.markdown("\n".join(f"* **{what}:** {wording.escape(text)}" for what, text in
+                                      release_files.guarantee_rows(one).items()))
                 st.markdown("A new release with the same settings, new noise, and charged again:")
                 st.code("python -m engine release - --yes <<'END'\n"
                         + release_files.request(one).decode() + "\nEND", language="bash")
@@ -289,9 +294,13 @@ def result() -> None:
 
 def accounting(quoted: Quote) -> None:
     """Every message, its noise and its charge."""
-    st.dataframe([{
-        "what leaves": step, "numbers": one.size, "noise": f"discrete {one.law.capitalize()}",
-        "moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
-        "lattice": f"2^−{one.bits}", "charge": f"{'ρ' if one.law == 'gaussian' else 'ε'} = "
-        f"{one.cost:.6g}"} for (_, step), one in quoted.messages.items()], hide_index=True)
+    st.dataframe([_message(step, one) for (_, step), one in quoted.messages.items()],
+                 hide_index=True)
     st.markdown(words.why(quoted))
+
+
+def _message(step: str, one: Measurement) -> dict[str, Any]:
+    sign = "ρ" if one.law == "gaussian" else "ε"
+    return {"what leaves": step, "numbers": one.size, "noise": f"discrete {one.law.capitalize()}",
+            "moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
+            "lattice": wording.power_of_two(-one.bits), "charge": f"{sign} = {one.cost:.6g}"}

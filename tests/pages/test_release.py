@@ -8,6 +8,8 @@ from streamlit.testing.v1 import AppTest
 from engine import ledger
 from engine.data_content import content_of
 from engine.sources import sources
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
 from tests.pages.test_explore import open_page, words
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
@@ -104,3 +106,36 @@ def test_a_page_on_a_broken_ledger_says_so_and_publishes_nothing(tmp_path, monke
     assert "ledger cannot be read" in words(at)
     at = release_page()
     assert "ledger" in " ".join(error.value for error in at.error)
+
+
+def own_curves(rows):
+    table = read_table(("id,time,value\n" + rows).encode())
+    curves = read_curves(table, suggest_layout(table))
+    return Upload(curves=curves, declared=declare(
+        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children"))
+
+
+def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
+    mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
+    state = {"upload": mine, "show_upload": True}
+    at = AppTest.from_file(SHELL, default_timeout=60)
+    at.query_params["s"] = "m-bernstein"
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.run()
+    assert "Nothing published of these children yet" in words(at)
+    at.switch_page(str(Path(SHELL).parents[1] / "release.py")).run()
+    assert "a manual" in words(at)
+    publish(at, "growth")
+    assert "Left for these children: **ε = 2 of 3**" in words(at)
+    assert "Left for these children: **ε = 2 of 3**" in words(open_page(**state))
+
+
+def test_another_budget_asks_for_every_tick_again():
+    at = release_page()
+    for box in at.checkbox:
+        box.check()
+    at.run()
+    at.number_input(key="w_release_epsilon").set_value(2.0).run()
+    assert not any(box.value for box in at.checkbox)
+    assert "spends ε = 2" in at.checkbox[2].label
