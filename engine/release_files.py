@@ -128,11 +128,11 @@ def _axes(one: Published, across: tuple[float, float], up: tuple[float, float]) 
         y = _y(tick, up)
         out.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" '
                    f'stroke="{raw}" stroke-opacity="0.28"/><text x="{_LEFT - 8}" y="{y + 4:.1f}" '
-                   f'text-anchor="end">{number(tick)}</text>')
+                   f'text-anchor="end">{_tick(tick)}</text>')
     for tick in ticks(*across):
         x, foot = _x(tick, across), _HEIGHT - _BOTTOM
         out.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{foot}" y2="{foot + 5}" stroke="{raw}"/>'
-                   f'<text x="{x:.1f}" y="{foot + 20}" text-anchor="middle">{number(tick)}</text>')
+                   f'<text x="{x:.1f}" y="{foot + 20}" text-anchor="middle">{_tick(tick)}</text>')
     foot, middle = _HEIGHT - _BOTTOM, (_HEIGHT - _BOTTOM + _TOP) / 2
     out.append(f'<line x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{foot}" y2="{foot}" '
                f'stroke="{raw}"/><text x="{(_LEFT + _WIDTH) / 2}" y="{_HEIGHT - 10}" '
@@ -140,6 +140,10 @@ def _axes(one: Published, across: tuple[float, float], up: tuple[float, float]) 
                f'text-anchor="middle" transform="rotate(-90 14 {middle})">'
                f"{escape(one.value)}</text>")
     return out
+
+
+def _tick(value: float) -> str:
+    return f"{value:.10g}".replace("-", "−")
 
 
 def _key(k: int, name: str, shade: str) -> str:
