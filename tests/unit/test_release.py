@@ -325,3 +325,24 @@ def test_listeners_of_other_kinds_hear_the_same_as_before():
     with transcript.recorded() as messages:
         made("adaptive_mean", {}).release(curves(), (Budget(4.0, 1e-4),), np.random.default_rng(1))
     assert len(messages) == 6
+
+
+@pytest.mark.parametrize(("key", "chosen"), [
+    ("adaptive_coefficients", {}), ("noisy_gradient_coefficients", {}),
+    ("iclp", {"task": "varying_coefficients"}),
+    ("gaussian_process", {"task": "varying_coefficients"})], ids=str)
+def test_effects_of_covariates_are_certified_and_on_the_lattice(key, chosen):
+    from dataclasses import replace
+
+    from engine.types import Covariate
+    plain, mechanism = curves(n=400), made(key, chosen)
+    sex = (np.arange(400) % 2).astype(float).reshape(1, 400, 1)
+    data = replace(plain, covariates=sex,
+                   facts=replace(FACTS, covariates=(Covariate("sex", 0.0, 1.0),)))
+    found = quote(data, mechanism, asked(mechanism))
+    estimate, sent = release.hardened(data, mechanism, found)
+    assert found.certified == asked(mechanism)
+    assert estimate.functions == ("Intercept", "sex")
+    for name, multiples in sent.items():
+        whole = multiples * 2.0**found.messages[name].bits
+        assert (whole == np.rint(whole)).all()
