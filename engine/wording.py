@@ -46,6 +46,11 @@ def small(value: float) -> str:
     return f"{digits.removesuffix('.0')}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
+def power_of_two(exponent: int) -> str:
+    """2⁻²⁰."""
+    return f"2{str(exponent).translate(_SUPERSCRIPTS)}"
+
+
 def times(ratio: float) -> str:
     """How many times: two digits, or "more than 100"."""
     if ratio >= 100:

@@ -22,7 +22,7 @@ from engine.rates import rates
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts, Spend
 from pages.shared import components as pieces
-from pages.shared import layout, odds_card, run, settings
+from pages.shared import layout, odds_card, odometer, run, settings
 
 _PICTURE = settings.PICTURE
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
@@ -118,6 +118,7 @@ def strip(scene: Scene) -> None:
          for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
         scene.at, person=facts.person, rev=scene.rev, pure=scene.budget.is_pure,
         link=not scene.own)
+    odometer.line(scene.source)
 
 
 def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:

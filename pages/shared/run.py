@@ -17,7 +17,9 @@ from engine import (
     feasible_smoothness,
     planner,
     preview,
+    published,
     regression_view,
+    release,
     reuse,
     sites,
     sparse_interval_view,
@@ -27,6 +29,7 @@ from engine import (
     wavelet_slopes,
 )
 from engine import holdout as protocol
+from engine.data_content import content_of
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
@@ -88,6 +91,17 @@ def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
         steps = store.get(digest((key, own)), partial(
             preview.with_own_budget, steps, source, mechanism, seed, own))
     return steps
+
+
+def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
+    """What publishing would cost, from public facts alone."""
+    key = digest(("quote", source, mechanism, budget))
+    return _store(source).get(key, lambda: published.quote(source, mechanism, budget))
+
+
+def content(source: Source) -> bytes:
+    """The hash by which the ledger knows these data."""
+    return _store(source).get(digest(("content", source)), lambda: content_of(source))
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int

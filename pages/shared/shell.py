@@ -19,6 +19,7 @@ PAGES = (
     ("Check", "rates.py", "Rates"),
     ("Check", "audit.py", "Audit"),
     ("Check", "reproduce.py", "Reproduce"),
+    ("Publish", "release.py", "Release"),
 )
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from pages.shared import (
     holdout_cards,
     layout,
     odds_card,
+    odometer,
     run,
     settings,
     site_table,
@@ -143,6 +144,7 @@ def strip(view: View) -> None:
     pieces.strip([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
         site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
         person=view.facts.person, rev=st.session_state.rev, link=not view.own, key="sites_strip")
+    odometer.line(settings.source())
 
 
 def choices(view: View) -> None:
