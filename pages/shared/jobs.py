@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -149,6 +149,12 @@ class Jobs:
             self._kept.move_to_end(key)
             return job
 
+    def forget(self, job: Job) -> None:
+        """Keep nothing of a job that has ended."""
+        with self._lock:
+            if self._kept.get(job.key) is job and not job.live:
+                del self._kept[job.key]
+
     def close(self) -> None:
         """End all jobs and all workers, for good."""
         with self._lock:
@@ -221,6 +227,21 @@ def _turn(job: Job, worker: Worker) -> None:
 
 
 # -- what runs in the worker ----------------------------------------------------------------
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    """A target that runs any function: a generator with its parts, another without."""
+    result = function(*arguments)
+    return (yield from result) if isinstance(result, Iterator) else result
+
+
+def parts(function: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[Any]:
+    """A target whose result is the list of the parts that a generator gives."""
+    given = []
+    for part in function(*arguments):
+        given.append(part)
+        yield part
+    return given
 
 
 def _answer(pipe: Connection, task: bytes) -> None:

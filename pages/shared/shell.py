@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import settings
+    from pages.shared import settings, visitors
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -48,6 +48,7 @@ if __name__ == "__main__":
     )
     theme = st.context.theme.type or "light"
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
+    visitors.admit()
     settings.load(page.url_path)
     page.run()
     settings.save()

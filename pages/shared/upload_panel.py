@@ -18,7 +18,7 @@ from engine.regressors import MOST_COVARIATES
 from engine.sources import Source, upload
 from engine.sources.upload import CurveTable, Layout, StatedCovariate
 from engine.tasks import WAVELET_REGRESSION
-from pages.shared import settings
+from pages.shared import settings, visitors
 from pages.shared.controls import message
 
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
@@ -251,6 +251,8 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
         st.session_state[settings.own_key(task)] = own()
         settings.show_own(task, True)
         st.session_state.upload_open = False
+        st.session_state.pop("upload_read", None)  # only the arrays are needed from here on
+        visitors.drop_own_files()
         settings.change(delta=None)
         shown()
 

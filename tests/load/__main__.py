@@ -22,10 +22,10 @@ def main() -> None:
     if asked.url:
         _report(asyncio.run(_load(asked.url, asked)))
         return
-    with tempfile.TemporaryDirectory() as folder:
-        with running(Path(folder) / "log", asked.port) as server:
-            asyncio.run(_warm(server.url))
-            _measured(server, asked)
+    with (tempfile.TemporaryDirectory() as folder,
+          running(Path(folder) / "log", asked.port) as server):
+        asyncio.run(_warm(server.url))
+        _measured(server, asked)
 
 
 def _arguments() -> argparse.Namespace:

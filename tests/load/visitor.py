@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
 import uuid
 from collections.abc import Iterator
@@ -34,8 +35,10 @@ class Visitor:
     themselves where `listens` is true.
     """
 
-    def __init__(self, url: str, page: str = "", link: str = "", listens: bool = False) -> None:
+    def __init__(self, url: str, page: str = "", link: str = "", listens: bool = False,
+                 tls: ssl.SSLContext | None = None) -> None:
         self.url, self.page, self.link, self.listens = url, page, link, listens
+        self._tls = tls
         self.elements: dict[tuple[int, ...], Any] = {}
         self.session = ""
         self.received = 0
@@ -48,7 +51,7 @@ class Visitor:
 
     async def __aenter__(self) -> Visitor:
         address = "ws" + self.url.removeprefix("http") + "/_stcore/stream"
-        self._socket = await connect(address, subprotocols=["streamlit"], max_size=None,
+        self._socket = await connect(address, subprotocols=["streamlit"], max_size=None, ssl=self._tls,
                                      open_timeout=PATIENCE, compression=None)
         return self
 
