@@ -95,6 +95,7 @@ class Job:
             if self.state == only_from:
                 self.state, self._task = state, b""
                 self._over.set()
+                _log.info("job %s: %s", self.key, state)
 
     def _take(self, kind: str, payload: Any) -> None:
         """Note one message of the worker."""
