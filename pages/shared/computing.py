@@ -22,7 +22,7 @@ from pages.shared.jobs import Job, Jobs
 _SLOTS, _WAITING = 2, 30
 _TURN_SECONDS = 0.05  # how long a page waits before it looks whether it is still wanted
 _GRACE_SECONDS = 0.4  # what nobody waits for may still end by itself, which spares a worker
-_REST_SECONDS = 0.25  # without a further move, after which a visitor counts as done moving
+_REST_SECONDS = 0.4  # without a further move, after which a visitor counts as done moving
 _MOVING_SECONDS = 1.0  # since a run was given up
 
 _POOL = Jobs(_SLOTS, _WAITING)

@@ -30,6 +30,7 @@ _KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
 _LOOK_SECONDS = 5.0
 _UPLOADS = "/_stcore/upload_file/"
 _RETRY_SECONDS = 10
+_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 
 
 class Visitors:
@@ -161,6 +162,7 @@ def drop_own_files() -> None:
 @asynccontextmanager
 async def housekeeping(_: Any) -> AsyncIterator[None]:
     """While the server runs: close the sessions of those who have left, give memory back."""
+    _return_large_blocks()
     task = asyncio.create_task(_keep_house())
     try:
         yield
@@ -184,9 +186,18 @@ def _close(sessions: Iterable[str]) -> None:
         Runtime.instance().close_session(session)
 
 
+def _return_large_blocks() -> None:
+    """Let blocks of a megabyte, such as files and columns, go back to the system when freed.
+
+    Otherwise allocators keep those of threads that have ended, which is where uploads are read.
+    """
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+    with suppress(OSError, AttributeError):  # of the GNU library only
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 20)
+
+
 def give_memory_back() -> None:
     """Collect what refers to itself, as sessions do, and return free pages to the system."""
     gc.collect()
-    pyarrow.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError):  # of the GNU library only
+    with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
