@@ -9,7 +9,7 @@ from pages.shared import cards, controls, holdout_cards, layout, run, settings, 
 now, source = settings.current(), settings.source()
 facts = source.facts
 
-st.title(wording.title(facts), anchor=False)
+st.title(wording.escape(wording.title(facts)), anchor=False)
 layout.link_problems()
 
 try:

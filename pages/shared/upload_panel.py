@@ -221,7 +221,8 @@ def _facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], 
                 "off the file would leak." + (" The bounds are those of the curve; single readings "
                                               "may lie beyond." if single else ""))
     words = words_of()
-    value, time = words["value_name"] or "value", words["time_name"] or "time"
+    value = plain(words["value_name"] or "value")
+    time = plain(words["time_name"] or "time")
     curve = " of the curve" if single else ""
     low, high = st.columns(2)
     with low:

@@ -34,29 +34,34 @@ _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 
 
 class Visitors:
-    """Those who were let in, by session, and since when they have been gone.
+    """Those who have a place, by session, and since when others have been gone.
 
     `is_here` says whether a session is connected.
     """
 
     def __init__(self, limit: int, is_here: Callable[[str], bool]) -> None:
         self.limit, self._is_here = limit, is_here
+        self._places: set[str] = set()
         self._gone_since: dict[str, float | None] = {}
         self._lock = threading.Lock()
 
     def let_in(self, session: str) -> bool:
-        """Whether there is a place for a session, which it then keeps until it leaves."""
+        """Whether there is a place for a session, which it then keeps while it is connected.
+
+        Those whose connection is lost give theirs up to whoever needs it.
+        """
         with self._lock:
-            if session not in self._gone_since or not self._is_here(session):
-                here = sum(map(self._is_here, self._gone_since))
-                if here >= self.limit:
+            if session not in self._places:
+                self._places = {other for other in self._places if self._is_here(other)}
+                if len(self._places) >= self.limit:
                     return False
+            self._places.add(session)
             self._gone_since[session] = None
             return True
 
     def are_in(self, session: str) -> bool:
         """Whether a session has a place and is connected."""
-        return session in self._gone_since and self._is_here(session)
+        return session in self._places and self._is_here(session)
 
     def gone(self, now: float, seconds: float = _KEPT_SECONDS) -> list[str]:
         """Forget those who left so long ago, and return their sessions."""
@@ -68,6 +73,7 @@ class Visitors:
                     if since is not None and now - since >= seconds]
             for session in left:
                 del self._gone_since[session]
+                self._places.discard(session)
             return left
 
 

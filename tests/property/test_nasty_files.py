@@ -21,7 +21,13 @@ from engine.sources.upload import (
     read_curves,
     suggest_layout,
 )
-from engine.sources.upload_rows import EXAMPLE_ROWS_CSV, UploadRows, declare_rows, read_rows, suggest_row_layout
+from engine.sources.upload_rows import (
+    EXAMPLE_ROWS_CSV,
+    UploadRows,
+    declare_rows,
+    read_rows,
+    suggest_row_layout,
+)
 from engine.tables import read_table
 from engine.tasks import SPARSE_REGRESSION
 from tests import files
