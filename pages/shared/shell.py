@@ -23,7 +23,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import settings, visitors
+    from pages.shared import layout, settings, visitors
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -50,5 +50,6 @@ if __name__ == "__main__":
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
     visitors.admit()
     settings.load(page.url_path)
-    page.run()
+    with layout.user_errors():  # the last resort: whatever a page did not expect
+        page.run()
     settings.save()

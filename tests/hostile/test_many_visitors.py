@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from tests.hostile.uploads import brings, curves_csv, states
+from tests.hostile.uploads import brings, curves_csv
 from tests.load.run import Record, at, many, watch_health
 from tests.load.visitor import Visitor, put_file
 from tests.server import ROOT, running
@@ -20,7 +20,6 @@ pytestmark = pytest.mark.slow
 BUSY = "The server is busy"
 LARGE = 30_000  # curves: many seconds of work
 VISITS = int(os.environ.get("HOSTILE_VISITS", "12"))
-SHOWS = True  # every fifth visitor shows their curves as well
 RETURN_SECONDS = 130  # until a lost connection counts as gone, and a minute more
 PATIENCE = 3  # times the goal: a loaded machine is slow, not wrong
 SIZE = "w_c_sparse_curves_n_curves"
@@ -122,9 +121,11 @@ def test_the_server_ends_within_ten_seconds_with_computations_running(tmp_path):
                 await visitor.run()
                 await visitor.run(fold_more=True)
                 await visitor.ask(**{SIZE: LARGE + k})
-            await asyncio.sleep(2)
+            await asyncio.sleep(4)
             workers = server.workers
-            assert any(worker.cpu_percent(0.5) > 20 for worker in workers)
+            before = sum(sum(worker.cpu_times()[:2]) for worker in workers)
+            await asyncio.sleep(1)
+            assert sum(sum(worker.cpu_times()[:2]) for worker in workers) > before
             server.process.send_signal(signal.SIGTERM)
             start = time.monotonic()
             await asyncio.to_thread(server.process.wait, 60)
@@ -184,6 +185,3 @@ async def visit(url, k):
     async with Visitor(url) as visitor:
         await brings(visitor, "curves.csv", curves_csv(10, k))
         assert " curves ·" in visitor.words and not visitor.faults
-        if SHOWS and k % 5 == 0:
-            await states(visitor)
-            assert not visitor.faults
