@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from streamlit.errors import StreamlitAPIException
 
 from engine import tables, wording
 from engine.errors import InputError
@@ -26,7 +25,6 @@ _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit
           ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
           ("person", "One of them is called", "child"), ("people", "Many are called", "children"))
 PEOPLE = _WORDS[-2:]  # what a record belongs to
-_ENDINGS = ("csv", "tsv", "txt", "xlsx")
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
 _EVERY_ROW = "every row is another person"
 _OPEN = "Use my curves", "Use my readings", "Use my records"
@@ -98,12 +96,9 @@ def _file(single: bool) -> CurveTable | None:
 def uploaded_table(label: str, example: str) -> tables.Table | None:
     """The uploader and the table in its file; without a file an example to download."""
     st.subheader("1. The file", anchor=False)
-    try:
-        file = st.file_uploader(label, type=list(_ENDINGS), key="upload_file",
-                                max_upload_size=tables.MOST_BYTES // 1_000_000)
-    except StreamlitAPIException:  # the browser does not offer others, so this one went past it
-        raise InputError("Files of this name are not read.", field="file",
-                         hint=f"Use a name that ends in .{', .'.join(_ENDINGS)}.") from None
+    # Any name will do: the content decides, and a name that the widget refused would end the page.
+    file = st.file_uploader(label, key="upload_file",
+                            max_upload_size=tables.MOST_BYTES // 1_000_000)
     if file is None:
         st.download_button("An example file", example, "example.csv", "text/csv",
                            on_click="ignore", type="tertiary", icon=":material/description:")
