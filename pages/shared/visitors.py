@@ -107,8 +107,8 @@ def admit() -> None:
     if context is None or not Runtime.exists() or _VISITORS.let_in(context.session_id):
         return
     st.title("The server is busy", anchor=False)
-    st.info(f"**All places ({_VISITORS.limit}) are taken.** Your page opens by itself as soon as one "
-            "is free. The address keeps your settings.", icon=":material/hourglass_top:")
+    st.info(f"**All places ({_VISITORS.limit}) are taken.** Your page opens by itself as soon as "
+            "one is free. The address keeps your settings.", icon=":material/hourglass_top:")
     _retry(context.session_id)
     st.stop()
 
