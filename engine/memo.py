@@ -90,7 +90,7 @@ def _list(lines: Sequence[str]) -> str:
 
 def _text(words: str) -> str:
     """Words of a person can never become markup; what was escaped for Markdown is plain again."""
-    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~])", r"\1", words))
+    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~:])", r"\1", words))
 
 
 def _marked(words: str) -> str:

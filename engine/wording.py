@@ -85,8 +85,8 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def escape(words: str) -> str:
-    """Words of a data source without markup: two “$” in a sentence would become a formula."""
-    return re.sub(r"([\\`*_\[\]<>$~])", r"\\\1", words)
+    """Words of a data source without markup: two “$” would become a formula."""
+    return re.sub(r"([\\`*_\[\]<>$~:])", r"\\\1", words)
 
 
 def a(noun: str) -> str:
