@@ -24,7 +24,7 @@ test-all: $(VENV)/tested browser
 	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)
 
 bench: $(VENV)/tested
-	$(BIN)/python -m tests.benchmark
+	$(BIN)/python -m tests.benchmark $(if $(RECORD),--record)
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .

@@ -265,7 +265,8 @@ def _check_single(counts: Integers) -> None:
         raise InputError(
             f"{several:,} of {len(counts):,} people have several readings.", field="id",
             hint="Here every person gives one. Keep one reading of each, by a rule that does not "
-            "look at the values, such as the first visit; or show whole curves on Explore.")
+            "look at the values, such as the first visit; or show whole curves on Explore; or take "
+            "every row for another person, and state beside the odds how many one person has.")
 
 
 def _outside(numbers: Array, low: float, high: float) -> int:

@@ -98,4 +98,5 @@ def reset() -> None:
 
     now, usual = settings.current(), settings.Settings()
     settings.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
-                    delta=usual.delta, seed=usual.seed)
+                    delta=usual.delta, seed=usual.seed, group=usual.group,
+                    population=usual.population)

@@ -17,7 +17,10 @@ from engine import (
     feasible_smoothness,
     planner,
     preview,
+    published,
     regression_view,
+    release,
+    reuse,
     sites,
     sparse_interval_view,
     sparse_mean_view,
@@ -26,6 +29,7 @@ from engine import (
     wavelet_slopes,
 )
 from engine import holdout as protocol
+from engine.data_content import content_of
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
@@ -38,6 +42,7 @@ from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
 from pages.shared.settings import TASK, Settings, steps_of
 
+REUSED = reuse.SOURCE  # whose average is published twice
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 4
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
@@ -86,6 +91,17 @@ def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
         steps = store.get(digest((key, own)), partial(
             preview.with_own_budget, steps, source, mechanism, seed, own))
     return steps
+
+
+def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
+    """What publishing would cost, from public facts alone."""
+    key = digest(("quote", source, mechanism, budget))
+    return _store(source).get(key, lambda: published.quote(source, mechanism, budget))
+
+
+def content(source: Source) -> bytes:
+    """The hash by which the ledger knows these data."""
+    return _store(source).get(digest(("content", source)), lambda: content_of(source))
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
@@ -255,6 +271,13 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
 
     key = digest(("map", setting, people, epsilons, seed))
     return _store(setting.source).get(key, compute)
+
+
+def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
+    """Two releases of one average, with one draw or with fresh noise."""
+    delta = 1.0 / REUSED.n_curves**2
+    key = digest(("reuse", first, second, seed, is_fresh))
+    return _SHARED.get(key, lambda: reuse.reuse(first, second, delta, seed, is_fresh))
 
 
 def site_memory(source: Source) -> sites.Memory:

@@ -10,12 +10,16 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
-    ("", "rates.py", "Rates"),
     ("Compare", "sites.py", "Sites"),
+    ("Compare", "sweeps.py", "Sweeps"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
     ("Models", "sparse.py", "Sparse regression"),
+    ("Check", "rates.py", "Rates"),
+    ("Check", "audit.py", "Audit"),
+    ("Check", "reproduce.py", "Reproduce"),
+    ("Publish", "release.py", "Release"),
 )
 
 if __name__ == "__main__":
