@@ -57,7 +57,7 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes
         f"<p>{_marked(wording.not_covered(facts))}</p>",
         f"<p>{_text(wording.delta_explained(at.budget.delta))}</p>",
         "<h2>How this was found</h2>",
-        f"<p>By simulation: {_text(setting.mechanism.label.lower())} on made-up curves of the kind "
+        f"<p>By simulation: {_text(wording.uncapital(setting.mechanism.label))} on made-up curves of the kind "
         f"“{_text(facts.name)}”, values from {facts.value_low:g} to {facts.value_high:g} "
         f"{_text(facts.value_unit)}. Your curves may differ; leave room. Nobody’s data were "
         "used.</p>",
@@ -90,7 +90,7 @@ def _list(lines: Sequence[str]) -> str:
 
 def _text(words: str) -> str:
     """Words of a person can never become markup; what was escaped for Markdown is plain again."""
-    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~])", r"\1", words))
+    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~:])", r"\1", words))
 
 
 def _marked(words: str) -> str:

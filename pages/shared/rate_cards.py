@@ -250,7 +250,7 @@ def practice(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with right:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
-                    f"fresh data sets each, by *{setting.mechanism.label.lower()}*.")
+                    f"fresh data sets each, by *{wording.uncapital(setting.mechanism.label)}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
             job = begin(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
                         view.now.seed, total=len(values))

@@ -29,7 +29,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import settings
+    from pages.shared import layout, settings, visitors
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -54,6 +54,8 @@ if __name__ == "__main__":
     )
     theme = st.context.theme.type or "light"
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
+    visitors.admit()
     settings.load(page.url_path)
-    page.run()
+    with layout.user_errors():  # the last resort: whatever a page did not expect
+        page.run()
     settings.save()
