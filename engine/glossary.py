@@ -36,10 +36,10 @@ TERMS = (
     Term("δ", "The small chance that the limit set by ε may fail. It must stay far below one in "
          "the number of people.", "The strip of every page, More options",
          r"\delta \ll 1/n,\qquad\text{usually } 1/n^2", ("delta",)),
-    Term("Differential privacy", "A promise about a way to publish: whatever one person's data "
+    Term("Differential privacy", "A promise about a way to publish: whatever one person’s data "
          "are, what comes out would have been nearly as likely with others in their place.",
          "All pages", r"\Pr[M(D)\in A]\le e^{\varepsilon}\Pr[M(D')\in A]+\delta"),
-    Term("Unit of protection", "What may be exchanged without being noticed: one person's whole "
+    Term("Unit of protection", "What may be exchanged without being noticed: one person’s whole "
          "curve, one reading, one row, one machine. ε means nothing without it.",
          "The strip of every page"),
     Term("Neighbours", "Two data sets that differ in one unit of protection. Here one unit is "
@@ -59,7 +59,7 @@ TERMS = (
     Term("Sensitivity", "The most that replacing one unit can change what is computed, before "
          "noise. It decides how much noise is needed.", "The ledger, Methods",
          r"\Delta = \sup_{D\sim D'}\lVert f(D)-f(D')\rVert"),
-    Term("Privacy noise", "Random numbers that are added so that one person's part cannot be told "
+    Term("Privacy noise", "Random numbers that are added so that one person’s part cannot be told "
          "from chance.", "All pictures", r"f(D) + \text{scale}\cdot Z"),
     Term("Laplace noise", "Noise with two exponential tails. It gives δ = 0 if its scale is the "
          "sensitivity over ε.", "Summaries, Regression at single points",
@@ -92,7 +92,7 @@ TERMS = (
          "Bands, smoothing after a release"),
     Term("Ledger", "The list of what was spent: every message, its sensitivity, its noise, and "
          "how the costs add up.", "The fold What was spent, and Release"),
-    Term("μ", "The strength of Gaussian noise as one number: the attacker's task is to tell a "
+    Term("μ", "The strength of Gaussian noise as one number: the attacker’s task is to tell a "
          "normal variable from one moved by μ. Squares of μ add.", "The ledger",
          r"\delta(\varepsilon)=\Phi\big(\tfrac{\mu}{2}-\tfrac{\varepsilon}{\mu}\big)"
          r"-e^{\varepsilon}\Phi\big(-\tfrac{\mu}{2}-\tfrac{\varepsilon}{\mu}\big)",
@@ -101,7 +101,7 @@ TERMS = (
          "turned into (ε, δ) once, at the end.", "Sparse regression, Release",
          r"D_\alpha(M(D)\,\Vert\,M(D'))\le\rho\,\alpha", ("ρ", "zero-concentrated privacy")),
     Term("Trade-off curve", "For every rate of false alarms an attacker accepts, the most they can "
-         "catch. It says all about a method's protection.", "The odds card",
+         "catch. It says all about a method’s protection.", "The odds card",
          r"f(\alpha)=\inf\{\text{misses} : \text{false alarms}\le\alpha\}"),
     Term("Odds", "How often an attacker who knows everything else, and has two candidates for one "
          "person, picks the right one, at most.", "The odds card",
@@ -162,7 +162,7 @@ TERMS = (
     # -- who is trusted --
     Term("Central", "One trusted holder has all data and adds noise once.", "Sites, Rates",
          other_names=("trusted centre",)),
-    Term("Federated", "Each site keeps its people's data and adds its own noise before anything "
+    Term("Federated", "Each site keeps its people’s data and adds its own noise before anything "
          "leaves.", "Sites, Regression"),
     Term("Local", "Nobody is trusted: each person adds noise alone.", "Rates",
          other_names=("local privacy",)),

@@ -43,9 +43,10 @@ class ConstantsTable:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def constants_of(key: str) -> ConstantsTable:
-    """The table of a registered mechanism."""
-    return _TABLES[mechanisms.get(key).key]()
+def constants_of(key: str) -> ConstantsTable | None:
+    """The table of a registered mechanism; None where there is nothing to compare with."""
+    table = _TABLES.get(mechanisms.get(key).key)
+    return None if table is None else table()
 
 
 def _compared(what: str, printed: str, used: str,

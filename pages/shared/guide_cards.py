@@ -49,8 +49,9 @@ def chapter(key: str) -> None:
 
 
 def _links(found: handbook.Chapter) -> None:
-    """Links to the pages that a text names, in the order of the menu."""
-    named = [(script, title) for _, script, title in PAGES if found.names(title)]
+    """Links to the other pages that a text names, in the order of the menu."""
+    named = [(script, title) for section, script, title in PAGES
+             if found.names(title) and section != "Guide"]
     if named:
         st.markdown(":small[Pages named here]")
     for script, title in named:
@@ -89,7 +90,7 @@ def method_choice() -> str:
     """The method to read about; an address brings it back."""
     now = settings.current().about
     controls.bound(st.selectbox, "Method", now, lambda key: settings.change(about=key), "about",
-                   options=list(handbook.method_keys()), format_func=handbook.method_label)
+                   options=list(handbook.method_keys()), format_func=handbook.method_label, width=640)
     return now
 
 
