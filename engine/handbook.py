@@ -73,6 +73,20 @@ def measured(key: str) -> str:
     return _read("methods.md").part(title)
 
 
+@cache
+def exhibits(key: str) -> tuple[tuple[str, str], ...]:
+    """Names and titles of the exhibits that run a mechanism; else those of its paper."""
+    from engine.papers import papers  # on first use: they import what they run
+
+    arxiv = re.search(r"arXiv [\d.]+\d", mechanisms.get(key).reference)
+    all_of = [(paper, one) for paper in papers() for one in paper.exhibits]
+    found = [(paper, one) for paper, one in all_of
+             if any(cell.mechanism.key == key for cell in one.work("quick").cells)]
+    found = found or [(paper, one) for paper, one in all_of
+                      if arxiv is not None and arxiv.group() in paper.reference]
+    return tuple((f"{paper.key}/{one.key}", one.title) for paper, one in found)
+
+
 def method_keys() -> tuple[str, ...]:
     """Keys of all mechanisms, in their order."""
     return tuple(cls.key for cls in mechanisms.all())

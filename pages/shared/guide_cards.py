@@ -90,7 +90,8 @@ def method_choice() -> str:
     """The method to read about; an address brings it back."""
     now = settings.current().about
     controls.bound(st.selectbox, "Method", now, lambda key: settings.change(about=key), "about",
-                   options=list(handbook.method_keys()), format_func=handbook.method_label, width=640)
+                   options=list(handbook.method_keys()), format_func=handbook.method_label,
+                   width=640)
     return now
 
 
@@ -111,10 +112,23 @@ def method(key: str) -> None:
     with layout.fold("Formula", "method_formula") as is_open:
         if is_open:
             st.latex(cls.formula)
+    with layout.fold("Figures and tables of papers, run again here", "method_exhibits") as is_open:
+        if is_open:
+            exhibits(key)
     if handbook.measured(key):
         with layout.fold("What was measured here", "method_measured") as is_open:
             if is_open:
                 st.markdown(handbook.measured(key))
+
+
+def exhibits(key: str) -> None:
+    """Links to the figures and tables of papers that this method is in."""
+    found = handbook.exhibits(key)
+    for name, title in found:
+        st.page_link(_FOLDER / "reproduce.py", label=title, icon=":material/arrow_forward:",
+                     query_params={"s": f"exhibit-{name}"})
+    if not found:
+        st.markdown("None: this method was derived here, and no paper has figures of it.")
 
 
 def _part(notes: handbook.Chapter, title: str) -> None:

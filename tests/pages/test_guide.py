@@ -95,3 +95,11 @@ def test_formula_and_measurements_are_one_click_away():
 def test_all_methods_stand_in_one_table():
     at = visit("methods", fold_all_methods=True)
     assert len(at.dataframe[0].value) == len(mechanisms.all())
+
+
+def test_figures_of_papers_that_run_a_method_are_linked():
+    at = visit("methods", "about-wavelet_pointwise", fold_method_exhibits=True)
+    links = {link.proto.label: link.proto.query_string for link in at.get("page_link")}
+    titles = dict(handbook.exhibits("wavelet_pointwise"))
+    assert titles["federated_wavelets/experiment-2"] in links
+    assert "exhibit-federated_wavelets" in links[titles["federated_wavelets/experiment-2"]]
