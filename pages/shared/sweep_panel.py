@@ -285,7 +285,8 @@ class Ran:
         run = self.chosen.run
         each = f"{run.repeats} fresh data sets each" if self.chosen.source.is_random else \
             f"{run.draws} releases of the same curves each"
-        text = f"{each}, by {wording.uncapital(self.chosen.mechanism.label)}; bars: two standard errors. "
+        method = wording.uncapital(self.chosen.mechanism.label)
+        text = f"{each}, by {method}; bars: two standard errors. "
         if view.kind == PRIVACY:
             text += "The truth is not known: only the error from privacy noise is shown. "
         if any(line.theory is not None for line in view.lines):
