@@ -22,8 +22,7 @@ class Term:
 
     @property
     def title(self) -> str:
-        others = ", ".join(self.other_names)
-        return f"{self.name} ({others})" if others else self.name
+        return " · ".join((self.name, *self.other_names))
 
 
 TERMS = (

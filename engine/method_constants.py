@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine import accounting
+from engine import accounting, wording
 from engine.functional_release import FunctionalRelease
 from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
@@ -53,8 +53,12 @@ def _compared(what: str, printed: str, used: str,
               rows: Sequence[tuple[str, float, float]]) -> ConstantsTable:
     """Two numbers a row and the first over the second."""
     return ConstantsTable((what, printed, used, "Ratio"), tuple(
-        (name, f"{first:.3g}", f"{second:.3g}", f"{first / second:.2f}")
+        (name, _short(first), _short(second), _short(first / second))
         for name, first, second in rows))
+
+
+def _short(value: float) -> str:
+    return wording.small(value) if value < 0.001 else wording.number(value)
 
 
 # -- Gaussian noise for averages of curves ------------------------------------------------------
@@ -92,7 +96,7 @@ def _whole_curve() -> ConstantsTable:
     source, budget = RegressionPoints(n_curves=64_000, n_servers=16), (Budget(1.0, 1e-5),)
     printed, used = (WaveletGlobal(plan_rule=rule).exact_risk(source, budget) or math.nan
                      for rule in ("literal", "tuned"))
-    rows.append(("Mean squared error, 16 sites of 4000, ε = 1, δ = 1e-05", printed, used))
+    rows.append(("Mean squared error, 16 sites of 4000, ε = 1, δ = 10⁻⁵", printed, used))
     return _compared("Periodic wavelets, level 6", "As published", "Used here", rows)
 
 
@@ -165,8 +169,8 @@ def _truthful_bits() -> ConstantsTable:
     for epsilon in (0.5, 1.0, 2.0):
         method = SparseMeanSigns(per_machine=1)
         plan = method.plan(setting.sizes, (Budget(epsilon),) * setting.machines, setting.facts)
-        rows.append((f"{epsilon:g}", f"{100 * (1 - float(method.turn_chance(plan)[0])):.3g}",
-                     f"{float(method.gain(plan)[0]) ** 2:.3g}"))
+        rows.append((f"{epsilon:g}", _short(100 * (1 - float(method.turn_chance(plan)[0]))),
+                     _short(float(method.gain(plan)[0]) ** 2)))
     return ConstantsTable(("ε, one bit each", "Bits told as they are, in 100",
                            "Variance of an answer"), tuple(rows))
 
@@ -190,7 +194,7 @@ def _numbers() -> ConstantsTable:
     for setting, name in names.items():
         found = UnivariateMean(setting=setting).expected_error(
             source.sizes, (Budget(1.0),) * source.n_servers, source.facts)
-        rows.append((name, f"{math.sqrt(found or math.nan):.3g}"))
+        rows.append((name, _short(math.sqrt(found or math.nan))))
     return ConstantsTable(("200 people with 50 numbers in 0 … 1, ε = 1",
                            "Standard deviation of the noise in the mean"), tuple(rows))
 
