@@ -56,7 +56,7 @@ TERMS = (
          "The choice Method on every page", r"M : \text{data} \to \text{random output}",
          ("method",)),
     Term("Sensitivity", "The most that replacing one unit can change what is computed, before "
-         "noise. It decides how much noise is needed.", "The ledger, Methods",
+         "noise. It decides how much noise is needed.", "The ledger, Method notes",
          r"\Delta = \sup_{D\sim D'}\lVert f(D)-f(D')\rVert"),
     Term("Privacy noise", "Random numbers that are added so that one person’s part cannot be told "
          "from chance.", "All pictures", r"f(D) + \text{scale}\cdot Z"),

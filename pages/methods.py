@@ -1,4 +1,4 @@
-"""Methods: what each promises, why its noise is enough, and what papers misprint."""
+"""Method notes: what each promises, why its noise is enough, and what papers misprint."""
 
 import streamlit as st
 

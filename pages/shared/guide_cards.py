@@ -1,4 +1,4 @@
-"""The parts of Guide and Methods: chapters, the glossary, and notes on each method."""
+"""The parts of Guide and Method notes: chapters, the glossary, and notes on each method."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class Settings:
     `sites` is the table of Sites; the sites of a file are never kept here.
     `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
-    belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Methods,
+    belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
     `unknown` and `target` (None: a seventieth of the range of the values) to Plan. `part`,
     `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
     planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit.

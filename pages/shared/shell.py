@@ -21,7 +21,7 @@ PAGES = (
     ("Check", "reproduce.py", "Reproduce"),
     ("Publish", "release.py", "Release"),
     ("Guide", "guide.py", "Guide"),
-    ("Guide", "methods.py", "Methods"),
+    ("Guide", "methods.py", "Method notes"),
 )
 
 if __name__ == "__main__":

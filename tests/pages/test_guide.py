@@ -1,4 +1,4 @@
-"""Guide and Methods: they render, links open a chapter or a method, and the glossary is searched."""
+"""Guide and Method notes: they render, links open a chapter or a method, and the glossary is searched."""
 
 import dataclasses
 

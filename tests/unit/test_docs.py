@@ -94,7 +94,7 @@ def test_every_page_of_the_menu_stands_in_the_table_of_the_guide_and_of_the_read
     assert f"*{title}*" in text(ROOT / "README.md")
 
 
-@pytest.mark.parametrize("title", [t for t in TITLES if t not in ("Guide", "Methods", "Explore")])
+@pytest.mark.parametrize("title", [t for t in TITLES if t not in ("Guide", "Explore")])
 def test_every_page_is_explained_beyond_the_table(title):
     others = [key for key in handbook.CHAPTERS if key != "first_steps"]
     assert any(handbook.chapter(key).names(title) for key in others)
