@@ -199,6 +199,9 @@ class NoisyGradient(Mechanism):
         return ((cls.label, {}),
                 (f"{cls.label}, as published", {"scheme": "split", "constants": "published"}))
 
+    def why_not_published(self, budget: Budget) -> str:
+        return ""
+
     # -- what a model says ------------------------------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:

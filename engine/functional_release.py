@@ -360,6 +360,12 @@ class FunctionalRelease(Mechanism):
         super().__post_init__()
         self.check_task()
 
+    def why_not_published(self, budget: Budget) -> str:
+        if self.task != RISK_MINIMISATION.key:
+            return ""
+        return ("Its coefficients are found by iteration, to a tolerance that is no part of the "
+                "proof, so it can be looked at, not published.")
+
     def check_task(self) -> None:
         """Refuse what this mechanism cannot summarise, or what a printed constant gets wrong."""
 

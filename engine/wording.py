@@ -46,6 +46,11 @@ def small(value: float) -> str:
     return f"{digits.removesuffix('.0')}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
+def power_of_two(exponent: int) -> str:
+    """2⁻²⁰."""
+    return f"2{str(exponent).translate(_SUPERSCRIPTS)}"
+
+
 def times(ratio: float) -> str:
     """How many times: two digits, or "more than 100"."""
     if ratio >= 100:
@@ -80,8 +85,8 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def escape(words: str) -> str:
-    """Words of a data source without markup: two “$” in a sentence would become a formula."""
-    return re.sub(r"([\\`*_\[\]<>$~])", r"\\\1", words)
+    """Words of a data source without markup: two “$” would become a formula."""
+    return re.sub(r"([\\`*_\[\]<>$~:])", r"\\\1", words)
 
 
 def a(noun: str) -> str:
@@ -540,5 +545,10 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+_NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
+
+
 def uncapital(text: str) -> str:
-    return text[:1].lower() + text[1:]
+    """The first letter small, as inside a sentence; abbreviations and people keep theirs."""
+    keeps = text[1:2].isupper() or text.startswith(_NAMES_OF_PEOPLE)
+    return text if keeps else text[:1].lower() + text[1:]

@@ -19,7 +19,7 @@ from pages.shared import (
 now, source = settings.current(), settings.source()
 facts = source.facts
 
-st.title(wording.title(facts), anchor=False)
+st.title(wording.escape(wording.title(facts)), anchor=False)
 layout.link_problems()
 
 try:

@@ -65,6 +65,11 @@ class Frl(Selection, KernelRelease):
     def noise_law(self) -> str:
         return self.noise
 
+    def why_not_published(self, budget: Budget) -> str:
+        if self.noise != "norm":
+            return super().why_not_published(budget)
+        return "There is no hardened sampler of noise by norm. Choose Laplace noise."
+
     def shown(self) -> tuple[Parameter, ...]:
         """A density is released in cosines, where the kernel plays no part."""
         hidden = ("kernel", "smoothness") if self.task == DENSITY.key else ()

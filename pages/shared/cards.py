@@ -23,7 +23,7 @@ from engine.rates import rates
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts, Spend
 from pages.shared import components as pieces
-from pages.shared import layout, odds_card, pins, run, settings
+from pages.shared import layout, odds_card, odometer, pins, run, settings
 
 _PICTURE = settings.PICTURE
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
@@ -118,6 +118,7 @@ def strip(scene: Scene) -> None:
                          max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
          for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
         scene.at, facts, pure=scene.budget.is_pure)
+    odometer.line(scene.source)
 
 
 def pinnable_strip(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], at: int,
@@ -125,9 +126,10 @@ def pinnable_strip(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budget
                    reason: str = "", **options: Any) -> None:
     """The strip, whose scenario is kept when the visitor asks for it.
 
-    `pins_here` says whether the page has a scenario, and `reason` why this one cannot be pinned.
+    `pins_here` says whether there is a scenario, and `reason` why this one cannot be pinned.
     """
     own, page = facts.kind == "upload", pins.page()
+    pins_here = pins_here and page in pins.PAGES
     token = settings.encode(settings.current())
     name = "" if own else pins.name_of(page, token)
     reason = "Your own curves cannot be pinned: a pin is a link." if own else (

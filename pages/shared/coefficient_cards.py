@@ -16,7 +16,7 @@ from engine.figures import coefficients as figures
 from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
-from pages.shared import cards, controls, layout, odds_card, run, settings
+from pages.shared import cards, controls, layout, odds_card, odometer, run, settings
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
@@ -86,6 +86,7 @@ def strip(view: View) -> None:
         wording.number(words.total(view.shown.typical)), view.facts.value_unit)
     cards.fixed_strip(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
                       wording.odds_short(odds), typical)
+    odometer.line(settings.source(TASK))
 
 
 def promise(view: View) -> None:

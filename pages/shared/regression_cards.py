@@ -20,7 +20,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, odds_card, run, settings, upload_panel
+from pages.shared import cards, controls, layout, odds_card, odometer, run, settings, upload_panel
 
 TASK = WAVELET_REGRESSION.key
 _OWN = "Your own network"
@@ -97,6 +97,7 @@ def strip(view: View) -> None:
     cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
                       wording.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
                       "reading")
+    odometer.line(_source())
 
 
 def promise(view: View) -> None:

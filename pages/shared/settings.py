@@ -6,6 +6,7 @@ The address holds one readable parameter, `s`: the settings that differ from the
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine import shape
+from engine import handbook, shape
 from engine.amplification import MOST_PEOPLE
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
@@ -43,7 +44,8 @@ from engine.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.types import Budget
-from pages.shared import pins, site_table
+from pages.shared import pins, site_table, sweep_choice
+from pages.shared.sweep_choice import SweepChoice
 
 TASK = MEAN_FUNCTION.key
 _BESIDE = (WaveletPointwise, SparseInference, SparseHeterogeneous)
@@ -58,6 +60,9 @@ MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            SPARSE_REGRESSION.key: (("rows_source", "x"), ("rows_mechanism", "y"))}
 # Tasks whose records are rows of numbers.
 OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)
+# Tasks whose records are whole curves.
+OF_CURVES = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key, COVARIANCE.key,
+                       VARYING_COEFFICIENTS.key})
 SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
              VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
@@ -70,13 +75,21 @@ COMPARE = "compare"  # the page whose address carries pins
 PICTURE = "picture"  # the key of the live picture
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
+AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
+_WITHOUT_UPLOADS = ("audit",)  # pages that never show the visitor's own data
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
+            "part": AUDIT_PARTS, "around": ("small", "screen"), "draw": ("same", "fresh"),
+            "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY), "about": handbook.method_keys(),
             "shape": ("", *shape.KINDS)}
+_EPSILONS = ("epsilon", "again")
+# Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
+_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.audit_view:names",
+          "variant": "engine.broken:names", "limits": "engine.coverage_lab:names"}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -104,8 +117,12 @@ class Settings:
     """One view of the dashboard; `delta` None means 1/n².
 
     `sites` is the table of Sites; the sites of a file are never kept here.
+    `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
-    belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
+    belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
+    `unknown` and `target` (None: a seventieth of the range of the values) to Plan. `part`,
+    `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
+    planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit.
     Odds are those of a person with `group` protected units; `population` is the size of the group
     that a secret random sample was declared to be drawn of, None where nothing was declared.
     """
@@ -126,6 +143,7 @@ class Settings:
     unknown: str = "epsilon"
     target: float | None = None
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
+    sweep: SweepChoice = field(default_factory=SweepChoice)
     effects_source: Source = field(default_factory=_USUAL["effects_source"])
     effects_mechanism: Mechanism = field(default_factory=_USUAL["effects_mechanism"])
     readings_source: Source = field(default_factory=_USUAL["readings_source"])
@@ -133,6 +151,7 @@ class Settings:
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
     summary: str = SUMMARIES[0]
+    exhibit: str = ""
     dense_source: Source = field(default_factory=_USUAL["dense_source"])
     dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
     density_source: Source = field(default_factory=_USUAL["density_source"])
@@ -152,6 +171,15 @@ class Settings:
     shape_first: float | None = None
     shape_second: float | None = None
     shape_level: float | None = None
+    part: str = AUDIT_PARTS[0]
+    audited: str = ""
+    around: str = "small"
+    variant: str = ""
+    limits: str = "point"
+    again: float = 2.0
+    draw: str = "same"
+    chapter: str = handbook.CHAPTERS[0]
+    about: str = handbook.method_keys()[0]
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -174,7 +202,7 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in ("epsilon", "delta", "seed", *_CHOICES, "target", "point", "group",
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "point", "group",
                  "population", *SHAPE_NUMBERS):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
@@ -189,6 +217,7 @@ def encode(settings: Settings) -> str:
                                            for g in settings.network.groups))
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
+    words += sweep_choice.words(settings.sweep)
     return "~".join(words)
 
 
@@ -255,13 +284,13 @@ def _has_a_page(letter: str, cls: Any) -> bool:
 def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:
     """One more setting, or a problem noted."""
     try:
-        if name == "epsilon":
+        if name in _EPSILONS:
             value: Any = checked_epsilon(float(text))
         elif name == "delta":
             value = Budget(1.0, float(text)).delta
         elif name == "seed":
             value = checked_seed(int(text))
-        elif name in _CHOICES and text in _CHOICES[name]:
+        elif text in _choices(name):
             value = text
         elif name == "target":
             value = checked_target(float(text))
@@ -281,6 +310,9 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = checked_number(float(text), name)
         elif name == "sites":
             value = site_table.rows_of_word(text)
+        elif name.startswith("sweep."):
+            value = _swept(settings.sweep, name.removeprefix("sweep."), text)
+            name = "sweep"
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:
@@ -289,6 +321,20 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         problems.append(name)
         return settings
     return replace(settings, **{name: value})
+
+
+def _swept(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
+    if name == "task" and text not in MEMBERS:
+        raise ValueError(text)
+    return sweep_choice.with_word(chosen, name, text)
+
+
+def _choices(name: str) -> Sequence[str]:
+    """The words that a setting can be, () for one that is no choice."""
+    if name not in _FOUND:
+        return _CHOICES.get(name, ())
+    module, _, function = _FOUND[name].partition(":")
+    return getattr(importlib.import_module(module), function)()
 
 
 def _network(text: str) -> Network:
@@ -452,9 +498,11 @@ def _picture_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
-    token = "" if uploaded(task) else encode(st.session_state.settings)
-    if page == COMPARE and not uploaded(task) and pins.kept() != st.session_state.get("left_out"):
+    chosen = {"summaries": current().summary, "sweeps": current().sweep.task}
+    task = chosen.get(page) or _PAGE_TASKS.get(page, TASK)
+    own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    token = "" if own else encode(st.session_state.settings)
+    if page == COMPARE and not own and pins.kept() != st.session_state.get("left_out"):
         token = pins.join(token, pins.kept())
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
@@ -528,4 +576,4 @@ def chosen_delta(of: Source) -> float:
 
 def usual_delta(of: Source) -> float:
     """1/n²: far below 1/n, at which a method could publish one whole curve and still pass."""
-    return 1.0 / of.sizes.n_curves**2
+    return 1.0 / max(2, of.sizes.n_curves) ** 2  # a single curve would make it 1

@@ -25,6 +25,7 @@ from pages.shared import (
     holdout_cards,
     layout,
     odds_card,
+    odometer,
     run,
     settings,
     site_table,
@@ -144,6 +145,7 @@ def strip(view: View) -> None:
     cards.pinnable_strip([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
         site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
         view.facts, key="sites_strip", reason=_NOT_LINKED if view.is_fixed else "")
+    odometer.line(settings.source())
 
 
 def choices(view: View) -> None:

@@ -24,6 +24,7 @@ from pages.shared import (
     controls,
     layout,
     odds_card,
+    odometer,
     rows_panel,
     run,
     settings,
@@ -83,6 +84,7 @@ def strip(view: View) -> None:
     cards.fixed_strip(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
                       "sparse_strip", wording.odds_short(odds_card.of(shown.spends)),
                       wording.number(shown.typical), words.UNIT, "row")
+    odometer.line(settings.source(TASK))
 
 
 def choices() -> None:

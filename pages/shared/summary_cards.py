@@ -27,6 +27,7 @@ from pages.shared import (
     controls,
     layout,
     odds_card,
+    odometer,
     rows_panel,
     run,
     settings,
@@ -75,6 +76,7 @@ def strip(view: View) -> None:
     cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
                       "" if odds is None else wording.odds_short(odds), error, _unit(view),
                       "record" if _unit(view) else "curve")
+    odometer.line(view.source)
 
 
 def _unit(view: View) -> tuple[str, str] | None:

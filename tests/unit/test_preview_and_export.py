@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from engine.preview import (
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
+from engine.tables import read_table
 from engine.types import Budget
 
 SOURCE = SparseCurves(n_curves=100, n_observations_per_curve=8)
@@ -185,6 +187,19 @@ def test_the_numbers_file_holds_the_picture_and_how_to_make_it_again():
     assert len(rows) == 101
     assert float(rows[7]["possible release 3"]) == pytest.approx(SHOWN.releases[13, 2, 7], rel=1e-5)
     assert float(rows[7]["true average"]) == pytest.approx(SHOWN.truth[7], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["Age", '=HYPERLINK("x","y")', "+1", "a,b", "@SUM(A1)"])
+def test_the_numbers_file_is_read_again_by_the_reader_of_uploads(name):
+    facts = replace(SHOWN.data.facts, time_name=name, time_unit="")
+    shown = replace(SHOWN, data=replace(SHOWN.data, facts=facts))
+    table = read_table(export.numbers_csv(shown, 13, {"person": "a\n# b"}))
+    assert table.n_rows == 101
+    assert table.columns[0] == export.safe_cell(name)
+    assert table.columns[1] == "without protection"
+    found = table.numbers("true average")
+    assert found.values == pytest.approx(SHOWN.truth, rel=1e-5)
+    assert (found.missing, found.unreadable) == (0, 0)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])

@@ -237,3 +237,11 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
         wording.delta_explained(DELTA), wording.enough(6.0, "smoothing"),
         *wording.source_tag(CHILDREN), *wording.unit_tag(CHILDREN)]).lower()
     assert [word for word in forbidden if word in text] == []
+
+
+@pytest.mark.parametrize("label, inside", [
+    ("Adaptive mean", "adaptive mean"), ("ICLP, absolute penalty", "ICLP, absolute penalty"),
+    ("Bernstein polynomials", "Bernstein polynomials"), ("Gaussian process", "Gaussian process"),
+    ("A few coefficients (FRL)", "a few coefficients (FRL)")])
+def test_inside_a_sentence_a_label_is_small_but_for_names_and_abbreviations(label, inside):
+    assert wording.uncapital(label) == inside
