@@ -6,12 +6,14 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from engine import (
     audit,
+    audit_view,
     broken,
     executors,
     experiments,
@@ -29,6 +31,7 @@ from engine.rates import rates
 from engine.registry import parameters
 from engine.sources import sources
 from engine.sweeps import run_sweep
+from engine.types import Budget
 
 _SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}
 
@@ -91,6 +94,13 @@ def _parser() -> argparse.ArgumentParser:
     auditing.add_argument("mechanism", nargs="?", help="key of one mechanism (default: all)")
     auditing.add_argument("--broken", metavar="NAME", help="audit a broken variant instead, which "
                           "must be caught; “all” takes every one, of the mechanism if one is given")
+    auditing.add_argument("--epsilon", type=float, action="append", metavar="E", help="claim to "
+                          "audit at, instead of the usual one; may be given several times")
+    auditing.add_argument("--scenario", metavar="FILE", help="audit the mechanism of a scenario at "
+                          "its budget, around its simulated data (- for standard input)")
+    auditing.add_argument("--small", action="store_true", help="with --scenario: around small data "
+                          "that are made for the attack")
+    auditing.add_argument("--executor", default="serial", help="serial (default) or processes:N")
     auditing.add_argument("--seconds", type=float, default=20.0,
                           help="at most so long for each (default: 20)")
     auditing.add_argument("--tries", type=int, default=4000,
@@ -106,9 +116,7 @@ def _parser() -> argparse.ArgumentParser:
 def _audit(options: argparse.Namespace) -> int:
     """0 only if every claim holds, or every broken variant is caught."""
     reports = []
-    for name, what, case in _audited(options):
-        report = audit.audit_case(case, options.seed, tries=options.tries, runs=options.runs,
-                                  seconds=options.seconds)
+    for (name, what, _), report in _audits(_audited(options), options):
         reports.append({"name": name, **({"what": what} if what else {}), **report.plain()})
         if not options.json:
             print(_verdict(name, what, report), flush=True)
@@ -119,7 +127,41 @@ def _audit(options: argparse.Namespace) -> int:
     return 0 if as_it_should else 1
 
 
-def _audited(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
+Audited = tuple[str, str, Callable[..., audit.Report]]  # name, what is wrong with it, its audit
+
+
+def _audits(chosen: list[Audited], options: argparse.Namespace
+            ) -> Iterator[tuple[Audited, audit.Report]]:
+    """Every audit with its report, in order."""
+    with executors.make(options.executor) as executor:
+        limits = {"tries": options.tries, "runs": options.runs, "seconds": options.seconds}
+        futures = [executor.submit(one[2], seed=options.seed, **limits) for one in chosen] if (
+            executors.n_workers(executor) > 1) else None
+        for k, one in enumerate(chosen):
+            report = futures[k].result() if futures else one[2](seed=options.seed, **limits)
+            yield one, report
+
+
+def _audited(options: argparse.Namespace) -> list[Audited]:
+    """What is audited: a scenario, all cases, or broken variants, at every ε that was given."""
+    if options.scenario:
+        return [_of_scenario(options)]
+    found = [(name, what, at) for name, what, case in _cases(options)
+             for at in ([case.at(Budget(epsilon, case.budget.delta)) for epsilon in options.epsilon]
+                        if options.epsilon else [case])]
+    return [(name, what, partial(audit.audit_case, case)) for name, what, case in found]
+
+
+def _of_scenario(options: argparse.Namespace) -> Audited:
+    chosen = scenario.from_json(_text(options.scenario))
+    asked = audit_view.Attack(
+        chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
+        None if options.small else chosen.source, options.broken or "")
+    what = broken.get(asked.variant).what if asked.variant else ""
+    return asked.variant or asked.mechanism.key, what, partial(audit_view.finished, asked)
+
+
+def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
     """Names, what is wrong with each where something is, and cases."""
     cls = mechanisms.get(options.mechanism) if options.mechanism else None
     if options.broken is None:

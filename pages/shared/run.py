@@ -18,6 +18,7 @@ from engine import (
     planner,
     preview,
     regression_view,
+    reuse,
     sites,
     sparse_interval_view,
     sparse_mean_view,
@@ -38,6 +39,7 @@ from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
 from pages.shared.settings import TASK, Settings, steps_of
 
+REUSED = reuse.SOURCE  # whose average is published twice
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 4
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
@@ -255,6 +257,13 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
 
     key = digest(("map", setting, people, epsilons, seed))
     return _store(setting.source).get(key, compute)
+
+
+def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
+    """Two releases of one average, with one draw or with fresh noise."""
+    delta = 1.0 / REUSED.n_curves**2
+    key = digest(("reuse", first, second, seed, is_fresh))
+    return _SHARED.get(key, lambda: reuse.reuse(first, second, delta, seed, is_fresh))
 
 
 def site_memory(source: Source) -> sites.Memory:

@@ -13,6 +13,8 @@ from typing import Any
 
 import streamlit as st
 
+from engine import audit_view, broken
+from engine.coverage_lab import KINDS
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
@@ -55,6 +57,9 @@ MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            SPARSE_REGRESSION.key: (("rows_source", "x"), ("rows_mechanism", "y"))}
 # Tasks whose records are rows of numbers.
 OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)
+# Tasks whose records are whole curves.
+OF_CURVES = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key, COVARIANCE.key,
+                       VARYING_COEFFICIENTS.key})
 SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
              VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
@@ -65,12 +70,18 @@ VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
 PICTURE = "picture"  # the key of the live picture
 LONGEST_TEXT = 400  # characters of a parameter that is text
+AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
+_WITHOUT_UPLOADS = ("audit",)  # pages that never show the visitor's own data
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
-            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES}
+            "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
+            "part": AUDIT_PARTS, "audited": ("", *(s.key for s in audit_view.subjects())),
+            "around": ("small", "screen"), "variant": ("", *(b.name for b in broken.bugs())),
+            "limits": tuple(KINDS), "draw": ("same", "fresh")}
+_EPSILONS = ("epsilon", "again")
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -94,6 +105,8 @@ class Settings:
     `sites` is the table of Sites; the sites of a file are never kept here.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
+    `part`, `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant`
+    (a planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit.
     """
 
     source: Source = field(default_factory=_USUAL["source"])
@@ -129,6 +142,13 @@ class Settings:
     labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
     rows_source: Source = field(default_factory=_USUAL["rows_source"])
     rows_mechanism: Mechanism = field(default_factory=_USUAL["rows_mechanism"])
+    part: str = AUDIT_PARTS[0]
+    audited: str = ""
+    around: str = "small"
+    variant: str = ""
+    limits: str = next(iter(KINDS))
+    again: float = 2.0
+    draw: str = "same"
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -151,7 +171,7 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in ("epsilon", "delta", "seed", *_CHOICES, "target", "point"):
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, "target", "point"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -227,7 +247,7 @@ def _has_a_page(letter: str, cls: Any) -> bool:
 def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:
     """One more setting, or a problem noted."""
     try:
-        if name == "epsilon":
+        if name in _EPSILONS:
             value: Any = checked_epsilon(float(text))
         elif name == "delta":
             value = Budget(1.0, float(text)).delta
@@ -373,7 +393,8 @@ def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
     task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
-    token = "" if uploaded(task) else encode(st.session_state.settings)
+    own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    token = "" if own else encode(st.session_state.settings)
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
         return

@@ -12,6 +12,7 @@ PAGES = (
     ("", "plan.py", "Plan"),
     ("", "rates.py", "Rates"),
     ("Compare", "sites.py", "Sites"),
+    ("Check", "audit.py", "Audit"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
