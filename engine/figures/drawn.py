@@ -19,7 +19,7 @@ from engine.types import Array
 
 ROLES = ("text", "quiet", "raw", "truth", "without", "bias", "page", "gradient", "functional")
 GUESS = "Your guess"
-_LETTER = 0.53  # width of an average letter, as a share of the size of the text
+_LETTER = 0.48  # width of an average letter, as a share of the size of the text
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Axis:
 
 
 def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:
-    return tuple((value, f"{value:g}") for value in values)
+    return tuple((value, f"{value:g}".replace("-", "−")) for value in values)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Look:
     thick: float = 1.0
 
 
-WIDE, NARROW = Look(860, 430), Look(350, 330)
+WIDE, NARROW = Look(860, 380), Look(350, 330)
 PRESENTED, PRESENTED_NARROW = Look(1000, 500, 18, 1.36), Look(350, 360, 15, 1.36)
 PRINTED = Look(700, 300)
 
@@ -197,7 +197,7 @@ def _dot(x: float, y: float, mark: Mark, size: float) -> str:
     colour_of = f"var(--pc-{mark.role})"
     line = f"stroke:{colour_of};stroke-width:{0.45 * size:.2f}"
     if mark.shape == "cross":
-        r = 0.9 * size
+        r, line = 1.6 * size, f"stroke:{colour_of};stroke-width:{0.6 * size:.2f}"
         return (f'<path d="M{x - r:.1f} {y - r:.1f}l{2 * r:.1f} {2 * r:.1f}m0 {-2 * r:.1f}'
                 f'l{-2 * r:.1f} {2 * r:.1f}" style="{line}"/>')
     if mark.shape == "square":

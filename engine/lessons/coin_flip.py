@@ -13,7 +13,6 @@ from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
-from engine.types import Array
 from engine.untrusted_means import Plan
 
 PUPILS, COPIED = 200, 0.3
@@ -99,8 +98,8 @@ def _picture(found: Answers, words: dict[str, str]) -> Picture:
     order = np.lexsort((found.said != found.true, ~found.said))
     said, turned = found.said[order], (found.said != found.true)[order]
     place = np.arange(PUPILS)
-    x: Array = 100 * (place // _ROWS + 0.5) * _ROWS / PUPILS
-    y: Array = place % _ROWS + 1.0
+    x = np.asarray(100 * (place // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
+    y = place % _ROWS + 1.0
     true, estimate = 100 * float(found.true.mean()), 100 * found.estimate
 
     def line(at: float, role: str, label: str, dash: str, after: bool = True) -> Mark:

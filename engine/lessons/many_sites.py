@@ -20,7 +20,7 @@ SITES = (1, 2, 5, 10, 20)
 BUDGET = Budget(1.0, 1 / CHILDREN**2)
 _METHOD = AdaptiveMean()
 _REPEATS = 24
-_WORST = 6.0  # cm that are shown
+_ROOM = 1.5  # times the largest error together is shown
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,12 @@ def _said(error: float) -> str:
 
 def _picture(found: Errors) -> Picture:
     at = np.array(SITES, dtype=float)
-    known = np.concatenate([found.together, found.alone[np.isfinite(found.alone)]])
-    top = min(_WORST, math.ceil(2 * float(known.max())) / 2)
-    alone = np.where(found.alone <= top, found.alone, np.nan)
+    top = math.ceil(2 * _ROOM * float(found.together.max())) / 2
     marks = (
         Mark(at, np.full(len(at), found.floor), "without", "Without protection", dash="6,4"),
         Mark(at[:1], found.together[:1], "gradient", "One trusted centre", "dot"),
         Mark(at, found.together, "gradient", "Hospitals together", width=2.6, after=True),
-        Mark(at, alone, "functional", "One hospital alone", dash="10,2", after=True))
+        Mark(at, found.alone, "functional", "One hospital alone", dash="10,2", after=True))
     alt = f"Error against hospitals; one trusted centre has {found.together[0]:.2f} cm."
     return Picture(
         Axis("Hospitals that share the children (log scale)", 1, 20, plain_ticks(*SITES),

@@ -41,7 +41,7 @@ class ReusedNoise(Lesson):
         "To save work, the programmer uses the same random draw both times. It only gets another "
         "size, and the sizes are public.",
         "Both releases are in the picture. The average that they protect is not.")
-    ask = "Where is the average that was protected? Drag the squares, or draw with the mouse."
+    ask = "Where is the average that was protected? Drag the squares, or draw."
     shows = ("Out of the two releases the average comes back exactly: to **{places} decimal "
              "places**. The noise in them was of {noise_first} and {noise_second}.")
     explains = (

@@ -52,7 +52,7 @@ class WhatEpsilonDoes(Lesson):
         "Their average growth curve is to be published. Noise is added first, so that no child’s "
         "curve can be read back.",
         "How much noise is set by the protection (ε). Here it is **ε = {epsilon}**.")
-    ask = "Where will the published curve run? Drag the squares, or draw with the mouse."
+    ask = "Where will the published curve run? Drag the squares, or draw."
     shows = ("The published curve is typically **{typical} cm** from the true average. Thin lines: "
              "other releases that were as likely.")
     explains = (

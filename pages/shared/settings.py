@@ -16,6 +16,7 @@ import streamlit as st
 from engine import audit_view, broken
 from engine.coverage_lab import KINDS
 from engine.errors import InputError
+from engine.lessons import lessons
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -71,7 +72,7 @@ LINES = ("curves", "without", "truth")
 PICTURE = "picture"  # the key of the live picture
 LONGEST_TEXT = 400  # characters of a parameter that is text
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
-_WITHOUT_UPLOADS = ("audit",)  # pages that never show the visitor's own data
+_WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
@@ -80,7 +81,8 @@ _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": (""
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
             "part": AUDIT_PARTS, "audited": ("", *(s.key for s in audit_view.subjects())),
             "around": ("small", "screen"), "variant": ("", *(b.name for b in broken.bugs())),
-            "limits": tuple(KINDS), "draw": ("same", "fresh")}
+            "limits": tuple(KINDS), "draw": ("same", "fresh"),
+            "lesson": tuple(lesson.key for lesson in lessons.all()), "presenter": ("off", "on")}
 _EPSILONS = ("epsilon", "again")
 
 
@@ -106,7 +108,8 @@ class Settings:
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
     `part`, `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant`
-    (a planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit.
+    (a planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson` and
+    `presenter` (large type for a class) to Teach.
     """
 
     source: Source = field(default_factory=_USUAL["source"])
@@ -149,6 +152,8 @@ class Settings:
     limits: str = next(iter(KINDS))
     again: float = 2.0
     draw: str = "same"
+    lesson: str = "1"
+    presenter: str = "off"
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""

@@ -11,6 +11,7 @@ PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
     ("", "rates.py", "Rates"),
+    ("", "teach.py", "Teach"),
     ("Compare", "sites.py", "Sites"),
     ("Check", "audit.py", "Audit"),
     ("Models", "coefficients.py", "Varying coefficients"),
