@@ -10,7 +10,7 @@ from engine import __version__
 from engine.figures import drawn
 from engine.lessons import Lesson, Worked, heading
 
-_ANSWERED = drawn.Look(430, 240, 11)
+_ANSWERED = drawn.Look(430, 250, 11, dot=1.8)
 _COLOURS = ";".join(f"--pc-{role}:{colour}" for role, colour in drawn.palette("light").items())
 _STYLE = f"""
 :root {{ {_COLOURS} }}
@@ -45,7 +45,7 @@ def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") 
         f"<div class='guess' role='img' aria-label='{escape(worked.picture.alt, quote=True)}'>"
         f"{drawn.svg(worked.picture, drawn.PRINTED, 'guess')}</div>",
         f"<p><b>Question.</b> {_said(lesson.question.ask, words)}</p>"
-        f"<ol type='A'>{options}</ol>{link}",
+        f"<ol>{options}</ol>{link}",
         _answer(lesson, worked),
         f"<footer>Privacy Curves {__version__} · {escape(lesson.unit[0])} · "
         f"{escape(worked.budget)} · seed {seed} · simulated, no person is behind it</footer>"
@@ -55,11 +55,11 @@ def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") 
 def _answer(lesson: type[Lesson], worked: Worked) -> str:
     """What happened, with the whole picture, and the right option with its reason."""
     options = lesson.question.options
-    letter = "ABCDEFG"[options.index(lesson.question.right)]
+    number = 1 + options.index(lesson.question.right)
     right = _said(lesson.question.right.why, worked.words)
     explains = " ".join(_said(paragraph, worked.words) for paragraph in lesson.explains)
     return (f"<div class='answer'><div><p>{_said(lesson.shows, worked.words)}</p>"
-            f"<p>{explains}</p><p><b>Answer: {letter}.</b> {right}</p></div>"
+            f"<p>{explains}</p><p><b>Answer: {number}.</b> {right}</p></div>"
             f"<div role='img' aria-label='{escape(worked.picture.alt_after, quote=True)}'>"
             f"{drawn.svg(worked.picture, _ANSWERED, 'answer')}</div></div>")
 

@@ -80,17 +80,18 @@ class Picture:
 
 @dataclass(frozen=True)
 class Look:
-    """Size of a drawing in pixels, of its text, and how much thicker than usual its lines are."""
+    """Size of a drawing, its text and its dots, in pixels; lines are `thick` times as wide."""
 
     width: int
     height: int
     text: float = 13.0
     thick: float = 1.0
+    dot: float = 3.4
 
 
-WIDE, NARROW = Look(860, 380), Look(350, 330)
-PRESENTED, PRESENTED_NARROW = Look(1000, 500, 18, 1.36), Look(350, 360, 15, 1.36)
-PRINTED = Look(700, 300)
+WIDE, NARROW = Look(860, 380), Look(350, 330, dot=2.4)
+PRESENTED, PRESENTED_NARROW = Look(720, 430, 18, 1.36, 4.2), Look(350, 360, 15, 1.36, 2.6)
+PRINTED = Look(700, 370, dot=3)
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def _text(x: float, y: float, text: str, anchor: str, more: str = "", role: str 
 def _mark(mark: Mark, picture: Picture, box: Frame, look: Look) -> str:
     x, y = box.x(picture.x, mark.x), box.y(picture.y, mark.y)
     drawn = (_path(x, y, mark, look) if mark.shape == "line" else
-             "".join(_dot(a, b, mark, 3.4 * look.thick) for a, b in zip(x, y, strict=True)))
+             "".join(_dot(a, b, mark, look.dot) for a, b in zip(x, y, strict=True)))
     return f'<g class="after">{drawn}</g>' if mark.after else drawn
 
 
@@ -234,7 +235,7 @@ def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
         solid = Mark(mark.x, mark.y, mark.role, shape=mark.shape, dash=mark.dash,
                      width=max(mark.width, 1.6), opacity=max(mark.opacity, 0.8))
         drawn = (_path(ends, np.array([y, y]), solid, look) if mark.shape == "line" else
-                 _dot(middle, y, solid, 3.4 * look.thick))
+                 _dot(middle, y, solid, look.dot))
         if mark is _GUESS_MARK:
             drawn += _dot(middle, y, Mark(ends, ends, "text", shape="square"), 4.5)
         drawn += _text(x + _SAMPLE + 6, y + 0.35 * look.text, mark.label, "start", role="text")

@@ -90,8 +90,8 @@ class See:
 class Lesson(Parameterised):
     """A lesson; its class facts are its words.
 
-    `key` is its number in links, `label` its title, `unit` what is protected, with its tooltip. `story` and `explains`
-    are paragraphs, `ask` what is to be guessed, `shows` what happened.
+    `key` is its number in links, `label` its title, `unit` what is protected, with its tooltip.
+    `story` and `explains` are paragraphs, `ask` what is to be guessed, `shows` what happened.
     """
 
     order: ClassVar[int]

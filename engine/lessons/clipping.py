@@ -59,10 +59,10 @@ class Clipping(Lesson):
         "The limit must come from what is known without these pupils, such as a bus timetable. "
         "Read off their numbers, it would tell about the pupil who needs longest.")
     question = Question("The school has twice as many pupils next year. What about the limit?", (
-        Option("It should be lower.", "With more pupils there is less noise, so cutting is what "
-               "costs. The best limit becomes {best_twice} minutes."),
         Option("It can be higher.", "Noise falls with the number of pupils, bias does not. The "
                "best limit moves from {best} to {best_twice} minutes.", True),
+        Option("It should be lower.", "With more pupils there is less noise, so cutting is what "
+               "costs. The best limit becomes {best_twice} minutes."),
         Option("Take the longest way of all pupils.", "Then what is published depends on one "
                "pupil alone, and no noise was made for that.")))
     see = (See("explore.py", "Bounds and clipping of curves"),)

@@ -99,7 +99,7 @@ def _picture(found: Answers, words: dict[str, str]) -> Picture:
     said, turned = found.said[order], (found.said != found.true)[order]
     place = np.arange(PUPILS)
     x = np.asarray(100 * (place // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
-    y = place % _ROWS + 1.0
+    y = np.asarray(place % _ROWS + 1.0, dtype=np.float64)
     true, estimate = 100 * float(found.true.mean()), 100 * found.estimate
 
     def line(at: float, role: str, label: str, dash: str, after: bool = True) -> Mark:

@@ -81,10 +81,10 @@ class ManySites(Lesson):
     question = Question("What does the centre learn about one child?", (
         Option("The child’s curve.", "No curve leaves a hospital, only averages with noise in "
                "them."),
-        Option("As little as any reader of what was published.", "Noise was added before anything "
-               "left. The centre has nothing else.", True),
         Option("Nothing, for it sees no child’s name.", "Names are not what protects. A curve "
-               "without a name can still be recognised; noise is what hides it.")))
+               "without a name can still be recognised; noise is what hides it."),
+        Option("As little as any reader of what was published.", "Noise was added before anything "
+               "left. The centre has nothing else.", True)))
     see = (See("sites.py", "Set up your own hospitals on Sites"),)
 
     @classmethod

@@ -51,9 +51,9 @@ class ReusedNoise(Lesson):
         "Pages here use one draw at all ε, so that pictures move smoothly. That is fine for "
         "simulated curves, and never done for a release.")
     question = Question("Both releases kept their ε. What went wrong?", (
-        Option("ε was too large.", "The same happens at any two ε that differ, however small."),
         Option("The noise of the second was known from the first.", "Budgets add up only if every "
                "release has noise of its own.", True),
+        Option("ε was too large.", "The same happens at any two ε that differ, however small."),
         Option("Nothing: each release was noisy.", "Each alone was. Together they give the exact "
                "average, on which one person shows.")))
     see = (See("audit.py", "Reused noise on Audit, at any two ε",

@@ -52,8 +52,8 @@ class SameEpsilon(Lesson):
         "ε is one number about the worst case. Bell-shaped noise must keep it nearly always, so "
         "most of the time it does better.",
         "In exchange the limit may fail: with a chance of at most {one_in}.",
-        "The error differs, too. At ε = {epsilon} it is {error_gauss} cm with bell-shaped noise "
-        "and {error_pure} cm with pure protection, by the same method.",
+        "The error differs, too. At ε = {epsilon} the same method errs by {error_gauss} cm with "
+        "bell-shaped noise. With pure protection it errs by {error_pure} cm.",
         "So compare methods by right guesses and error. ε alone is for methods of one kind.")
     question = Question("Method A has ε = {epsilon} and δ above zero. Method B has ε = {epsilon} "
                         "and δ = zero. Which protects better?", (
@@ -61,9 +61,9 @@ class SameEpsilon(Lesson):
                "guesses {pure}, A {gauss}."),
         Option("They protect equally, as ε is equal.", "At the same ε, right guesses differ: "
                "{gauss} for A, {pure} for B."),
-        Option("ε alone does not tell.", "It takes the noise or the right guesses to compare them, "
-               "and whether a chance of {one_in} matters.", True)))
-    see = (See("explore.py", "Odds and error at every ε", "c.mean-growth"),)
+        Option("ε alone does not tell.", "Right guesses compare them: {gauss} for A, {pure} for B. "
+               "And somebody must say whether a chance of {one_in} matters.", True)))
+    see = (See("explore.py", "Odds and error at every ε"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:

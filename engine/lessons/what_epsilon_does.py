@@ -66,11 +66,11 @@ class WhatEpsilonDoes(Lesson):
     question = Question("What does ε = {epsilon} limit?", (
         Option("How wrong the average may be.", "The error follows from ε, from how many take part "
                "and from the method. ε itself limits something else."),
-        Option("How much one child’s curve can change what is published.", "That is what ε is "
-               "about: with or without this child, much the same is published.", True),
         Option("Who may see what is published.", "What is published may be seen by everybody. The "
-               "limit holds whoever looks.")))
-    see = (See("explore.py", "Move ε yourself on Explore", "c.mean-growth"),)
+               "limit holds whoever looks."),
+        Option("How much one child’s curve can change what is published.", "That is what ε is "
+               "about: with or without this child, much the same is published.", True)))
+    see = (See("explore.py", "Move ε yourself on Explore"),)
 
     @classmethod
     def work(cls, seed: int) -> Worked:

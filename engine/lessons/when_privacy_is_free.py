@@ -18,7 +18,7 @@ READINGS = (2, 5, 10, 20, 50)
 FEW, MANY = 200, 2000
 EPSILON = 1.0
 _METHOD = AdaptiveMean()
-_REPEATS = {FEW: 40, MANY: 12}
+_REPEATS = {FEW: 40, MANY: 5}
 
 
 @dataclass(frozen=True)

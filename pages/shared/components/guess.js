@@ -22,9 +22,10 @@ function take(S, data) {                  // another lesson, or other noise: a n
   if (S.data && S.data.lesson !== data.lesson) {
     document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0);
   }
-  S.values = [...data.guess.start];
+  S.made ||= {};                          // guesses of this visit, by their picture
   S.isRevealed = data.is_revealed;
-  S.isRestored = data.is_revealed;        // revealed before this picture was mounted: no score
+  S.isRestored = S.isRevealed && !S.made[data.tag];     // shown, but the guess is forgotten: no score
+  S.values = S.made[data.tag] ||= [...data.guess.start];
 }
 
 function wire(S) {
@@ -185,10 +186,10 @@ function grab(S, event) {
   if (!held && event.pointerType === 'touch') return;
   event.preventDefault();
   held?.focus();
+  const own = event.pointerType === 'touch' ? nearest(S, inside(S, event)[0]) : null;
   const follow = move => {
     const [x, y] = inside(S, move);
-    const k = held && event.pointerType === 'touch' ? +held.dataset.handle : nearest(S, x);
-    set(S, k, valueAt(S, x, y));
+    set(S, own ?? nearest(S, x), valueAt(S, x, y));
   };
   const let_go = () => {
     removeEventListener('pointermove', follow);
