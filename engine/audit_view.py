@@ -66,6 +66,10 @@ def subjects() -> tuple[Subject, ...]:
                  if task in cls.tasks & known and cls.presets_for(task))
 
 
+def names() -> list[str]:
+    return [one.key for one in subjects()]
+
+
 def subject(key: str) -> Subject:
     """The subject of this key.
 

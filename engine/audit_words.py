@@ -62,9 +62,9 @@ def attacked(found: Progress) -> str:
         return _fault(found)
     claim = _epsilon(found.claimed_epsilon)
     if not found.bound:
-        return (f"The worst pair loses **ε = {_down(found.worst_epsilon)}**, no more than the claim "
-                f"of {claim}; releases alone show nothing here. This does not prove the claim; it "
-                "failed to break it.")
+        return (f"The worst pair loses **ε = {_down(found.worst_epsilon)}**, no more than the "
+                f"claim of {claim}; releases alone show nothing here. This does not prove the "
+                "claim; it failed to break it.")
     return (f"The attack shows at least **ε = {_down(found.bound)}**, below the claim of {claim}. "
             "This does not prove the claim; it failed to break it.")
 
@@ -111,16 +111,12 @@ def running(found: Progress) -> str:
             "sets looked at")
 
 
-def caught(found: Report, seconds: float) -> str:
-    if not found.is_broken:
-        return ("The attack did not catch this fault here within "
-                f"{SECONDS:g} seconds. Try the other data or another ε: that nothing is found "
-                "proves nothing.")
-    return f"Caught after {wording.number(found.tried, 6)} pairs, in {_seconds(seconds)}."
-
-
-def _seconds(seconds: float) -> str:
-    return "less than a second" if seconds < 1 else f"{seconds:.0f} seconds"
+def caught(found: Report) -> str:
+    """Whether a planted fault was found."""
+    if found.is_broken:
+        return "The planted fault is caught."
+    return (f"The attack did not catch this fault within {SECONDS:g} seconds. Try the other data "
+            "or another ε: that nothing is found proves nothing.")
 
 
 def _epsilon(value: float) -> str:
@@ -163,8 +159,8 @@ def misses(found: lab.Limits, naive: bool = False) -> str:
     low, high = lab.clopper_pearson(count, n)
     name = "Naive limits, which ignore privacy noise," if naive else "The limits as published"
     span = f"between {_share(low, math.floor)} and {_share(high, math.ceil)} in the long run"
-    return (f"{name} missed **{count} of {n}** times: {span}, at 95 % confidence. "
-            f"{_judged(low, high)}")
+    return (f"{name} missed **{count} of {n}** times: {span}, at 95 % confidence "
+            f"(Clopper–Pearson). {_judged(low, high)}")
 
 
 def _judged(low: float, high: float) -> str:

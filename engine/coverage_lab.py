@@ -70,6 +70,10 @@ KINDS: dict[str, Kind] = {
 }
 
 
+def names() -> list[str]:
+    return list(KINDS)
+
+
 @dataclass(frozen=True)
 class Question:
     """Limits of one kind at one budget; `where` is the time on [0, 1], where there is one."""

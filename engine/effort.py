@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from engine.errors import InputError
 from engine.experiments import KINDS, Block
 
-# Peak memory of a block, measured over all mechanisms with all their sources: the largest figures
-# but for coefficient curves, which can take three times as much.
+# Peak memory of a block, measured over all mechanisms with all their sources: the largest figures.
+# Adaptive methods make their releases in groups of up to about 35 MB, however small the data are.
+_BYTES_OF_A_GROUP = 40_000_000
 _BYTES_PER_READING = 600
 _BYTES_PER_COVARIATE = 24  # of a reading
 _BYTES_PER_RELEASE = 20_000
@@ -93,7 +94,8 @@ def _block_bytes(block: Block) -> float:
     sizes = block.source.sizes
     per_reading = _BYTES_PER_READING + _BYTES_PER_COVARIATE * sizes.n_covariates
     readings = block.run.repeats * sizes.n_observations
-    return float(per_reading * readings + _BYTES_PER_RELEASE * _releases(block))
+    return float(_BYTES_OF_A_GROUP + per_reading * readings
+                 + _BYTES_PER_RELEASE * _releases(block))
 
 
 def _work(block: Block) -> float:

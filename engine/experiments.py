@@ -25,6 +25,7 @@ from engine.types import Array, Budget, Spend
 
 READINGS_PER_BLOCK = 400_000  # part of the definition of a run: changing it changes the draws
 DATA_STREAM, NOISE_STREAM = 0, 1
+NOT_RUN = "not run"  # what is said of a cell of which nothing is there
 KINDS = ("total_error", "privacy_error", "estimation_error", "coverage", "coverage_of_curve")
 
 
@@ -189,7 +190,7 @@ def _gather_cell(k: int, cell: Cell, parts: Sequence[Part]) -> Outcome:
     failures = [part.failures[k] for part in parts if k in part.failures]
     own = [part for part in parts if k in part.errors]
     if failures or not own:
-        return Outcome(cell, {}, (), failures[0] if failures else "not run")
+        return Outcome(cell, {}, (), failures[0] if failures else NOT_RUN)
     errors = {kind: _joined([part.errors[k][kind] for part in own]) for kind in KINDS}
     return Outcome(cell, errors, own[0].spends[k])
 

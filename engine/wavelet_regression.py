@@ -248,6 +248,8 @@ def readings(data: CurveData, clip: float) -> Array:
         raise InputError("Wavelet regression needs exactly one reading from every person.",
                          field="counts")
     centred = data.values - data.facts.value_middle
+    if _all_finite(centred) and _all_finite(data.times):
+        return np.clip(centred, -clip, clip, out=centred)
     missing = ~(np.isfinite(centred) & np.isfinite(data.times))
     np.clip(centred, -clip, clip, out=centred)
     centred[missing] = 0.0
@@ -255,7 +257,13 @@ def readings(data: CurveData, clip: float) -> Array:
 
 
 def times_of(data: CurveData) -> Array:
-    return data.times if np.isfinite(data.times).all() else np.nan_to_num(data.times)
+    return data.times if _all_finite(data.times) else np.nan_to_num(data.times)
+
+
+def _all_finite(values: Array) -> bool:
+    """One pass: a sum is finite only if all that it adds is; if it overflows, each is looked at."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())
 
 
 def bias_of_clipping(clips: Array, sites: Sites) -> Array:

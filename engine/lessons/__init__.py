@@ -109,6 +109,22 @@ class Lesson(Parameterised):
         raise NotImplementedError
 
 
+def names() -> tuple[str, ...]:
+    """The keys of all lessons, as links may name them."""
+    return tuple(lesson.key for lesson in lessons.all())
+
+
+def work(key: str, seed: int) -> Worked:
+    """One lesson for one seed.
+
+    Raises
+    ------
+    InputError
+        If there is no such lesson.
+    """
+    return lessons.get(key).work(seed)
+
+
 def heading(lesson: type[Lesson]) -> str:
     """"Lesson 2 of 8: averages survive, one child hides"."""
     return f"Lesson {lesson.key} of {len(lessons.all())}: {lesson.label}"

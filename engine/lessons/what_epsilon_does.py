@@ -77,8 +77,7 @@ class WhatEpsilonDoes(Lesson):
         shown = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
         release = shown.releases[_AT, 0]
         typical = wording.together(shown.study.typical.tolist())
-        odds = [wording.in_hundred(risk.odds(float(mu), budget).right)
-                for mu, budget in zip(shown.mus, shown.budgets, strict=True)]
+        odds = [wording.in_hundred(risk.of_ledger(spends).right) for spends in shown.spends]
         moved, noise = wording.together([moved_by_one_child(seed), typical_noise(shown)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",

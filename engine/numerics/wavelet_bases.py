@@ -123,8 +123,8 @@ class WaveletBasis:
 
     def to_levels(self, scaling: Array) -> Array:
         """The same curves, coarse functions first: (…, size), by the filter bank."""
-        details = []
-        while scaling.shape[-1] > 2**self.rule.lowest_level:
+        details, lowest = [], 2**self.rule.lowest_level
+        while scaling.shape[-1] > lowest:
             scaling, detail = self.rule.analysis(scaling)
             details.append(detail)
         return np.concatenate([scaling, *details[::-1]], axis=-1)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from engine.numerics.wavelets import STEPS, scaling_table
 from engine.types import Array
 
-Index = NDArray[np.int64]
+Index = NDArray[np.int32] | NDArray[np.int64]
+_BITS = STEPS.bit_length() - 1  # STEPS is a power of two
 _BLOCK = 40_000  # readings worked on at once, to stay in cache
 _CELLS = 2**16  # of all sites in a block, likewise
 _CROWDED = 0.2  # readings for each node of the table from which their sums are made first
@@ -23,15 +24,14 @@ def located(times: Array, level: int) -> tuple[Index, Index, Array]:
     Times are held within [0, 1]; the last cell keeps its right end.
     """
     node, share = _nodes(times, level)
-    cell = node // STEPS
-    return cell, node - cell * STEPS, share
+    return node >> _BITS, node & STEPS - 1, share
 
 
 def _nodes(times: Array, level: int) -> tuple[Index, Array]:
     """Node of the table before each time, counted over all cells, and the share of the step."""
     share = np.clip(times, 0.0, 1.0)
     share *= STEPS * 2**level
-    node = share.astype(np.int64)
+    node = share.astype(np.int32)  # three times as fast as 64 bits, of which none is needed
     np.minimum(node, STEPS * 2**level - 1, out=node)
     share -= node
     return node, share
@@ -56,13 +56,13 @@ def _sparse_sums(times: Array, weights: Array, per_site: tuple[int, ...], level:
     from scipy.sparse import coo_array  # on first use: it takes a moment
 
     cells, sites = 2**level, len(times) * len(per_site)
-    site = np.repeat(np.arange(sites), np.tile(per_site, len(times)))
+    site = np.repeat(np.arange(sites, dtype=np.int32), np.tile(per_site, len(times)))
     flat_times, flat_weights, table = times.ravel(), weights.ravel(), _rows_of_table(moments)
     out = np.zeros((sites, cells + 2 * moments - 2))
     for block in _blocks(site, max(_CELLS // cells, 1)):
         cell, step, share = located(flat_times[block], level)
         first, last = site[block][0], site[block][-1] + 1
-        row, high = (site[block] - first) * cells + cell, share * flat_weights[block]
+        row, high = (site[block] - first) * np.int32(cells) + cell, share * flat_weights[block]
         spread = coo_array((np.concatenate([flat_weights[block] - high, high]),
                             (np.concatenate([row, row]), np.concatenate([step, step + 1]))),
                            shape=((last - first) * cells, STEPS + 1))

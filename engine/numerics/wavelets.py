@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from engine.types import Array
 
+_SHORT = 64  # coarse coefficients up to which a filter is a matrix
 STEPS = 2**12  # cells of the table between two integers
 
 
@@ -142,10 +143,24 @@ class Periodic:
         return np.concatenate([coordinates[..., coordinates.shape[-1] - over:], coordinates], -1)
 
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
-        """Coarser scaling coefficients and details of one level, (…, 2^{J−1}) each."""
-        places = _periodic_places(self.moments, coordinates.shape[-1] // 2)
-        gathered = coordinates[..., places]
-        return gathered @ low_pass(self.moments), gathered @ high_pass(self.moments)
+        """Coarser scaling coefficients and details of one level, (…, 2^{J−1}) each.
+
+        Short vectors are multiplied by the whole matrix, long ones filtered tap by tap.
+        """
+        half = coordinates.shape[-1] // 2
+        if half <= _SHORT:
+            both = coordinates @ _periodic_bank(self.moments, half)
+            return both[..., :half], both[..., half:]
+        over = 2 * self.moments - 2
+        phases = [np.concatenate([own, own[..., :over // 2]], axis=-1)
+                  for own in (coordinates[..., ::2], coordinates[..., 1::2])]
+        coarse, detail = (np.zeros((*coordinates.shape[:-1], half)) for _ in range(2))
+        taps = zip(low_pass(self.moments), high_pass(self.moments), strict=True)
+        for k, (h, g) in enumerate(taps):
+            met = phases[k % 2][..., k // 2:k // 2 + half]
+            coarse += h * met
+            detail += g * met
+        return coarse, detail
 
     def synthesis(self, coarse: Array, detail: Array) -> Array:
         """The inverse and transpose of `analysis`: (…, 2^J)."""
@@ -156,6 +171,18 @@ class Periodic:
         for places, h, g in pairs:  # the places of one filter tap are all different
             out[..., places] += h * coarse + g * detail
         return out
+
+
+@lru_cache(maxsize=64)
+def _periodic_bank(moments: int, half: int) -> Array:
+    """One level as a matrix: (2 half, 2 half), first coarse columns, then those of details."""
+    bank, columns = np.zeros((2 * half, 2 * half)), np.arange(half)
+    taps = zip(_periodic_places(moments, half).T, low_pass(moments), high_pass(moments),
+               strict=True)
+    for places, h, g in taps:
+        bank[places, columns] += h
+        bank[places, half + columns] += g
+    return bank
 
 
 @lru_cache(maxsize=64)

@@ -1,1 +1,47 @@
-"""What the papers report: their tables as data."""
+"""What the papers report, as data: a module or package for each, with its exhibits in `PAPER`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Generator
+from functools import cache
+
+from engine.errors import InputError
+from engine.executors import SerialExecutor
+from engine.exhibits import Exhibit, Paper, Progress, Result, run
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """All papers, in their order; a file that is added here is found."""
+    modules = [importlib.import_module(f"{__name__}.{found.name}")
+               for found in pkgutil.iter_modules(__path__)]
+    return tuple(sorted((module.PAPER for module in modules if hasattr(module, "PAPER")),
+                        key=lambda paper: paper.order))
+
+
+def names() -> list[str]:
+    """Names of all exhibits: "paper/exhibit"."""
+    return [f"{paper.key}/{one.key}" for paper in papers() for one in paper.exhibits]
+
+
+def find(key: str) -> tuple[Paper, Exhibit]:
+    """The exhibit of that name, with its paper.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    for paper in papers():
+        for one in paper.exhibits:
+            if key == f"{paper.key}/{one.key}":
+                return paper, one
+    raise InputError(f"There is no exhibit {key!r}.", field="exhibit",
+                     hint=f"Choose one of {', '.join(names())}.")
+
+
+def quick(key: str) -> Generator[Progress, None, Result]:
+    """Run the quick form of an exhibit in this process; see `exhibits.run`."""
+    return run(find(key)[1], "quick", SerialExecutor())

@@ -184,7 +184,7 @@ def _buttons(view: View, honest: Attack, planted: Attack) -> None:
 
     with st.container(horizontal=True):
         st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
-                  type="primary", on_click=run_one(honest))
+                  on_click=run_one(honest))
         st.button("Attack the planted fault", icon=":material/bug_report:", key="audit_planted",
                   on_click=run_one(planted), disabled=not view.variant,
                   help=None if view.variant else "Choose a fault above.")
@@ -239,7 +239,7 @@ def _card(asked: Attack, job: Job, line: figures.Line) -> None:
 def _details(asked: Attack, last: Progress) -> str:
     said = [words.worked_out(last)]
     if isinstance(last, Report):
-        said.append(words.caught(last, last.seconds) if asked.variant else words.tightness(last))
+        said.append(words.caught(last) if asked.variant else words.tightness(last))
     said.append(words.data(asked, asked.neighbours))
     return " ".join(filter(None, said))
 
@@ -280,15 +280,17 @@ def coverage(view: View) -> None:
                    lambda chosen: settings.change(limits=chosen), "audit_limits",
                    options=list(names), format_func=names.__getitem__,
                    help="By the method and on the data of its own page.")
-    _slider("Protection (ε)")
     kind = lab.KINDS[view.now.limits]
-    if not kind.is_joint and kind.task != SPARSE_REGRESSION.key:
-        controls.bound(st.slider, "At which time, from start (0) to end (1)", view.now.point,
-                       lambda chosen: settings.change(point=settings.checked_point(chosen)),
-                       "audit_point", min_value=0.0, max_value=1.0, step=0.01)
+    has_time = not kind.is_joint and kind.task != SPARSE_REGRESSION.key
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider("Protection (ε)")
+    if has_time:
+        with right:
+            _time()
     asked = _lab(view)
     key = digest(("coverage", asked))
-    st.button("Repeat 200 times", icon=":material/play_arrow:", key="audit_repeat", type="primary",
+    st.button("Repeat 200 times", icon=":material/play_arrow:", key="audit_repeat",
               on_click=lambda: _start(key, "engine.coverage_lab:repetitions", asked,
                                       total=lab.REPEATS // lab.EACH))
     controls.show_problem("audit")
@@ -297,6 +299,12 @@ def coverage(view: View) -> None:
         st.info("Press *Repeat 200 times*: it takes a few seconds.", icon=":material/play_arrow:")
         return
     progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
+
+
+def _time() -> None:
+    controls.bound(st.slider, "At which time, from start (0) to end (1)", settings.current().point,
+                   lambda chosen: settings.change(point=settings.checked_point(chosen)),
+                   "audit_point", min_value=0.0, max_value=1.0, step=0.01)
 
 
 def _misses(view: View, job: Job) -> None:

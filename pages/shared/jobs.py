@@ -2,6 +2,10 @@
 
 Each slot is one thread with one worker process, which it kills to stop a job. Workers import this
 module, so it must never import streamlit.
+
+A shared job belongs to all who watch it. Who presses Stop leaves, and sees it as stopped; the job
+itself ends with the last one. Who has not been heard of for a while has left, too, but then the
+job gives up its slot only to another that waits: a visitor may come back.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -23,6 +27,7 @@ from engine.errors import InputError
 from engine.workers import Worker
 
 _MOST_KEPT = 32  # jobs that have ended
+_ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
 _DIED = "WorkerDied"
@@ -37,15 +42,17 @@ class Job:
     a message may quote a reading.
     """
 
-    def __init__(self, key: str, total: int | None = None, task: bytes = b"") -> None:
-        self.key, self.total = key, total
+    def __init__(self, key: str, total: int | None = None, task: bytes = b"",
+                 is_shared: bool = True) -> None:
+        self.key, self.total, self.is_shared = key, total, is_shared
         self.state = "waiting"
         self.parts: list[Any] = []
         self.result: Any = None
         self.problem: InputError | None = None
         self.fault = ""
         self._task = task
-        self._began = 0.0
+        self._began = self._ended = 0.0
+        self._seen: dict[str, float] = {}  # when each who watches was last heard of
         self._lock = threading.Lock()
         self._stop_asked, self._over = threading.Event(), threading.Event()
 
@@ -68,6 +75,41 @@ class Job:
             return None
         return (time.monotonic() - self._began) / done * max(0, self.total - done)
 
+    def watch(self, visitor: str) -> bool:
+        """Note that this visitor is there and wants the job; False if it was stopped before."""
+        with self._lock:
+            self._seen[visitor] = time.monotonic()
+            return not self._stop_asked.is_set()
+
+    def leave(self, visitor: str) -> Job:
+        """Stop for one visitor: returns what they see from now on.
+
+        That is the job itself if nobody else watches, as it is then stopped, or else a stopped
+        copy with the parts that are there.
+        """
+        with self._lock:
+            self._seen.pop(visitor, None)
+            if not self._is_watched and self.live:
+                self._stop_asked.set()
+        if self._stop_asked.is_set() or not self.live:
+            self.stop()
+            return self
+        left = Job(self.key, self.total)
+        left.parts = list(self.parts)
+        left._end("stopped", only_from="waiting")
+        return left
+
+    @property
+    def _is_watched(self) -> bool:
+        """Whether anybody watches who was heard of lately."""
+        lately = time.monotonic() - _ABSENT_SECONDS
+        return any(when > lately for when in list(self._seen.values()))
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether all who watched have gone without a word."""
+        return bool(self._seen) and not self._is_watched
+
     def stop(self) -> None:
         """Stop for everyone who watches. What has ended stays as it is."""
         if self.live:
@@ -77,6 +119,11 @@ class Job:
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for the end; False if it did not come in time."""
         return self._over.wait(seconds)
+
+    @property
+    def seconds(self) -> float:
+        """How long it ran."""
+        return (self._ended or time.monotonic()) - self._began if self._began else 0.0
 
     @property
     def _worth_sharing(self) -> bool:
@@ -93,8 +140,9 @@ class Job:
     def _end(self, state: str, only_from: str = "running") -> None:
         with self._lock:
             if self.state == only_from:
-                self.state, self._task = state, b""
+                self.state, self._task, self._ended = state, b"", time.monotonic()
                 self._over.set()
+                _log.info("job %s: %s", self.key, state)
 
     def _take(self, kind: str, payload: Any) -> None:
         """Note one message of the worker."""
@@ -119,21 +167,23 @@ class Jobs:
     """Runs jobs in `slots` workers; up to `waiting` more wait for their turn."""
 
     def __init__(self, slots: int = 2, waiting: int = 8) -> None:
-        self._slots, self._most_live = slots, slots + waiting
+        self.slots, self._most_live = slots, slots + waiting
         self._kept: OrderedDict[str, Job] = OrderedDict()
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._closed = False
 
-    def start(self, key: str, target: str, *arguments: Any, total: int | None = None) -> Job:
+    def start(self, key: str, target: str, *arguments: Any, total: int | None = None,
+              is_shared: bool = True) -> Job:
         """The job of that key: the one that is there, or else a new one.
 
         `target` is "module:function", a generator function: what it yields are the parts, what it
         returns is the result. `total` is the number of parts, where it is known. The key is the
-        digest of the question; that of an upload must also name its session. A job that was
-        stopped or broke is begun again: start from a button and keep the job, or a stopped one
-        comes back with the next run of the page.
+        digest of the question; that of an upload must also name its session, and such a job is
+        not `is_shared`: it is forgotten here when it has ended, and only its session keeps it. A
+        job that was stopped or broke is begun again: start from a button and keep the job, or a
+        stopped one comes back with the next run of the page.
 
         Raises
         ------
@@ -144,10 +194,16 @@ class Jobs:
             job = self._kept.get(key)
             if job is None or not job._worth_sharing:
                 self._refuse_if_full()
-                job = Job(key, total, pickle.dumps((target, arguments)))
+                job = Job(key, total, pickle.dumps((target, arguments)), is_shared)
                 self._enqueue(job)
             self._kept.move_to_end(key)
             return job
+
+    def forget(self, job: Job) -> None:
+        """Keep nothing of a job that has ended."""
+        with self._lock:
+            if self._kept.get(job.key) is job and not job.live:
+                del self._kept[job.key]
 
     def close(self) -> None:
         """End all jobs and all workers, for good."""
@@ -180,7 +236,7 @@ class Jobs:
         # Before the exit of multiprocessing, which would end workers that slots then replace.
         atexit.register(self.close)
         self._threads = [threading.Thread(target=self._slot, daemon=True, name=f"job slot {k}")
-                         for k in range(self._slots)]
+                         for k in range(self.slots)]
         for thread in self._threads:
             thread.start()
 
@@ -189,8 +245,27 @@ class Jobs:
         worker = Worker(_answer, _NICENESS)
         while (job := self._queue.get()) is not None:
             if job._begin():
-                _follow(job, worker)
+                self._follow(job, worker)
+            self._forget_own(job)
         worker.kill()
+
+    def _follow(self, job: Job, worker: Worker) -> None:
+        """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
+        try:
+            worker.send(job._task)
+            while job.live:
+                if job.is_abandoned and not self._queue.empty():
+                    job.stop()
+                _turn(job, worker)
+        except Exception as fault:
+            worker.kill()
+            job._fail(_DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
+
+    def _forget_own(self, job: Job) -> None:
+        """What came of one visitor's data stays with that visitor alone."""
+        with self._lock:
+            if not job.is_shared and self._kept.get(job.key) is job:
+                del self._kept[job.key]
 
 
 _DEFAULT = Jobs()  # costs nothing until its first job
@@ -199,17 +274,6 @@ _DEFAULT = Jobs()  # costs nothing until its first job
 def jobs() -> Jobs:
     """The workers that all visitors of this server share."""
     return _DEFAULT
-
-
-def _follow(job: Job, worker: Worker) -> None:
-    """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
-    try:
-        worker.send(job._task)
-        while job.live:
-            _turn(job, worker)
-    except Exception as fault:
-        worker.kill()
-        job._fail(_DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
 
 
 def _turn(job: Job, worker: Worker) -> None:
@@ -221,6 +285,21 @@ def _turn(job: Job, worker: Worker) -> None:
 
 
 # -- what runs in the worker ----------------------------------------------------------------
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    """A target that runs any function: a generator with its parts, another without."""
+    result = function(*arguments)
+    return (yield from result) if isinstance(result, Iterator) else result
+
+
+def parts(function: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[Any]:
+    """A target whose result is the list of the parts that a generator gives."""
+    given = []
+    for part in function(*arguments):
+        given.append(part)
+        yield part
+    return given
 
 
 def _answer(pipe: Connection, task: bytes) -> None:

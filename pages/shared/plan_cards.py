@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +17,7 @@ from engine.figures import plan as figures
 from engine.figures.theme import Chart
 from engine.planner import Answer, Setting, bounds
 from engine.types import Budget, PublicFacts
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, controls, layout, odometer, run, settings
 from pages.shared import components as pieces
 
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
@@ -53,6 +54,7 @@ def strip(view: View) -> None:
     budget = Budget(view.now.epsilon, settings.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
     cards.fixed_strip(view.facts, chip, "plan_strip")
+    odometer.line(view.source)
 
 
 def question(view: View) -> None:
@@ -140,6 +142,7 @@ def verdict(view: View, found: Answer) -> None:
 def answer(view: View, found: Answer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
     if found.is_possible and found.protection is not None:
+        found = replace(found, protection=found.protection.for_group(view.now.group))
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False)
             st.markdown(wording.odds_main(found.protection.odds, view.facts.person))

@@ -2,17 +2,56 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
 
 import streamlit as st
 
+from engine.errors import InputError
 from pages.shared.controls import message
-from pages.shared.jobs import Job
+from pages.shared.jobs import Job, jobs
 from pages.shared.layout import user_errors
 
 _POLL_SECONDS = 0.5
 _STOP_SECONDS = 0.5  # a stop takes a fifth of a second: shown at once, not at the next poll
 _MINUTES_FROM = 90
+_MOST_LEFT = 4
+
+
+def begin(key: str, target: str, *arguments: Any, total: int | None = None,
+          is_shared: bool = True) -> Job:
+    """Start a job for this visitor, or join the one that is there; see `jobs.Jobs.start`.
+
+    A job that is not shared is found by this visitor alone.
+    """
+    if not is_shared:
+        key = f"{key} {visitor()}"
+    _left().pop(key, None)
+    while True:
+        job = jobs().start(key, target, *arguments, total=total, is_shared=is_shared)
+        if job.watch(visitor()):  # or else its last watcher left this moment
+            return job
+
+
+def warm_up() -> None:
+    """Let every worker import what a sweep needs, so that the first points come at once."""
+    with suppress(InputError):  # a busy server is warm already
+        for slot in range(jobs().slots):
+            jobs().start(f"ready {slot}", "engine.regimes:ready", total=1)
+
+
+def visitor() -> str:
+    """A name for this browser session, of no meaning."""
+    name: str = st.session_state.setdefault("visitor", uuid.uuid4().hex)
+    return name
+
+
+def _left() -> dict[str, Job]:
+    """What this visitor sees of jobs that they stopped while others went on watching."""
+    kept: dict[str, Job] = st.session_state.setdefault("left_jobs", {})
+    return kept
 
 
 def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
@@ -20,10 +59,13 @@ def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
 
     `what` names that which is counted. The page runs once more when the job has ended.
     """
+    job = _left().get(job.key, job)
     live = job.live
 
     @st.fragment(run_every=_POLL_SECONDS if live else None)
     def panel() -> None:
+        if live:
+            job.watch(visitor())
         if live and not job.live:
             st.rerun()
         with user_errors():
@@ -37,9 +79,20 @@ def _bar(job: Job, what: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(job.fraction, text=_text(job, what))
         if st.button("Stop", icon=":material/stop:", key=f"stop_{job.key}"):
-            job.stop()
-            job.wait(_STOP_SECONDS)
+            _leave(job)
             st.rerun()
+
+
+def _leave(job: Job) -> None:
+    """Stop for this visitor; a job that nobody else watches is over before the page is drawn."""
+    seen = job.leave(visitor())
+    if seen is job:
+        job.wait(_STOP_SECONDS)
+        return
+    kept = _left()
+    kept[job.key] = seen
+    for key in list(kept)[:-_MOST_LEFT]:
+        del kept[key]
 
 
 def _ending(job: Job) -> None:
@@ -58,14 +111,14 @@ def _text(job: Job, what: str) -> str:
     if job.state == "waiting":
         return f"{what}: waiting for the work of other visitors to end"
     left = job.seconds_left
-    return f"{what}: {_count(job)}" + (f", about {_duration(left)} left" if left else "")
+    return f"{what}: {_count(job)}" + (f", about {duration(left)} left" if left else "")
 
 
 def _count(job: Job) -> str:
     return f"{len(job.parts)} of {job.total}" if job.total else str(len(job.parts))
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     if seconds >= _MINUTES_FROM:
         return f"{round(seconds / 60)} minutes"
     whole = max(1, round(seconds))

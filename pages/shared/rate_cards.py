@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,8 +20,8 @@ from engine.regimes import Weighted, compare, sweep_values
 from engine.types import Budget
 from pages.shared import cards, controls, layout, run, settings
 from pages.shared import components as pieces
-from pages.shared.jobs import Job, jobs
-from pages.shared.progress import progress
+from pages.shared.jobs import Job
+from pages.shared.progress import begin, progress, warm_up
 
 _REPEATS = 50
 _MOST_NOTIONS = 4
@@ -240,9 +239,7 @@ def practice(view: View) -> None:
     if setting is None:
         return
     st.header("Does it hold? Theory over practice", anchor=False)
-    with suppress(InputError):  # a busy server is warm already
-        for slot in "12":  # one for each worker, so that the first points come at once
-            jobs().start(f"ready {slot}", "engine.regimes:ready", total=1)
+    warm_up()
     dial = view.rate.dials.get(view.along)
     if not setting.source.is_random or dial is None or view.now.example:
         st.markdown("Measuring needs simulated data at your own sizes, and people, readings, sites "
@@ -253,10 +250,10 @@ def practice(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with right:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
-                    f"fresh data sets each, by *{setting.mechanism.label.lower()}*.")
+                    f"fresh data sets each, by *{wording.uncapital(setting.mechanism.label)}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
-            job = jobs().start(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
-                               view.now.seed, total=len(values))
+            job = begin(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
+                        view.now.seed, total=len(values))
             st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point,
                                            setting.source.facts.value_unit)
     with left:

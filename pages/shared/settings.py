@@ -6,17 +6,16 @@ The address holds one readable parameter, `s`: the settings that differ from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from engine import audit_view, broken
-from engine.coverage_lab import KINDS
+from engine.amplification import MOST_PEOPLE
 from engine.errors import InputError
-from engine.lessons import lessons
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -43,7 +42,8 @@ from engine.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.types import Budget
-from pages.shared import site_table
+from pages.shared import site_table, sweep_choice
+from pages.shared.sweep_choice import SweepChoice
 
 TASK = MEAN_FUNCTION.key
 _BESIDE = (WaveletPointwise, SparseInference, SparseHeterogeneous)
@@ -70,6 +70,7 @@ LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
 PICTURE = "picture"  # the key of the live picture
+MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
 _WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
@@ -79,11 +80,13 @@ _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symb
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
-            "part": AUDIT_PARTS, "audited": ("", *(s.key for s in audit_view.subjects())),
-            "around": ("small", "screen"), "variant": ("", *(b.name for b in broken.bugs())),
-            "limits": tuple(KINDS), "draw": ("same", "fresh"),
-            "lesson": tuple(lesson.key for lesson in lessons.all()), "presenter": ("off", "on")}
+            "part": AUDIT_PARTS, "around": ("small", "screen"), "draw": ("same", "fresh"),
+            "presenter": ("off", "on")}
 _EPSILONS = ("epsilon", "again")
+# Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
+_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.audit_view:names",
+          "variant": "engine.broken:names", "limits": "engine.coverage_lab:names",
+          "lesson": "engine.lessons:names"}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -105,11 +108,14 @@ class Settings:
     """One view of the dashboard; `delta` None means 1/n².
 
     `sites` is the table of Sites; the sites of a file are never kept here.
+    `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
-    belong to Rates, `unknown` and `target` (None: a seventieth of the range of the values) to Plan.
-    `part`, `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant`
-    (a planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson` and
-    `presenter` (large type for a class) to Teach.
+    belong to Rates, `exhibit` to Reproduce, `unknown` and `target` (None: a seventieth of the range
+    of the values) to Plan. `part`, `audited` (empty: the method of Explore), `around` (whose data
+    are attacked), `variant` (a planted fault), `limits`, `again` (a second ε) and `draw` belong to
+    Audit, `lesson` and `presenter` (large type for a class) to Teach.
+    Odds are those of a person with `group` protected units; `population` is the size of the group
+    that a secret random sample was declared to be drawn of, None where nothing was declared.
     """
 
     source: Source = field(default_factory=_USUAL["source"])
@@ -128,6 +134,7 @@ class Settings:
     unknown: str = "epsilon"
     target: float | None = None
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
+    sweep: SweepChoice = field(default_factory=SweepChoice)
     effects_source: Source = field(default_factory=_USUAL["effects_source"])
     effects_mechanism: Mechanism = field(default_factory=_USUAL["effects_mechanism"])
     readings_source: Source = field(default_factory=_USUAL["readings_source"])
@@ -135,6 +142,7 @@ class Settings:
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
     summary: str = SUMMARIES[0]
+    exhibit: str = ""
     dense_source: Source = field(default_factory=_USUAL["dense_source"])
     dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
     density_source: Source = field(default_factory=_USUAL["density_source"])
@@ -143,13 +151,15 @@ class Settings:
     covariance_mechanism: Mechanism = field(default_factory=_USUAL["covariance_mechanism"])
     labels_source: Source = field(default_factory=_USUAL["labels_source"])
     labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
+    group: int = 1
+    population: int | None = None
     rows_source: Source = field(default_factory=_USUAL["rows_source"])
     rows_mechanism: Mechanism = field(default_factory=_USUAL["rows_mechanism"])
     part: str = AUDIT_PARTS[0]
     audited: str = ""
     around: str = "small"
     variant: str = ""
-    limits: str = next(iter(KINDS))
+    limits: str = "point"
     again: float = 2.0
     draw: str = "same"
     lesson: str = "1"
@@ -176,7 +186,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, "target", "point"):
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "point", "group",
+                 "population"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -186,6 +197,7 @@ def encode(settings: Settings) -> str:
                                            for g in settings.network.groups))
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
+    words += sweep_choice.words(settings.sweep)
     return "~".join(words)
 
 
@@ -258,7 +270,7 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = Budget(1.0, float(text)).delta
         elif name == "seed":
             value = checked_seed(int(text))
-        elif name in _CHOICES and text in _CHOICES[name]:
+        elif text in _choices(name):
             value = text
         elif name == "target":
             value = checked_target(float(text))
@@ -266,8 +278,15 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = _network(text)
         elif name == "point":
             value = checked_point(float(text))
+        elif name == "group":
+            value = checked_group(int(text))
+        elif name == "population":
+            value = checked_population(int(text))
         elif name == "sites":
             value = site_table.rows_of_word(text)
+        elif name.startswith("sweep."):
+            value = _swept(settings.sweep, name.removeprefix("sweep."), text)
+            name = "sweep"
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:
@@ -276,6 +295,20 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         problems.append(name)
         return settings
     return replace(settings, **{name: value})
+
+
+def _swept(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
+    if name == "task" and text not in MEMBERS:
+        raise ValueError(text)
+    return sweep_choice.with_word(chosen, name, text)
+
+
+def _choices(name: str) -> Sequence[str]:
+    """The words that a setting can be, () for one that is no choice."""
+    if name not in _FOUND:
+        return _CHOICES.get(name, ())
+    module, _, function = _FOUND[name].partition(":")
+    return getattr(importlib.import_module(module), function)()
 
 
 def _network(text: str) -> Network:
@@ -296,6 +329,19 @@ def checked_point(point: float) -> float:
     if not 0 <= point <= 1:
         raise InputError(f"The point must lie between 0 and 1; got {point:g}.", field="point")
     return point
+
+
+def checked_group(count: int) -> int:
+    if not 1 <= count <= MOST_OF_ONE:
+        raise InputError(f"One person has 1 to {MOST_OF_ONE} of them; got {count}.", field="group")
+    return count
+
+
+def checked_population(count: int) -> int:
+    if not 1 < count <= MOST_PEOPLE:
+        raise InputError(f"The larger group has 2 to {MOST_PEOPLE:,} people; got {count}.",
+                         field="population")
+    return count
 
 
 def checked_target(target: float) -> float:
@@ -397,7 +443,8 @@ def _picture_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    task = current().summary if page == "summaries" else _PAGE_TASKS.get(page, TASK)
+    chosen = {"summaries": current().summary, "sweeps": current().sweep.task}
+    task = chosen.get(page) or _PAGE_TASKS.get(page, TASK)
     own = page not in _WITHOUT_UPLOADS and uploaded(task)
     token = "" if own else encode(st.session_state.settings)
     st.session_state.written = token
@@ -472,4 +519,4 @@ def chosen_delta(of: Source) -> float:
 
 def usual_delta(of: Source) -> float:
     """1/n²: far below 1/n, at which a method could publish one whole curve and still pass."""
-    return 1.0 / of.sizes.n_curves**2
+    return 1.0 / max(2, of.sizes.n_curves) ** 2  # a single curve would make it 1

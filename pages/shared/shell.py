@@ -10,14 +10,17 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
-    ("", "rates.py", "Rates"),
     ("", "teach.py", "Teach"),
     ("Compare", "sites.py", "Sites"),
-    ("Check", "audit.py", "Audit"),
+    ("Compare", "sweeps.py", "Sweeps"),
     ("Models", "coefficients.py", "Varying coefficients"),
     ("Models", "regression.py", "Regression"),
     ("Models", "summaries.py", "Summaries"),
     ("Models", "sparse.py", "Sparse regression"),
+    ("Check", "rates.py", "Rates"),
+    ("Check", "audit.py", "Audit"),
+    ("Check", "reproduce.py", "Reproduce"),
+    ("Publish", "release.py", "Release"),
 )
 
 if __name__ == "__main__":
@@ -25,7 +28,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import settings
+    from pages.shared import layout, settings, visitors
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -50,6 +53,8 @@ if __name__ == "__main__":
     )
     theme = st.context.theme.type or "light"
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
+    visitors.admit()
     settings.load(page.url_path)
-    page.run()
+    with layout.user_errors():  # the last resort: whatever a page did not expect
+        page.run()
     settings.save()

@@ -19,7 +19,17 @@ from engine.sources.sparse_rows import SparseRows
 from engine.sparse_view import SparseView
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    controls,
+    layout,
+    odds_card,
+    odometer,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+)
 
 TASK = SPARSE_REGRESSION.key
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
@@ -72,8 +82,9 @@ def look() -> View | None:
 def strip(view: View) -> None:
     shown = view.shown
     cards.fixed_strip(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
-                      "sparse_strip", wording.odds_short(cards.odds_of(np.nan, shown.guarantee)),
-                      wording.number(shown.typical), words.UNIT)
+                      "sparse_strip", wording.odds_short(odds_card.of(shown.spends)),
+                      wording.number(shown.typical), words.UNIT, "row")
+    odometer.line(settings.source(TASK))
 
 
 def choices() -> None:
@@ -122,7 +133,7 @@ def coefficients(view: View) -> None:
 
 
 def odds(view: View) -> None:
-    cards.odds(view.facts, np.nan, view.shown.guarantee, "row")
+    odds_card.card(view.facts, view.shown.spends, view.shown.sizes)
 
 
 def calculator(view: View) -> None:

@@ -22,7 +22,17 @@ from engine.tasks import (
     RISK_MINIMISATION,
 )
 from engine.types import Array, Budget
-from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    controls,
+    layout,
+    odds_card,
+    odometer,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+)
 
 _IN_A_ROW = 3
 _TRUTH, _WITHOUT = "The truth", "Without protection"
@@ -61,10 +71,12 @@ def look() -> View | None:
 
 
 def strip(view: View) -> None:
-    odds = _odds(view) if view.chosen.spends else None
+    odds = odds_card.of(view.chosen.spends) if view.chosen.spends else None
     error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
     cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
-                      "" if odds is None else wording.odds_short(odds), error, _unit(view))
+                      "" if odds is None else wording.odds_short(odds), error, _unit(view),
+                      "record" if _unit(view) else "curve")
+    odometer.line(view.source)
 
 
 def _unit(view: View) -> tuple[str, str] | None:
@@ -74,10 +86,6 @@ def _unit(view: View) -> tuple[str, str] | None:
                 "Exchanging one record, all of its numbers together, changes what is published "
                 "only a little. Somebody with several records is protected less.")
     return None
-
-
-def _odds(view: View):
-    return cards.odds_of(view.chosen.mu, view.chosen.guarantee)
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -237,8 +245,7 @@ def accuracy(view: View) -> None:
 
 def odds(view: View) -> None:
     if view.chosen.spends:
-        held = "record" if _unit(view) else "curve"
-        cards.odds(view.facts, view.chosen.mu, view.chosen.guarantee, held)
+        odds_card.card(view.facts, view.chosen.spends, view.source.sizes)
 
 
 def components(view: View) -> None:

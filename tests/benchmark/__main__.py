@@ -1,288 +1,30 @@
-"""`make bench`: speed as ratios taken in one run, recorded and never asserted.
+"""`make bench`: speed as ratios taken in one run, compared with those that were kept.
 
-Every ratio interleaves its candidates, takes the smallest thread time of each, and divides. The
-unit of a Monte-Carlo study is the time to draw its own random numbers: no implementation can be
-faster than that without drawing fewer.
+Exit code 1 if one became worse by more than a fifth. `--record` keeps this run instead, for the
+project and for docs/benchmarks.md; `--json` prints it.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import time
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from dataclasses import asdict
 
-import numpy as np
-
-from engine import executors
-from engine.experiments import Cell, Run, blocks, run_block
-from engine.mechanisms import Mechanism
-from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.mechanisms.iclp import Iclp
-from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
-from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.metrics import integrated_squared_errors
-from engine.noise.laplace import laplace
-from engine.numerics.deviations import Design, weighted_within_curves
-from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
-from engine.numerics.kernels import matern, path_polynomials
-from engine.numerics.moments import curve_moments
-from engine.part_files import PartFiles
-from engine.sources import Source
-from engine.sources.coefficient_curves import CoefficientCurves
-from engine.sources.dense_curves import DenseCurves
-from engine.sources.regression_points import RegressionPoints
-from engine.sources.sparse_curves import SparseCurves, mu1
-from engine.sweeps import run_sweep
-from engine.types import Budget, CurveData
-from tests.benchmark.naive import study as naive_study
-
-STUDY = SparseCurves(n_curves=4000, n_observations_per_curve=20)
-PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=7)
-REPEATS = 5
-TWENTY = [(Budget(float(e), 1e-3),) for e in np.geomspace(0.1, 10, 20)]
+from tests.benchmark import kernels, peers, record
 
 
-def main() -> None:
-    results = {
-        "Monte-Carlo study / its random numbers": _study_over_floor(),
-        "twenty budgets / one budget": _twenty_over_one(),
-        "naive loop / Monte-Carlo study": _naive_over_study(),
-        "full-batch study / its moments": _full_batch_over_moments(),
-        "federated study, 8 servers / central": _federated_over_central(),
-        "coefficient study, d = 2 / its random numbers": _coefficients_over_floor(),
-        "adaptive fit / its statistics": _adaptive_over_statistics(),
-        "adaptive, twenty budgets / one budget": _adaptive_twenty_over_one(),
-        "wavelets, a million readings / their random numbers": _wavelets_over_floor(READINGS),
-        "wavelets, 200 small sites / their random numbers": _wavelets_over_floor(SMALL_SITES),
-        "100 ICLP paths / their random numbers": _paths_over_floor(),
-        "released means / their random numbers": _whole_means_over_floor(),
-        "wavelets at a point / their random numbers": _wavelets_over_floor(
-            READINGS, WaveletPointwise(points="0.37")),
-        **_sweeps_over_their_blocks(),
-    }
-    width = max(map(len, results))
-    for name, ratio in results.items():
-        print(f"{name.ljust(width)}  {ratio:8.2f}")
-    if "--json" in sys.argv:
-        print(json.dumps(results))
-
-
-def interleaved(candidates: dict[str, Callable[[], object]], rounds: int = 9) -> dict[str, float]:
-    """Smallest thread time of each candidate over rounds that run all of them in turn."""
-    best = dict.fromkeys(candidates, float("inf"))
-    for run in candidates.values():
-        run()
-    for _ in range(rounds):
-        for name, run in candidates.items():
-            start = time.thread_time()
-            run()
-            best[name] = min(best[name], time.thread_time() - start)
-    return best
-
-
-def _generator() -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(1))
-
-
-def _run(budgets: list[tuple[Budget, ...]], mechanism: Mechanism = PUBLISHED,
-         source: Source = STUDY) -> float:
-    """The study of the specification, section 10, at n = 4000, m = 20, r = 7."""
-    rng = _generator()
-    data = source.draw(REPEATS, rng)
-    estimate = mechanism.release_many(data, budgets, 1, rng)
-    total = integrated_squared_errors(estimate, data.truth).total
-    assert total is not None
-    return float(total.mean())
-
-
-def _random_numbers() -> None:
-    """Exactly the draws of `_run`: times, path weights, reading errors, one noise per round."""
-    rng, curves, m = _generator(), REPEATS * STUDY.n_curves, STUDY.n_observations_per_curve
-    terms = path_polynomials(4.0, 0.8, 1.0).shape[1]
-    rounds = PUBLISHED._rounds(STUDY.draw(1, _generator()).sizes) if not _ROUNDS else _ROUNDS[0]
-    _ROUNDS[:] = [rounds]
-    rng.random((curves, m))
-    rng.standard_normal((curves, terms))
-    rng.standard_normal((curves, m))
-    rng.standard_normal((rounds, REPEATS, 1, 7))
-
-
-_ROUNDS: list[int] = []
-
-
-def _study_over_floor() -> float:
-    one = [(Budget(1.0, 1e-3),)]
-    times = interleaved({"study": lambda: _run(one), "floor": _random_numbers})
-    return times["study"] / times["floor"]
-
-
-def _federated_over_central() -> float:
-    """The same study with its curves on eight servers of 500."""
-    one = [(Budget(1.0, 1e-3),)]
-    eight = replace(STUDY, n_servers=8)
-    times = interleaved({"federated": lambda: _run(one, PUBLISHED, eight),
-                         "central": lambda: _run(one)})
-    return times["federated"] / times["central"]
-
-
-COEFFICIENTS = CoefficientCurves(n_curves=4000, n_observations_per_curve=20, n_covariates=2)
-MODEL = NoisyGradientCoefficients(scheme="split", constants="published", truncation=3)
-
-
-def _coefficients_over_floor() -> float:
-    """The study of the specification's varying-coefficient table, over exactly its draws."""
-    one, rounds = [(Budget(1.0, 1e-3),)], MODEL._rounds(COEFFICIENTS.sizes)
-    curves, m = REPEATS * COEFFICIENTS.n_curves, COEFFICIENTS.n_observations_per_curve
-
-    def floor() -> None:
-        rng = _generator()
-        rng.random((curves, m))
-        rng.uniform(-1.0, 1.0, (curves, 2))
-        rng.standard_normal((curves, m))
-        rng.standard_normal((rounds, REPEATS, 1, 9))
-
-    times = interleaved({"study": lambda: _run(one, MODEL, COEFFICIENTS), "floor": floor})
-    return times["study"] / times["floor"]
-
-
-def _paths_over_floor() -> float:
-    """Warm draws of 100 paths on 200 points, over the Laplace variables they are made of."""
-    paths = eigensystem(Kernel(), midpoints(200)).paths
-    times = interleaved({
-        "paths": lambda: laplace((100, len(paths)), _generator()) @ paths,
-        "floor": lambda: _generator().laplace(size=(100, len(paths)))}, rounds=200)
-    return times["paths"] / times["floor"]
-
-
-def _whole_means_over_floor() -> float:
-    """Data sets of 1000 dense curves released by ICLP, over the normals and Laplace variables."""
-    source, one = DenseCurves(n_curves=1000), [(Budget(1.0),)]
-    terms = len(eigensystem(Kernel("gaussian", length=0.2), source.grid).paths)
-
-    def study() -> None:
-        rng = _generator()
-        Iclp().release_many(source.draw(REPEATS, rng), one, 20, rng)
-
-    def floor() -> None:
-        rng = _generator()
-        rng.standard_normal((REPEATS * 1000, terms))
-        rng.laplace(size=(REPEATS, 20, 100))
-
-    times = interleaved({"study": study, "floor": floor})
-    return times["study"] / times["floor"]
-
-
-def _twenty_over_one() -> float:
-    times = interleaved({"twenty": lambda: _run(TWENTY), "one": lambda: _run(TWENTY[:1])})
-    return times["twenty"] / times["one"]
-
-
-def _naive_over_study() -> float:
-    """Per replicate; the naive loop is timed on a tenth of the curves of one replicate."""
-    small = 400
-    budget = Budget(1.0, 1e-3)
-    times = interleaved({
-        "study": lambda: _run([(budget,)]),
-        "naive": lambda: naive_study(mu1, matern, small, STUDY.n_observations_per_curve, 7,
-                                     PUBLISHED, budget, np.random.default_rng(1)),
-    }, rounds=3)
-    return times["naive"] * STUDY.n_curves / small / (times["study"] / REPEATS)
-
-
-def _full_batch_over_moments() -> float:
-    mechanism = NoisyGradientMean(truncation=7)
-    data = STUDY.draw(1, _generator())
-    basis = mechanism.basis(7, data.facts)
-    one = [(Budget(1.0, 1e-3),)]
-    times = interleaved({
-        "fit": lambda: mechanism.release_many(data, one, 1, _generator()),
-        "moments": lambda: curve_moments(data.times, data.values, data.counts, basis),
-    })
-    return times["fit"] / times["moments"]
-
-
-ADAPTIVE = AdaptiveMean(truncation=12)
-
-
-def _adaptive_data() -> CurveData:
-    return SparseCurves(n_curves=1000, n_observations_per_curve=10).draw(1, _generator())
-
-
-def _adaptive_over_statistics() -> float:
-    """One fit with its band at n = 1000, m = 10, r = 12, over the pass that makes each curve's
-    moments and T_i, t_i from its readings."""
-    data, one = _adaptive_data(), [(Budget(1.0, 1e-3),)]
-    basis, design = ADAPTIVE.functions(12), Design()
-    scale = ADAPTIVE.scale(data.facts)
-
-    def statistics() -> None:
-        moments = curve_moments(data.times, scale(data.times, data.values), data.counts, basis)
-        list(weighted_within_curves(moments, data.counts, {12}, design))
-
-    times = interleaved({
-        "fit": lambda: ADAPTIVE.release_many(data, one, 1, _generator()),
-        "statistics": statistics,
-    }, rounds=30)
-    return times["fit"] / times["statistics"]
-
-
-def _adaptive_twenty_over_one() -> float:
-    data = _adaptive_data()
-    times = interleaved({
-        "twenty": lambda: ADAPTIVE.release_many(data, TWENTY, 1, _generator()),
-        "one": lambda: ADAPTIVE.release_many(data, TWENTY[:1], 1, _generator()),
-    }, rounds=20)
-    return times["twenty"] / times["one"]
-
-
-READINGS = RegressionPoints(n_curves=1_000_000, n_servers=16)
-SMALL_SITES = RegressionPoints(n_curves=64_000, n_servers=200)
-
-
-def _wavelets_over_floor(source: RegressionPoints,
-                         mechanism: Mechanism = WaveletGlobal()) -> float:  # noqa: B008
-    """A release from readings that are there, over the time to draw their times and errors."""
-    repeats = 1_000_000 // source.n_curves or 1
-    data, one = source.draw(repeats, _generator()), [(Budget(1.0, 1e-5),)]
-
-    def floor() -> None:
-        rng = _generator()
-        rng.random((repeats, source.n_curves))
-        rng.standard_normal((repeats, source.n_curves))
-
-    times = interleaved({"release": lambda: mechanism.release_many(data, one, 1, _generator()),
-                         "floor": floor})
-    return times["release"] / times["floor"]
-
-
-def _sweeps_over_their_blocks() -> dict[str, float]:
-    """A hundred blocks of a few milliseconds, over the same blocks one after the other."""
-    cells = [Cell({}, SparseCurves(n_curves=n, n_observations_per_curve=5), NoisyGradientMean(),
-                  one) for n in range(100, 200) for one in TWENTY[:2]]
-    work = blocks(cells, Run(repeats=3))
-    with executors.make("serial") as here, TemporaryDirectory() as kept, TemporaryDirectory() as new:
-        list(run_sweep(work, here, PartFiles(kept)))
-
-        def into_files() -> None:
-            list(run_sweep(work, here, PartFiles(new)))
-            for file in Path(new).iterdir():
-                file.unlink()
-
-        times = interleaved({
-            "blocks": lambda: [run_block(block) for block in work],
-            "sweep of small blocks": lambda: list(run_sweep(work, here)),
-            "sweep kept in files": into_files,
-            "sweep resumed from files": lambda: list(run_sweep(work, here, PartFiles(kept))),
-        })
-    alone = times.pop("blocks")
-    return {f"{name} / its blocks": spent / alone for name, spent in times.items()}
+def main(options: list[str]) -> int:
+    rows = [*kernels.rows(), *peers.rows()]
+    machine, before = record.here(), record.load()
+    print(record.table(rows, before))
+    print(f"load averages {machine['load']}; the speed-up of two processes needs two idle cores")
+    if "--json" in options:
+        print(json.dumps({"machine": machine, "rows": [asdict(row) for row in rows]}))
+    if "--record" in options:
+        record.save(rows, machine)
+        return 0
+    return 1 if record.regressions(rows, before) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

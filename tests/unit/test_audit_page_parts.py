@@ -1,7 +1,9 @@
 """What the Audit page is made of: attacks, repetitions, noise used twice, and their words."""
 
+import io
 import json
 import math
+import sys
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,6 +11,7 @@ import pytest
 
 from engine import audit, audit_view, audit_words, broken, reuse
 from engine import coverage_lab as lab
+from engine.__main__ import main
 from engine.audit import noise_check
 from engine.audit.black_box import parts
 from engine.audit.cases import case_like
@@ -238,3 +241,38 @@ def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
     assert chart.alt.endswith("off by up to 0.")
     np.testing.assert_allclose(chart.table["Without protection"],
                                chart.table["What the formula gives"], atol=1e-5)
+
+
+# -- the command line -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", [
+    Attack(GRADIENT, BUDGET), Attack(GRADIENT, BUDGET, variant="NoClipping"),
+    Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping")], ids=["", "fault", "source"])
+def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
+    shown = audit_view.command(asked, SparseCurves())
+    first, _, rest = shown.partition(" <<'END'\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(rest.removesuffix("END")))
+    words = [*first.split()[3:], "--json", "--tries", "100", "--runs", "0"]
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out)["audits"][0]
+    assert found["verdict"] == ("broken" if asked.variant else "holds")
+    assert found["claimed_epsilon"] == pytest.approx(1.0, rel=1e-6)
+    assert found["neighbours"] == asked.neighbours
+
+
+def test_every_epsilon_that_is_given_is_audited_in_order(capsys):
+    words = ["audit", "noisy_gradient_mean", "--epsilon", "0.5", "--epsilon", "4", "--tries", "100"]
+    assert main([*words, "--runs", "0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["audits"]
+    assert [round(one["claimed_epsilon"], 6) for one in found] == [0.5, 4.0, 0.5, 4.0]
+    assert all(0.9 < one["ratio"] <= 1 + 1e-9 for one in found)
+
+
+@pytest.mark.slow
+def test_two_processes_find_what_one_finds(capsys):
+    words = ["audit", "univariate_mean", "--tries", "100", "--runs", "0", "--json"]
+    assert main(words) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert main([*words, "--executor", "processes:2"]) == 0
+    assert json.loads(capsys.readouterr().out) == one

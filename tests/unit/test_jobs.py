@@ -197,6 +197,59 @@ print("running", flush=True)
     assert run.stdout == "running\n" and "Traceback" not in run.stderr
 
 
+# -- who watches ----------------------------------------------------------------------------
+
+
+def test_who_stops_a_shared_job_leaves_it_to_the_others_and_the_last_one_ends_it(pool, long_job):
+    assert long_job.watch("ann") and long_job.watch("bob")
+    seen = long_job.leave("ann")
+    there = len(long_job.parts)
+    assert (seen.state, seen is long_job) == ("stopped", False) and 0 < len(seen.parts) <= there
+    until(lambda: len(long_job.parts) > there)
+    assert long_job.live and seen.state == "stopped" and len(seen.parts) <= there
+    assert long_job.leave("bob") is long_job
+    assert long_job.wait(PATIENCE) and long_job.state == "stopped"
+
+
+def test_who_comes_to_a_job_that_is_being_stopped_is_told_to_begin_another(pool, long_job):
+    long_job.watch("ann")
+    long_job.leave("ann")
+    assert not long_job.watch("bob")
+    assert pool.start("long", *LONG, total=1000) is not long_job
+
+
+def test_a_stop_does_not_wait_for_who_was_not_heard_of_for_long(long_job, monkeypatch):
+    long_job.watch("gone")
+    monkeypatch.setattr("pages.shared.jobs._ABSENT_SECONDS", 0)
+    assert long_job.is_abandoned
+    assert long_job.leave("ann") is long_job and long_job.wait(PATIENCE)
+
+
+def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, monkeypatch):
+    long_job.watch("gone")
+    monkeypatch.setattr("pages.shared.jobs._ABSENT_SECONDS", 0)
+    there = len(long_job.parts)
+    until(lambda: len(long_job.parts) > there + 2)
+    assert long_job.live
+    finished(pool, "next", "squares", 3)
+    assert long_job.state == "stopped"
+
+
+def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
+    own = finished(pool, "own", "squares", 3, is_shared=False)
+    until(lambda: "own" not in pool._kept)
+    assert own.result is not None
+    again = finished(pool, "own", "squares", 3)
+    assert again is not own and pool._kept["own"] is again
+
+
+def test_a_job_on_ones_own_data_that_was_stopped_while_it_waited_is_forgotten_too(pool, long_job):
+    own = pool.start("mine", TARGETS + "squares", 3, is_shared=False)
+    own.stop()
+    long_job.stop()
+    until(lambda: "mine" not in pool._kept)
+
+
 # -- the view -------------------------------------------------------------------------------
 
 
@@ -242,6 +295,19 @@ def test_stop_ends_a_waiting_job_and_says_so(view):
     shown.button[0].click().run()
     assert [c.value for c in shown.caption] == ["Stopped before the first result."]
     assert not shown.button
+
+
+def test_stop_shows_the_job_as_stopped_while_another_visitor_goes_on_watching(view):
+    job = Job("key", total=50)
+    job._begin()
+    job.parts = [1, 2, 3]
+    job.watch("another")
+    shown = view(job)
+    shown.button[0].click().run()
+    job.parts.append(4)
+    shown.run()
+    assert [c.value for c in shown.caption] == ["Stopped after 3 of 50. The numbers are rougher."]
+    assert job.live and [m.value for m in shown.markdown] == ["drawn 3"] and not shown.button
 
 
 def test_a_stopped_job_says_that_its_numbers_are_rougher(view):

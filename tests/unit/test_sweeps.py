@@ -17,10 +17,12 @@ from engine.errors import InputError
 from engine.executors import SerialExecutor, WorkerDied
 from engine.experiments import Cell, Run, blocks, gather, run_block, run_cells
 from engine.identity import digest
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.part_files import VERSIONS, PartFiles
+from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.sweeps import _Queue, run_group, run_sweep
@@ -369,13 +371,21 @@ def test_one_block_of_each_kind_is_timed_the_largest():
     assert SOURCES[-1] in [block.source for block in probes]
 
 
-@pytest.mark.parametrize("mechanism", [NOISY, AdaptiveMean(), Iclp()], ids=lambda m: m.key)
+GROWTH = SparseCurves(n_curves=200)
+FEW = CoefficientCurves(n_curves=300, n_observations_per_curve=5)
+MANY = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=8)
+
+
+@pytest.mark.parametrize("source, mechanism, repeats", [
+    (GROWTH, NOISY, 40), (GROWTH, AdaptiveMean(), 40), (GROWTH, Iclp(), 40),
+    (FEW, AdaptiveCoefficients(), 1), (FEW, AdaptiveCoefficients(), 20),
+    (MANY, AdaptiveCoefficients(), 1)], ids=lambda x: getattr(x, "key", str(x)))
 @pytest.mark.parametrize("n_draws", [1, 50])
-def test_the_memory_of_a_block_is_not_underestimated(mechanism, n_draws):
+def test_the_memory_of_a_block_is_not_underestimated(source, mechanism, repeats, n_draws):
     import tracemalloc
 
     budgets = [(Budget(1.0, 0.0 if mechanism.guarantee == "pure" else 1e-3),)]
-    work = blocks(cells_of([SparseCurves(n_curves=200)], mechanism, budgets), Run(40, n_draws))
+    work = blocks(cells_of([source], mechanism, budgets), Run(repeats, n_draws))
     run_block(work[0])
     tracemalloc.start()
     run_block(work[0])

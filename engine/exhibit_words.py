@@ -1,0 +1,69 @@
+"""What is said about exhibits: how many claims hold, and each with its number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.exhibits import Claim, Finding, Result, versions
+
+TITLE = "Does it come out as the papers say?"
+
+
+def overview(holding: int, total: int) -> str:
+    """How many claims of all exhibits hold."""
+    failing = total - holding
+    text = f"**{holding} of {total} claims** come out as the documents say."
+    if failing:
+        text += (f" {failing} do{'es' * (failing == 1)} not: each stands with the reason, such as "
+                 "a misprint or noise that cannot have been as stated.")
+    return text
+
+
+def count(verdicts: Sequence[bool]) -> str:
+    """How many claims of one exhibit hold."""
+    return f"{sum(verdicts)} of {len(verdicts)} hold" if verdicts else "no claims"
+
+
+def claim(of: Claim, found: Finding) -> str:
+    """One line: tick or cross, what the paper says, what was measured, and why it fails."""
+    return " ".join(["✓" if found.holds else "✗", *_sentences(of, found, found.measured)])
+
+
+def claim_markdown(of: Claim, found: Finding) -> str:
+    """The same for the page: the verdict in words, the claim, the number in bold type."""
+    badge = ":green-badge[:material/check: holds]" if found.holds else \
+        ":orange-badge[:material/close: does not hold]"
+    return f"{badge} " + "  \n".join(_sentences(of, found, f"**{_sentence(found.measured)}**"))
+
+
+def _sentences(of: Claim, found: Finding, measured: str) -> list[str]:
+    """What is said, what was measured, and the reason of what does not hold."""
+    said = [_sentence(of.says), _sentence(f"Measured: {measured}")]
+    return said if found.holds else [*said, _sentence(f"Why: {of.fails_because or 'not known'}")]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", ".**")) else f"{text}."
+
+
+def made(result: Result, stored: Result | None = None) -> str:
+    """Where a table is from; of a new one also whether the stored numbers came out again."""
+    by = ", ".join(f"{what} {version}" for what, version in result.versions.items())
+    text = f"{result.form.capitalize()} form, {result.seconds:.0f} s, made by {by}."
+    if stored is not None and result is not stored:
+        return f"{text} {_compared(result, stored)}"
+    if stored is not None and dict(stored.versions) != versions():
+        text += " These are stored numbers of other versions."
+    return text
+
+
+def _compared(result: Result, stored: Result) -> str:
+    if list(result.table) == list(stored.table):
+        return "The stored numbers came out again, to the last digit."
+    return "Not equal to the stored numbers to the last digit."
+
+
+def commands(key: str) -> str:
+    """The commands that run an exhibit, in its quick form and in full."""
+    command = f"python -m engine exhibit {key}"
+    return f"{command} --out results\n{command} --full --executor processes:8 --out results"

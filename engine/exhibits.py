@@ -1,0 +1,196 @@
+"""Figures and tables of the papers, made again here and held against what the papers say.
+
+An exhibit is data: its work (cells of a sweep, and calculations by name), how the results are
+drawn, the numbers that were published, and the claims. Drawings and claims read the table of
+results and nothing else, so a stored table shows all that a new run would.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import scipy
+
+from engine import __version__, sweeps
+from engine.experiments import KINDS, Cell, Outcome, Run, blocks, gather
+from engine.figures.theme import Chart, Theme
+from engine.identity import digest
+
+Form = Literal["quick", "full"]
+FORMS: tuple[Form, ...] = ("quick", "full")
+Value = float | int | str | bool | None
+Row = Mapping[str, Value]
+Table = Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A calculation that any process can find by its name: `function` is "module:function".
+
+    The arguments are plain values, and it returns the rows of a table.
+    """
+
+    function: str
+    arguments: tuple[Any, ...] = ()
+
+    def __call__(self) -> list[Row]:
+        module, _, name = self.function.partition(":")
+        rows: list[Row] = getattr(importlib.import_module(module), name)(*self.arguments)
+        return rows
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an exhibit runs: the cells of a sweep, and calculations that are no sweep."""
+
+    cells: tuple[Cell, ...] = ()
+    run: Run = field(default_factory=Run)
+    calls: tuple[Call, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a claim holds in a table, and the numbers that say so, in a short sentence."""
+
+    holds: bool
+    measured: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture of an exhibit and the few words above it."""
+
+    title: str
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of a paper that a table can confirm or contradict.
+
+    `fails_because` is the known reason why it does not hold, "" for one that should.
+    """
+
+    says: str
+    check: Callable[[Table], Finding]
+    fails_because: str = ""
+
+
+def outcome_row(outcome: Outcome) -> Row:
+    """The place of a cell on the axes, mean and standard error of what was measured, repeats."""
+    if outcome.failure:
+        return {**outcome.cell.at, "failure": outcome.failure}
+    figures = {(kind if figure == "mean" else f"{kind}_se"): value for kind in KINDS
+               for figure, value in (outcome.summary(kind) or {}).items()}
+    return {**outcome.cell.at, **figures, "repeats": outcome.repeats}
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One figure or table of a paper.
+
+    `key` is unique in its paper, `about` says in plain words what is drawn, `work` gives what to
+    run in either form: the quick one takes at most a minute on two cores, the full one is that of
+    the paper. The table has a row for each cell, made by `row`, and then the rows of the calls.
+    `draw` gives its pictures, in the order in which they are shown side by side. `published` are
+    the numbers as printed, where there are any.
+    """
+
+    key: str
+    title: str
+    about: str
+    work: Callable[[Form], Work]
+    draw: Callable[[Table, Theme], tuple[Panel, ...]]
+    claims: tuple[Claim, ...] = ()
+    published: Table = ()
+    row: Callable[[Outcome], Row] = outcome_row
+
+    def findings(self, table: Table) -> list[Finding]:
+        """What a table says on each claim, in their order."""
+        return [claim.check(table) for claim in self.claims]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A document and its exhibits; papers stand in the order of `order`."""
+
+    key: str
+    title: str
+    reference: str
+    exhibits: tuple[Exhibit, ...]
+    order: int = 100
+
+    def exhibit(self, key: str) -> Exhibit:
+        return next(one for one in self.exhibits if one.key == key)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The table of an exhibit, and where it is from: the digest names the work and the engine."""
+
+    form: Form
+    table: Table
+    seconds: float
+    digest: str
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Pieces of work that are done, and all of them."""
+
+    done: int
+    total: int
+
+
+def run(exhibit: Exhibit, form: Form, executor: Executor,
+        finished: sweeps.Finished | None = None, limits: sweeps.Limits = sweeps.NO_LIMITS
+        ) -> Generator[Progress, None, Result]:
+    """Run an exhibit: yields the progress, returns the result.
+
+    Raises
+    ------
+    InputError
+        If the work is more than `limits` allow; see `sweeps.run_sweep`.
+    """
+    start, work = time.perf_counter(), exhibit.work(form)
+    pieces = blocks(work.cells, work.run)
+    total = len(pieces) + len(work.calls)
+    parts, rows = [], dict[Call, list[Row]]()
+    for part in sweeps.run_sweep(pieces, executor, finished, limits):
+        parts.append(part)
+        yield Progress(len(parts), total)
+    waiting = {executor.submit(call): call for call in work.calls}
+    try:
+        for future in as_completed(waiting):
+            rows[waiting[future]] = future.result()
+            yield Progress(len(parts) + len(rows), total)
+    finally:
+        for future in waiting:
+            future.cancel()
+    outcomes = gather(work.cells, parts)
+    table = [dict(_plain(exhibit.row(outcome))) for outcome in outcomes]
+    table += [dict(_plain(row)) for call in work.calls for row in rows[call]]
+    return Result(form, table, time.perf_counter() - start, digest(work), versions())
+
+
+def n_pieces(work: Work) -> int:
+    """How many steps of progress there will be."""
+    return len(blocks(work.cells, work.run)) + len(work.calls)
+
+
+def versions() -> dict[str, str]:
+    """What the last digits of a result depend on."""
+    return {"engine": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+
+
+def _plain(row: Row) -> dict[str, Value]:
+    """A row without the number types of numpy, so that it can be written as JSON."""
+    return {name: value.item() if isinstance(value, np.generic) else value
+            for name, value in row.items()}

@@ -1,0 +1,146 @@
+"""Drawings that exhibits of the papers share: measured points with their errors, and maps."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
+
+_NAME_WIDTH = 14  # letters of a name below an axis, on one line
+_ROOM = 0.04  # share of an axis left free at its ends
+# One hue from pale to strong for an ordered family of lines, such as budgets; see `shades`.
+_PALE, _STRONG = {"light": "#A3B3EE", "dark": "#C2CDFF"}, {"light": "#24358A", "dark": "#4B66C1"}
+_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px", "5px,3px", "4px,2px")
+_MARKERS = ("circle", "diamond-open", "triangle-up", "square-open", "cross", "triangle-down-open")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis: its title with the unit, and whether it is logarithmic.
+
+    `names` are those of the places 0, 1, 2, …, where the axis has no numbers.
+    """
+
+    title: str
+    log: bool = False
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points (x, y) with standard errors where they are known; None leaves a gap.
+
+    `half` are half widths of intervals, drawn as they are, instead of standard errors. `shade`,
+    `dash` and `marker` come from `theme.method_style`, `theme.colour` or `styles`.
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    shade: str
+    dash: str = "solid"
+    marker: str = "circle"
+    se: Sequence[float | None] | None = None
+    half: Sequence[float | None] | None = None
+    mode: Literal["lines", "markers", "lines+markers"] = "lines+markers"
+    width: float = 2.0
+    in_legend: bool = True
+
+
+def styles(count: int, theme: Theme) -> list[tuple[str, str, str]]:
+    """Shade, dash and marker for each of an ordered family of lines, from pale to strong."""
+    shades = [_between(_PALE[theme], _STRONG[theme], k / max(1, count - 1)) for k in range(count)]
+    return [(shade, _DASHES[k % len(_DASHES)], _MARKERS[k % len(_MARKERS)])
+            for k, shade in enumerate(shades)]
+
+
+def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) -> Chart:
+    """Lines or points against a number, with bars of two standard errors either way."""
+    data = [_trace(one, theme) for one in series]
+    spec = {"data": data, "layout": layout(
+        theme, legend=len(series) > 1, hovermode="closest",
+        xaxis=_axis(theme, x, [v for one in series for v in one.x]),
+        yaxis=_axis(theme, y, [v for one in series for v in _reach(one)], grid=True))}
+    return Chart(spec, alt, _columns(series, x, y.title))
+
+
+def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
+        str, str, str], theme: Theme, alt: str, limits: tuple[float, float] | None = None) -> Chart:
+    """A map of z (len(y), len(x)): stronger blue is larger; `names` are those of x, y and z."""
+    low, high = limits or (None, None)
+    trace: Spec = {"type": "heatmap", "x": list(x), "y": list(y), "z": [list(row) for row in z],
+                   "zmin": low, "zmax": high, "colorscale": _blues(theme),
+                   "colorbar": {"title": {"text": names[2], "side": "right", "font": {"size": 13}},
+                                "thickness": 12, "outlinewidth": 0},
+                   "hovertemplate": "%{x:g}, %{y:g}: %{z:.3g}<extra></extra>"}
+    spec = {"data": [trace], "layout": layout(theme, xaxis=axis(theme, names[0]),
+                                              yaxis=axis(theme, names[1]))}
+    pairs = [(a, b, z[j][i]) for j, b in enumerate(y) for i, a in enumerate(x)]
+    return Chart(spec, alt, {name: [row[k] for row in pairs] for k, name in enumerate(names)})
+
+
+def _trace(one: Series, theme: Theme) -> Spec:
+    trace: Spec = {"type": "scatter", "mode": one.mode, "name": one.name, "x": list(one.x),
+                   "y": list(one.y), "line": {"color": one.shade, "dash": one.dash,
+                                              "width": one.width},
+                   "marker": {"color": one.shade, "symbol": one.marker, "size": 8},
+                   "showlegend": one.in_legend,
+                   "hovertemplate": "%{x:.4g}: %{y:.4g}"}
+    bars = _bars(one)
+    if bars is not None:
+        trace["error_y"] = {"type": "data", "array": bars, "thickness": 1, "width": 3,
+                            "color": translucent(one.shade, 0.7)}
+    return trace
+
+
+def _bars(one: Series) -> list[float] | None:
+    """How far bars reach from their points; None without any."""
+    if one.se is not None:
+        return [2 * (s or 0.0) for s in one.se]
+    return None if one.half is None else [half or 0.0 for half in one.half]
+
+
+def _reach(one: Series) -> list[float]:
+    """What an axis must hold: points and bars, but not the lower ends that a log axis cannot."""
+    bars = _bars(one) or [0.0] * len(one.y)
+    ends = [(v - bar, v, v + bar) for v, bar in zip(one.y, bars, strict=True) if v is not None]
+    return [end for low, v, high in ends for end in (low if low > v / 4 else v, v, high)]
+
+
+def _wrapped(name: str) -> str:
+    return "<br>".join(textwrap.wrap(name, _NAME_WIDTH))
+
+
+def _axis(theme: Theme, scale: Scale, values: Sequence[float], grid: bool = False) -> Spec:
+    if scale.names:
+        count = len(scale.names)
+        return axis(theme, scale.title, grid=grid, tickvals=list(range(count)), tickangle=0,
+                    ticktext=[_wrapped(name) for name in scale.names], range=[-0.5, count - 0.5])
+    positive = [value for value in values if value > 0]
+    if scale.log and positive:
+        return log_axis(theme, scale.title, min(positive), max(positive), grid=grid, room=_ROOM)
+    return axis(theme, scale.title, grid=grid)
+
+
+def _columns(series: Sequence[Series], x: Scale, y: str) -> dict[str, list[Any]]:
+    rows = [(one.name, x.names[round(a)] if x.names else a, b,
+             None if one.se is None else one.se[k], None if one.half is None else one.half[k])
+            for one in series for k, (a, b) in enumerate(zip(one.x, one.y, strict=True))]
+    columns = {name: [row[k] for row in rows] for k, name in enumerate(
+        ("line", x.title or "at", y, "standard error", "half width"))}
+    return {name: values for name, values in columns.items()
+            if name not in ("standard error", "half width") or any(v is not None for v in values)}
+
+
+def _blues(theme: Theme) -> list[list[Any]]:
+    page, strong = colour("page", theme), colour("gradient", theme)
+    return [[k / 4, _between(page, strong, 0.08 + 0.92 * k / 4)] for k in range(5)]
+
+
+def _between(start: str, end: str, share: float) -> str:
+    parts = [(int(start[k:k + 2], 16), int(end[k:k + 2], 16)) for k in (1, 3, 5)]
+    return "#" + "".join(f"{math.floor(a + (b - a) * share + 0.5):02X}" for a, b in parts)

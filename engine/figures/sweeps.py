@@ -1,0 +1,95 @@
+"""The picture of a sweep: measured errors along one axis, a line for each value of the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
+from engine.sweep_view import TOTAL, Line, Point, SweepView, columns
+from engine.types import Array
+from engine.wording import number
+
+_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
+_MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
+_ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
+
+
+def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: Theme) -> Chart:
+    """Mean squared errors with two standard errors; dotted: the rate, its constants fitted.
+
+    Hollow points are those at which the method would publish nothing. Log axes where all values
+    are above zero.
+    """
+    data: list[Spec] = []
+    for k, line in enumerate(view.lines):
+        data += _of_line(k, line, view, labels, unit, theme)
+    name = "Mean squared error" if view.kind == TOTAL else "Squared error from privacy noise"
+    return Chart(
+        {"data": data, "layout": layout(
+            theme, legend=True, xaxis=_axis_of_x(view, labels[view.along], theme),
+            yaxis=_axis_of_y(view, f"{name} ({unit + '², ' if unit else ''}log scale)", theme))},
+        _alt(view, labels), columns(view, labels))
+
+
+def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], unit: str,
+             theme: Theme) -> list[Spec]:
+    there = [point for point in line.points if point.mean > 0]
+    shade = colour(_ROLES[k % len(_ROLES)], theme)
+    marker = _MARKERS[k % len(_MARKERS)]
+    label = "Measured (± 2 standard errors)" if not view.across else \
+        f"{labels[view.across]} = {line.name}"
+    drawn: list[Spec] = [{
+        "type": "scatter", "mode": "lines+markers", "x": [point.x for point in there],
+        "y": [point.mean for point in there], "name": label,
+        "line": {"color": shade, "width": 1.6, "dash": _DASHES[k % len(_DASHES)]},
+        "error_y": {"type": "data", "visible": True, "color": shade,
+                    "array": [_bar(point) for point in there]},
+        "marker": {"size": 9, "color": shade, "symbol": [
+            marker if point.is_published else f"{marker}-open" for point in there]},
+        "hovertemplate": f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}"}]
+    if line.theory is not None:
+        drawn.append({
+            "type": "scatter", "mode": "lines", "x": [point.x for point in line.points],
+            "y": [float(v) if math.isfinite(v) else None for v in line.theory],
+            "name": "Rate, two constants fitted", "hoverinfo": "skip", "showlegend": k == 0,
+            "legendgroup": "rate",
+            "line": {"color": colour("without", theme), "width": 1.6, "dash": "dot"}})
+    return drawn
+
+
+def _bar(point: Point) -> float:
+    return 2 * point.se if math.isfinite(point.se) else 0.0
+
+
+def _axis_of_x(view: SweepView, label: str, theme: Theme) -> Spec:
+    x = [point.x for line in view.lines for point in line.points]
+    if min(x) > 0 and max(x) >= 2 * min(x):
+        return log_axis(theme, f"{label}, log scale", min(x), max(x), room=0.06)
+    room = 0.06 * (max(x) - min(x) or 1.0)
+    return axis(theme, label, range=[min(x) - room, max(x) + room])
+
+
+def _axis_of_y(view: SweepView, title: str, theme: Theme) -> Spec:
+    points = [point for line in view.lines for point in line.points if point.mean > 0]
+    if not points:
+        return log_axis(theme, title, 0.1, 1.0, grid=True)
+    theory: list[Array] = [line.theory for line in view.lines if line.theory is not None]
+    heights = np.concatenate([
+        [point.mean + _bar(point) for point in points],
+        [max(point.mean - _bar(point), point.mean / 3) for point in points],
+        *(one[np.isfinite(one)] for one in theory)])
+    return log_axis(theme, title, float(heights.min()), float(heights.max()), grid=True, room=0.06)
+
+
+def _alt(view: SweepView, labels: Mapping[str, str]) -> str:
+    points = [point for line in view.lines for point in line.points]
+    there = [point for point in points if math.isfinite(point.mean)]
+    if not there:
+        return "No cell has been measured yet."
+    least, most = (pick(there, key=lambda p: p.mean) for pick in (min, max))
+    return (f"{len(there)} of {len(points)} cells measured against {labels[view.along]}: mean "
+            f"squared error from {number(least.mean)} at {least.x:g} to {number(most.mean)} at "
+            f"{most.x:g}.")

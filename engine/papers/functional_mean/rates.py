@@ -1,0 +1,477 @@
+"""Figure 1 and tables 1 to 4: rates, what rules where, and slopes measured against them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from engine.evidence import Line, Table, log_slope, values, where
+from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.experiments import Cell, Outcome, Run
+from engine.figures import exhibits as figures
+from engine.figures.exhibits import Scale, Series
+from engine.figures.theme import Theme, colour
+from engine.papers.functional_mean.designs import DELTA, PUBLISHED, digits, measured
+from engine.rate_presets import PRESETS
+from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
+from engine.rates.univariate_mean import UnivariateMeanRate
+from engine.rates.wavelet_regression import WaveletRate
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+
+_HERE = "engine.papers.functional_mean.rates"
+TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`
+TERM_NAMES = {"I": "sparse readings", "II": "privacy, sparse", "III": "number of people",
+              "IV": "privacy, dense"}
+EPSILON = Scale("Protection ε (log scale)", log=True)
+RATE = Scale("Rate, constants dropped (log scale)", log=True)
+_MARKERS = ("circle", "square", "diamond", "triangle-up")
+
+
+def term_styles(theme: Theme) -> dict[str, tuple[str, str, str]]:
+    """Shade, dash and marker of the four terms; costs of privacy are blue."""
+    shades = (colour("raw", theme), colour("gradient", theme), colour("text", theme),
+              colour("functional", theme))
+    dashes = ("6px,3px", "solid", "2px,3px", "12px,3px,2px,3px")
+    return dict(zip(TERMS, zip(shades, dashes, _MARKERS, strict=True), strict=True))
+
+
+def _calculated(function: str, quick: int, full: int, form: Form) -> Work:
+    """A calculation of this module at so many points."""
+    return Work(calls=(Call(f"{_HERE}:{function}", (quick if form == "quick" else full,)),))
+
+
+# -- figure 1 -----------------------------------------------------------------------------------
+
+_PANELS = {"figure-1-left": "Few readings", "figure-1-middle": "More readings",
+           "figure-1-right": "Many readings"}
+
+
+def terms_over_epsilon(points: int) -> list[Row]:
+    """The four terms over ε at the three numbers of readings of Figure 1, α = 2 and n = 400."""
+    rows: list[Row] = []
+    for key in _PANELS:
+        preset = PRESETS[key]
+        for epsilon in np.geomspace(5e-4, 2.0, points).tolist():
+            sizes = preset.rate.evaluate(**{**preset.point, "epsilon": epsilon})
+            rows.append({"m": preset.point["m"], "n": preset.point["n"], "epsilon": digits(epsilon),
+                         **{term: digits(float(size), 7)
+                            for term, size in zip(TERMS, sizes, strict=True)}})
+    return rows
+
+
+def _draw_terms(table: Table, theme: Theme) -> tuple[Panel, ...]:
+    return tuple(_terms_panel(where(table, m=m), f"{title}, m = {m:g}", theme)
+                 for m, title in zip(values(table, "m"), _PANELS.values(), strict=True))
+
+
+def _terms_panel(table: Table, title: str, theme: Theme) -> Panel:
+    x = [row["epsilon"] for row in table]
+    series = [Series(f"{term}, {TERM_NAMES[term]}", x, [row[term] for row in table], shade, dash,
+                     mode="lines") for term, (shade, dash, _) in term_styles(theme).items()]
+    told = ", then ".join(f"{term} ({TERM_NAMES[term]})" for term, _ in _order(table))
+    return Panel(title, figures.lines(series, EPSILON, RATE, theme,
+                                      f"Sizes of the four terms over ε. The largest is {told}."))
+
+
+def _order(table: Table) -> list[tuple[str, float]]:
+    """Terms that rule as ε grows, each with the ε from which it does.
+
+    Terms are powers of ε, so that the straight line between two rows on log scales is exact.
+    """
+    x = np.log([row["epsilon"] for row in table])
+    sizes = np.log([[row[term] for term in TERMS] for row in table])
+    ruling = sizes.argmax(axis=1)
+    found = [(TERMS[ruling[0]], 0.0)]
+    for k in np.flatnonzero(np.diff(ruling)):
+        before, after = ruling[k], ruling[k + 1]
+        gap = sizes[k:k + 2, after] - sizes[k:k + 2, before]
+        found.append((TERMS[after], math.exp(x[k] - gap[0] * (x[k + 1] - x[k]) / np.ptp(gap))))
+    return found
+
+
+def _rule_in_order(panel: int, expected: Sequence[str], table: Table) -> Finding:
+    """Whether the terms rule in this order, and change where the paper says."""
+    m = values(table, "m")[panel]
+    rows = where(table, m=m)
+    n, a = rows[0]["n"], 2.0
+    printed = {"IV II": m ** (a / 2) / n, "II I": n ** (-a / (2 * a + 1)) * m ** (1 / (4 * a + 2)),
+               "II III": n ** ((1 - a) / (2 * a)) * m**-0.5, "IV III": n**-0.5}
+    order = _order(rows)
+    places = [printed[f"{one} {two}"]
+              for one, two in pairwise(expected)]
+    found = [place for _, place in order[1:]]
+    same = [term for term, _ in order] == list(expected)
+    told = ", ".join(f"ε = {place:.4g}" for place in found)
+    return Finding(same and np.allclose(found, places, rtol=1e-3),
+                   f"In order {', '.join(term for term, _ in order)}, changing at {told}; printed "
+                   f"{', '.join(f'{place:.4g}' for place in places)}.")
+
+
+FIGURE_1 = Exhibit(
+    "figure-1", "Figure 1: what limits the error as ε grows",
+    "The four terms of the rate of a mean curve with one trusted centre, 400 people and smoothness "
+    "α = 2, for three numbers of readings on each curve. The largest one rules. Constants and "
+    "logarithms are dropped, and in practice move the borders in ε by a factor of ten or more.",
+    partial(_calculated, "terms_over_epsilon", 33, 201),
+    _draw_terms,
+    (Claim("Few readings, m ≤ n^(1/(2α)): (n²ε²)^−1 up to ε = m^(α/2)/n, then "
+           "(n²mε²)^(−α/(α+1)) up to n^(−α/(2α+1)) m^(1/(4α+2)), then (nm)^(−2α/(2α+1)).",
+           partial(_rule_in_order, 0, ("IV", "II", "I"))),
+     Claim("More readings, n^(1/(2α)) ≤ m ≤ n^(1/α): (n²ε²)^−1, then (n²mε²)^(−α/(α+1)) up to "
+           "n^((1−α)/(2α)) m^(−1/2), then 1/n.", partial(_rule_in_order, 1, ("IV", "II", "III"))),
+     Claim("Many readings, m ≥ n^(1/α): (n²ε²)^−1 up to ε = n^(−1/2), then 1/n.",
+           partial(_rule_in_order, 2, ("IV", "III")))))
+
+
+# -- tables 1 and 4: rates, bounds and slopes ----------------------------------------------------
+
+_SYMBOLS = ("n", "m", "S", "epsilon", "d")
+_LOGS = 0.25  # of a slope: logarithms that rates leave out
+_FACTOR = 4.0  # a sum of four and its largest term differ by no more
+
+
+def _printed(problem: str, notion: str) -> tuple[Row, ...]:
+    """Exponents of the four terms as printed, at α = 3; S is 1 in Table 1."""
+    a = 3.0
+    sparse, private = -2 * a / (2 * a + 1), -a / (a + 1)
+    d = (1.0, (2 * a + 1) / (a + 1), 1.0, 2.0) if problem == "coefficients" else (0.0,) * 4
+    federated = notion == "federated"
+    n = (sparse, 2 * private, -1.0, -2.0)
+    m = (sparse, private, 0.0, 0.0)
+    sites = (sparse, private, -1.0, -1.0) if federated else (0.0,) * 4
+    epsilon = (0.0, 2 * private, 0.0, -2.0)
+    return tuple({"of": problem, "term": term, "n": digits(n[k]), "m": digits(m[k]),
+                  "S": digits(sites[k]), "epsilon": digits(epsilon[k]), "d": digits(d[k])}
+                 for k, term in enumerate(TERMS))
+
+
+def _rate(problem: str, notion: str) -> CurveRate:
+    kind = VaryingCoefficientsRate if problem == "coefficients" else FunctionalMeanRate
+    return kind(privacy=notion)
+
+
+def exponents(notion: str) -> list[Row]:
+    """∂ log term / ∂ log symbol of every term of both problems."""
+    rows: list[Row] = []
+    for problem in ("mean", "coefficients"):
+        rate, point = _rate(problem, notion), {"n": 300.0, "m": 5.0, "S": 1.0, "epsilon": 0.3}
+        if problem == "coefficients":
+            point["d"] = 3.0
+        symbols = [s for s in _SYMBOLS if s in point and (s != "S" or notion == "federated")]
+        slopes = {s: rate.slopes(s, **point) for s in symbols}
+        rows += [{"part": "exponents", "of": problem, "term": term,
+                  **{s: round(float(slopes[s][k]), 6) + 0.0 if s in slopes else 0.0
+                     for s in _SYMBOLS}} for k, term in enumerate(TERMS)]
+    return rows
+
+
+def bounds(notion: str) -> list[Row]:
+    """The rate beside squared bias and variances at the best number of functions, over n and ε."""
+    rows: list[Row] = []
+    for problem in ("mean", "coefficients"):
+        for epsilon in (0.03, 0.3, 3.0):
+            for n in np.geomspace(100, 1e6, 9).round().tolist():
+                point = {"n": n, "m": 5.0, "S": 10.0 if notion == "federated" else 1.0,
+                         "epsilon": epsilon} | ({"d": 3.0} if problem == "coefficients" else {})
+                rows.append({"part": "bounds", "of": problem, "epsilon": epsilon, "n": n,
+                             "rate": digits(float(_rate(problem, notion).total(**point))),
+                             "best": digits(_best_bound(point, notion))})
+    return rows
+
+
+def _best_bound(point: dict[str, float], notion: str) -> float:
+    """The least d r^−2α + d r/(Snm) + d²r²/(Km) + d/(Sn) + d²/K over real r, α = 3."""
+    people, d = point["S"] * point["n"], point.get("d", 1.0)
+    private = people * point["n"] * point["epsilon"] ** 2  # S n² ε²; S = 1 with one centre
+    r = np.geomspace(1e-2, 1e6, 8001)
+    bound = (d * r**-6.0 + d * r / (people * point["m"]) + (d * r) ** 2 / (private * point["m"])
+             + d / people + d**2 / private)
+    return float(bound.min())
+
+
+def _privacy_row(outcome: Outcome) -> Row:
+    """What privacy alone adds: the distance to the same steps without noise on the same data."""
+    return {**outcome.cell.at, **measured(outcome, "privacy_error"), "repeats": outcome.repeats}
+
+
+_STEPS = replace(PUBLISHED, n_iterations=30)  # the same rounds everywhere: a logarithm less
+
+
+def _cell(n: int, epsilon: float, sites: int = 1, **at: Any) -> Cell:
+    source = SparseCurves(n_curves=n * sites, n_servers=sites, n_observations_per_curve=10)
+    return Cell({"part": "measured", **at, "n": n, "S": sites, "epsilon": epsilon}, source, _STEPS,
+                (Budget(epsilon, DELTA),))
+
+
+_WEIGHTS = ("rate", "inverse_variance")  # of sites: the paper's, and by the declared noise
+_UNLIKE = SparseCurves(n_curves=750, n_servers=3, site_sizes="400, 250, 100",
+                       n_observations_per_curve=10)
+_BUDGETS = tuple(Budget(epsilon, DELTA) for epsilon in (4.0, 1.0, 0.5))
+_WEIGHTS_REASON = ("They drop all constants, so that 1/n decides for each of the three sites, "
+                   "while what they really add differs by a factor of a thousand.")
+
+
+def _weighted(weights: str) -> Cell:
+    return Cell({"part": "weights", "weights": weights}, _UNLIKE,
+                replace(PUBLISHED, weights=weights), _BUDGETS)
+
+
+def _table_of_rates(notion: str, form: Form) -> Work:
+    calls = (Call(f"{_HERE}:exponents", (notion,)), Call(f"{_HERE}:bounds", (notion,)))
+    epsilons = (0.5, 0.7, 1.0, 1.4, 2.0)
+    if notion == "central":
+        work = [_cell(n, 1.0, sweep="n") for n in (1000, 1500, 2200, 3200, 4700)]
+        work += [_cell(2200, epsilon, sweep="epsilon") for epsilon in epsilons]
+    else:
+        work = [_cell(n, 1.0, 4, sweep="n") for n in (1000, 1500, 2200, 3200)]
+        work += [_cell(1000, 1.0, sites, sweep="S") for sites in (1, 2, 4, 8)]
+        work += [_cell(1500, epsilon, 4, sweep="epsilon") for epsilon in epsilons]
+        work += [_weighted(weights) for weights in _WEIGHTS]
+    return Work(tuple(work), Run(repeats=30 if form == "quick" else 200, draws=8, seed=2029), calls)
+
+
+def _draw_rates(notion: str, table: Table, theme: Theme) -> tuple[Panel, ...]:
+    panels = [_bounds_panel(where(table, part="bounds", of=problem), title, theme)
+              for problem, title in (("mean", "Mean curve"),
+                                     ("coefficients", "Varying coefficients, d = 3"))]
+    along = {"n": "Cost of privacy over people", "S": "Cost of privacy over sites",
+             "epsilon": "Cost of privacy over ε"}
+    measured_rows = where(table, part="measured")
+    return tuple(panels) + tuple(
+        _measured_panel(where(measured_rows, sweep=name), name, title, theme)
+        for name, title in along.items() if name in values(measured_rows, "sweep"))
+
+
+def _bounds_panel(table: Table, title: str, theme: Theme) -> Panel:
+    series = []
+    styles = figures.styles(3, theme)
+    for epsilon, (shade, dash, marker) in zip(values(table, "epsilon"), styles, strict=True):
+        rows = where(table, epsilon=epsilon)
+        x = [row["n"] for row in rows]
+        series.append(Series(f"rate, ε = {epsilon:g}", x, [row["rate"] for row in rows], shade,
+                             dash, mode="lines"))
+        series.append(Series(f"best bound, ε = {epsilon:g}", x, [row["best"] for row in rows],
+                             shade, marker=marker, mode="markers"))
+    ratios = [row["best"] / row["rate"] for row in table]
+    return Panel(title, figures.lines(
+        series, Scale("People on each site n (log scale)", log=True), RATE, theme,
+        f"The rate and the bound at the best number of functions, for three ε from 100 to a "
+        f"million people: the bound is {min(ratios):.2f} to {max(ratios):.2f} times the rate."))
+
+
+_AXES = {"n": Scale("People on each site n (log scale)", log=True),
+         "S": Scale("Sites S (log scale)", log=True), "epsilon": EPSILON}
+_COST = Scale("Squared error that privacy adds (log scale)", log=True)
+
+
+def _measured_panel(table: Table, along: str, title: str, theme: Theme) -> Panel:
+    line, power = Line.of(table, along), _POWERS[along]
+    guide = line.y[0] * (line.x / line.x[0]) ** power
+    series = [Series("measured, as published", line.x.tolist(), line.y.tolist(),
+                     colour("gradient", theme), se=line.se.tolist()),
+              Series(f"power {power:g} of the rate".replace("-", "−"), line.x.tolist(),
+                     guide.tolist(), colour("without", theme), "2px,3px", mode="lines")]
+    return Panel(title, figures.lines(
+        series, _AXES[along], _COST, theme, f"What privacy adds falls from {line.y[0]:.2g} to "
+        f"{line.y[-1]:.2g}; the slope is {log_slope(line)}, that of the rate {power:g}."))
+
+
+_POWERS = {"n": -2.0, "S": -1.0, "epsilon": -2.0}
+
+
+def _exponents_are(notion: str, table: Table) -> Finding:
+    """Exponents of the engine's rates against the printed ones."""
+    expected = [row for problem in ("mean", "coefficients") for row in _printed(problem, notion)]
+    gaps = [abs(float(where(table, part="exponents", of=row["of"], term=row["term"])[0][s])
+                - float(row[s] or 0.0)) for row in expected for s in _SYMBOLS]
+    return Finding(max(gaps) < 1e-4, f"{len(gaps)} exponents in n, m, S, ε and d, by numerical "
+                   f"derivatives of the rates: the largest difference is {max(gaps):.1g}.")
+
+
+def _bounds_are_attained(table: Table) -> Finding:
+    ratios = [row["best"] / row["rate"] for row in where(table, part="bounds")]
+    return Finding(min(ratios) >= 1 / _FACTOR and max(ratios) <= _FACTOR,
+                   f"At {len(ratios)} points the bound is {min(ratios):.2f} to {max(ratios):.2f} "
+                   "times the sum of the four terms.")
+
+
+def _slope_is(along: str, table: Table) -> Finding:
+    slope, power = log_slope(Line.of(table, along, part="measured", sweep=along)), _POWERS[along]
+    return Finding(slope.near(power, _LOGS),
+                   f"Measured {slope}, rate {power:g}; {_LOGS:g} for logarithms and two standard "
+                   "errors are allowed for.".replace(" -", " −"))
+
+
+def _weights_are_best(table: Table) -> Finding:
+    """The error with the paper's weights against that with inverse variances."""
+    ours, best = (where(table, part="weights", weights=weights)[0] for weights in _WEIGHTS)
+    gap = math.log(ours["error"] / best["error"])
+    se = math.hypot(ours["se"] / ours["error"], best["se"] / best["error"])
+    return Finding(gap <= 2 * se,
+                   "With 400, 250 and 100 people at ε = 4, 1 and 0.5 privacy adds "
+                   f"{ours['error']:.3f} ± {ours['se']:.3f}; with inverse variances of the "
+                   f"declared noise {best['error']:.4f} ± {best['se']:.4f}.")
+
+
+def _claims_on_rates(notion: str) -> tuple[Claim, ...]:
+    names = {"n": "people (n^−2)", "S": "sites (S^−1)", "epsilon": "ε (ε^−2)"}
+    along = ("n", "epsilon") if notion == "central" else ("n", "S", "epsilon")
+    return (Claim("Each term has the printed exponents (smoothness 3).",
+                  partial(_exponents_are, notion)),
+            Claim("The rate is squared bias and variances at the best number of functions.",
+                  _bounds_are_attained),
+            *(Claim(f"What privacy adds on dense curves falls with {names[one]}.",
+                    partial(_slope_is, one)) for one in along),
+            *([] if notion == "central" else [
+                Claim("Weights by the rate, below Algorithm 2, are the best for sites that differ.",
+                      _weights_are_best, _WEIGHTS_REASON)]))
+
+
+def _rates(number: int, title: str, notion: str, about: str) -> Exhibit:
+    return Exhibit(
+        f"table-{number}", f"Table {number}: {title}", about,
+        partial(_table_of_rates, notion), partial(_draw_rates, notion), _claims_on_rates(notion),
+        _printed("mean", notion) + _printed("coefficients", notion), row=_privacy_row)
+
+
+TABLE_1 = _rates(
+    1, "rates with one trusted centre", "central",
+    "Four terms for a mean curve and for varying coefficients: sparse readings, privacy with "
+    "sparse readings, number of people, privacy. Lines are the rates, markers bias and variances "
+    "at the best number of functions; then what privacy adds to Algorithm 1 with three waves, 30 "
+    "rounds and 10 readings each, against the slope of the last term.")
+TABLE_4 = _rates(
+    4, "rates with each site trusted", "federated",
+    "The four terms when each of S sites protects its own curves: lines are the rates for ten "
+    "sites, markers bias and variances at the best number of functions; then what privacy adds to "
+    "Algorithm 2 with three waves, 30 rounds and 10 readings each, against the last term.")
+
+
+# -- table 2: what rules where -------------------------------------------------------------------
+
+_PEOPLE_2, _ALPHA_2 = 1e4, 2.0
+
+
+def regimes(points: int) -> list[Row]:
+    """The ruling term on a grid of readings and ε, with the part of Table 2 it lies in."""
+    rate = FunctionalMeanRate(privacy="central", smoothness=_ALPHA_2)
+    rows: list[Row] = []
+    for m in np.geomspace(1.2, 900, points).tolist():
+        for epsilon in np.geomspace(1.1e-4, 0.9, points).tolist():
+            ruling = int(rate.dominant(n=_PEOPLE_2, m=m, S=1.0, epsilon=epsilon))
+            rows.append({"m": digits(m), "epsilon": digits(epsilon), "rules": TERMS[ruling],
+                         "printed": " + ".join(_printed_regime(m, epsilon))})
+    return rows
+
+
+def _printed_regime(m: float, epsilon: float) -> tuple[str, ...]:
+    """Terms that Table 2 names: m and ε decide."""
+    n, a = _PEOPLE_2, _ALPHA_2
+    if epsilon <= n**-0.5:
+        return ("II",) if m <= (n * epsilon) ** (2 / a) else ("IV",)
+    if m <= n ** (1 / (2 * a)):
+        return ("I", "II")
+    return ("III", "II") if m <= n ** (1 / a) else ("III",)
+
+
+def _draw_regimes(table: Table, theme: Theme) -> tuple[Panel, ...]:
+    series = []
+    for term, (shade, _, marker) in term_styles(theme).items():
+        if rows := where(table, rules=term):
+            series.append(Series(f"{term}, {TERM_NAMES[term]}", [row["epsilon"] for row in rows],
+                                 [row["m"] for row in rows], shade, marker=marker, mode="markers"))
+    counts = ", ".join(f"{one.name} at {len(one.x)}" for one in series)
+    return (Panel("What rules, 10 000 people", figures.lines(
+        series, EPSILON, Scale("Readings on each curve m (log scale)", log=True), theme,
+        f"The largest of the four terms at {len(table)} points: {counts}.")),)
+
+
+def _regimes_agree(table: Table) -> Finding:
+    inside = [row["rules"] in row["printed"].split(" + ") for row in table]
+    return Finding(all(inside), f"At {sum(inside)} of {len(table)} points the largest term is one "
+                   "that the table names.")
+
+
+TABLE_2 = Exhibit(
+    "table-2", "Table 2: which terms make up the rate",
+    "The ruling term of the rate of a mean curve with one trusted centre, for 10 000 people and "
+    "smoothness α = 2, over readings on each curve and ε.",
+    partial(_calculated, "regimes", 14, 40),
+    _draw_regimes,
+    (Claim("Up to ε = n^(−1/2): II if m ≤ (n²ε²)^(1/α), else IV. Above: I + II if m ≤ n^(1/(2α)), "
+           "III + II up to n^(1/α), III beyond.", _regimes_agree),))
+
+
+# -- table 3: beside simpler problems ------------------------------------------------------------
+
+
+def beside(points: int) -> list[Row]:
+    """Rates of a number, a mean curve and a regression curve over readings; ten sites, ε = 0.1.
+
+    Site s holds n people. A number each for the univariate mean, m readings each for the curve,
+    and nm independent readings for the regression curve, where single readings are protected.
+    """
+    number, curve = UnivariateMeanRate(setting="site"), FunctionalMeanRate()
+    regression = WaveletRate(smoothness=3.0)
+    rows: list[Row] = []
+    for m in np.geomspace(1, 1e4, points).round().tolist():
+        point = {"n": 1000.0, "S": 10.0, "epsilon": 0.1}
+        _, private, _, _ = curve.evaluate(**point, m=m)
+        _, single = regression.evaluate(n=1000.0 * m, S=10.0, epsilon=0.1)
+        rows.append({"m": m, "number": digits(float(number.total(**point)), 7),
+                     "curve": digits(float(curve.total(**point, m=m)), 7),
+                     "regression": digits(float(regression.total(
+                         n=1000.0 * m, S=10.0, epsilon=0.1)), 7),
+                     "curve_private_sparse": digits(float(private), 10),
+                     "regression_private": digits(float(single), 10)})
+    return rows
+
+
+def _draw_beside(table: Table, theme: Theme) -> tuple[Panel, ...]:
+    looks = {"curve": ("mean curve, people protected", "gradient", "solid"),
+             "regression": ("regression curve, single readings protected", "wavelet", "6px,3px"),
+             "number": ("one number from each person", "without", "2px,3px")}
+    x = [row["m"] for row in table]
+    series = [Series(name, x, [row[key] for row in table], colour(role, theme), dash, mode="lines")
+              for key, (name, role, dash) in looks.items()]
+    told = "; ".join(f"{one.name}: {one.y[0]:.2g} to {one.y[-1]:.2g}" for one in series)
+    return (Panel("Rates over readings", figures.lines(
+        series, Scale("Readings on each curve m (log scale)", log=True), RATE, theme,
+        f"Rates from one to ten thousand readings on each curve. {told}.")),)
+
+
+def _dense_is_a_number(table: Table) -> Finding:
+    last = table[-1]
+    ratio = last["curve"] / last["number"]
+    return Finding(ratio < 1.05, f"With {last['m']:g} readings on each curve the rate of the curve "
+                   f"is {ratio:.3f} times that of a number.")
+
+
+def _pays_a_factor(table: Table) -> Finding:
+    """The effective private sizes behind the private terms, Sn²mε² and Sn²m²ε², α = 3."""
+    factors = [(row["regression_private"] / row["curve_private_sparse"]) ** (-4 / 3) / row["m"]
+               for row in table]
+    return Finding(max(abs(factor - 1) for factor in factors) < 1e-6,
+                   f"Private sizes differ by m times {min(factors):.6f} to {max(factors):.6f}.")
+
+
+TABLE_3 = Exhibit(
+    "table-3", "Table 3: beside a number and a regression curve",
+    "Rates over readings on each curve for ten sites of 1000 people, ε = 0.1 and smoothness α = 3: "
+    "the mean curve, a number from each person, and a regression curve from as many independent "
+    "readings, where privacy is for single readings.",
+    partial(_calculated, "beside", 25, 101),
+    _draw_beside,
+    (Claim("On dense curves the mean curve costs what a number costs: 1/(Sn) + 1/(Sn²ε²).",
+           _dense_is_a_number),
+     Claim("Protecting people, not single readings, costs a factor m in the private term.",
+           _pays_a_factor)))
+
+EXHIBITS: tuple[Exhibit, ...] = (FIGURE_1, TABLE_1, TABLE_2, TABLE_3, TABLE_4)

@@ -1,0 +1,13 @@
+"""Lin and Reimherr (2023), arXiv 2309.00125: whole functions under pure privacy."""
+
+from engine.exhibits import Paper
+from engine.papers.functional_summaries import ages, densities, means, paths, real_means
+
+_EXHIBITS = {one.key: one for module in (paths, real_means, densities, ages, means)
+             for one in module.EXHIBITS}
+
+PAPER = Paper(
+    "functional_summaries", "Functional summaries with a Laplace-like process",
+    "Lin and Reimherr (2023), arXiv 2309.00125",
+    tuple(_EXHIBITS[key] for key in (*(f"table-{k}" for k in range(1, 4)),
+                                     *(f"figure-{k}" for k in range(1, 10)))), order=30)

@@ -1,0 +1,209 @@
+"""What the exhibits of sparse regression run: data sets drawn as moments, fitted, and compared.
+
+Rows are normal, so that the moments of any number of them can be drawn as such; clips are then left
+out, which changes nothing to speak of (see `engine.sparse_averages`). Data sets are drawn one by
+one, each with own coefficients, where machines differ, and all at once where they are alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import sparse_averages
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.sources.sparse_rows import SparseRows
+from engine.sparse import noise_over_signal
+from engine.sparse_averages import Moments
+from engine.sparse_inference import Columns, Corrected, pointwise_half_widths
+from engine.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
+from engine.types import Array, Budget, Estimate
+
+_SEED = 16287
+
+
+@dataclass(frozen=True)
+class Setting:
+    """m machines with n rows of d features; s of them matter, s₀ on all machines."""
+
+    n: int = 4000
+    m: int = 15
+    d: int = 800
+    s: int = 15
+    s0: int = 8
+
+    def source(self, pattern: int = 1) -> SparseRows:
+        """As in the paper: the first s₀, and others at random places, all 1/√s; σ = ½."""
+        return SparseRows(n_curves=self.n * self.m, n_servers=self.m, n_features=self.d,
+                          n_shared=self.s0, n_own=self.s - self.s0, positions="first",
+                          signs="equal", pattern=pattern)
+
+    def budgets(self, epsilons: Sequence[float]) -> list[tuple[Budget, ...]]:
+        """δ = 1/(2mn), as in the paper."""
+        return [(Budget(epsilon, 1 / (2 * self.m * self.n)),) for epsilon in epsilons]
+
+
+# -- machines that differ --------------------------------------------------------------------------
+
+
+def differing(mechanism: SparseHeterogeneous, setting: Setting, epsilons: Sequence[float],
+              pattern: int) -> tuple[Estimate, SparseRows]:
+    """One data set with coefficients of its own, fitted at each ε."""
+    source, rng = setting.source(pattern), generator(_SEED, DATA_STREAM, pattern)
+    vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
+    machines = [sparse_averages.drawn(source.covariance, own, source.noise_sd, setting.n, 1, rng)
+                for own in vectors]
+    plans = [mechanism.plan(source.sizes, budgets, source.facts)
+             for budgets in setting.budgets(epsilons)]
+    estimate = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
+                                  generator(_SEED, NOISE_STREAM, pattern))
+    return estimate, source
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Squared errors averaged over machines: (data sets, budgets), and (data sets,) without noise.
+
+    `near` (data sets,): whether a feature of some machine's own lies within three of shared ones.
+    """
+
+    released: Array
+    quiet: Array
+    near: NDArray[np.bool_]
+
+
+def errors(setting: Setting, epsilons: Sequence[float], repeats: int, fit: str = "two_stage"
+           ) -> Errors:
+    """Estimation errors of fresh data sets, the whole budget spent on estimation."""
+    mechanism = SparseHeterogeneous(fit=fit, n_shared=setting.s0, n_own=setting.s - setting.s0)
+    released, quiet, near = [], [], []
+    for pattern in range(repeats):
+        estimate, source = differing(mechanism, setting, epsilons, pattern)
+        truth = source.truth.node_values
+        released.append(((estimate.coefficients - truth) ** 2).sum(-1).mean(axis=(1, 2, 3)))
+        quiet.append(((estimate.unprotected[0] - truth) ** 2).sum(-1).mean())
+        near.append((truth[:, setting.s0:setting.s0 + 3] != 0).any())
+    return Errors(np.array(released), np.array(quiet), np.array(near))
+
+
+def least_noise(setting: Setting, epsilon: float) -> float:
+    """The largest of d noises of a round on one machine, over the smallest coefficient."""
+    mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
+    source = setting.source()
+    plan = mechanism.plan(source.sizes, setting.budgets((epsilon,))[0], source.facts)
+    return noise_over_signal(plan.own[0].scales.choice, setting.d, 1 / math.sqrt(setting.s))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Averages over data sets for the asked features of machine 1, (budgets, features) each."""
+
+    truth: Array
+    centre: Array
+    length: Array
+    held: Array
+
+
+def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: Sequence[int]
+           ) -> Limits:
+    """Intervals of several coefficients of one machine, from one budget, averaged over data sets.
+
+    Coefficients are those of one pattern, so that averages over data sets make sense.
+    """
+    mechanism = SparseHeterogeneous(
+        target="coordinates", features=", ".join(str(k + 1) for k in features),
+        n_shared=setting.s0, n_own=setting.s - setting.s0)
+    source = setting.source()
+    truth = source.truth.node_values[0, list(features)]
+    vectors, covariance = source.truth.node_values, source.covariance
+    plans = [mechanism.plan(source.sizes, budgets, source.facts)
+             for budgets in setting.budgets(epsilons)]
+    centre, length, held = [], [], []
+    for k in range(repeats):
+        rng = generator(_SEED, DATA_STREAM, k)
+        machines = [sparse_averages.drawn(covariance, own, source.noise_sd, setting.n, 1, rng)
+                    for own in vectors]
+        found = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
+                                   generator(_SEED, NOISE_STREAM, k)).intervals
+        assert found is not None
+        own = found.centre[:, 0, 0, 0][:, list(features)]
+        half = found.half_width[:, 0, 0, 0][:, list(features)]
+        centre.append(own)
+        length.append(2 * half)
+        held.append(np.abs(own - truth) <= half)
+    return Limits(truth, np.mean(centre, axis=0), np.mean(length, axis=0), np.mean(held, axis=0))
+
+
+# -- machines that are alike -----------------------------------------------------------------------
+
+
+def moments(source: SparseRows, repeats: int) -> Moments:
+    """Of all rows of data sets with the same coefficients."""
+    return sparse_averages.drawn(source.covariance, source.truth.node_values, source.noise_sd,
+                                 source.n_curves, repeats, generator(_SEED, DATA_STREAM, 0))
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """β̂ and β̃ of releases at the asked places, the truth there, and columns of budgets."""
+
+    mechanism: SparseInference
+    vectors: Array
+    found: Corrected
+    truth: Array
+    columns: Columns
+
+    @property
+    def n_repeats(self) -> int:
+        return len(self.vectors)
+
+    def released(self, values: Array | NDArray[np.bool_]) -> Array:
+        """Averages of (repeats, columns, …) over data sets, for each budget."""
+        shown = self.columns.released(np.asarray(values, dtype=float))
+        return np.asarray(shown.reshape(len(shown), -1).mean(axis=1))
+
+    def held(self) -> dict[str, Array]:
+        """How often intervals hold their coefficient, at each budget, in four ways."""
+        off = np.abs(self.found.values - self.truth)
+        sampling = np.sqrt(np.diagonal(self.found.sampling, axis1=-2, axis2=-1))
+        proper = pointwise_half_widths(self.found.errors)
+        flipped = np.abs(wrong_sign(self.vectors, self.found) - self.truth)
+        return {name: self.released(inside) for name, inside in (
+            ("proper", off <= proper), ("sign", flipped <= proper),
+            ("scaled", off <= pointwise_half_widths(scaled_errors(self.found))),
+            ("naive", off <= pointwise_half_widths(sampling)))}
+
+    def lengths(self) -> Array:
+        """Of intervals or of the band, at each budget."""
+        return 2 * self.released(self.mechanism.half_widths(self.found))
+
+    def band_held(self) -> dict[str, Array]:
+        """How often a band holds all coefficients, with privacy noise in it and without."""
+        largest = np.abs(self.found.values - self.truth).max(axis=-1)
+        half = self.mechanism.half_widths(self.found)[..., 0]
+        share = (np.abs(self.found.values - self.truth) <= half[..., None]).mean(axis=-1)
+        return {"joint": self.released(largest <= half), "average": self.released(share),
+                "naive": self.released(largest <= half_width_without_privacy(self.found))}
+
+
+def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequence[float],
+                delta: float, repeats: int) -> Corrections:
+    """Corrected coefficients of fresh data sets at each ε."""
+    plans = [mechanism.plan(source.sizes, (Budget(epsilon, delta),), source.facts)
+             for epsilon in epsilons]
+    columns, places = Columns(repeats, len(plans), 1), plans[0].places
+    vectors, _, found = mechanism.parts(moments(source, repeats), plans, columns,
+                                        generator(_SEED, NOISE_STREAM, 0))
+    return Corrections(mechanism, vectors[..., places], found,
+                       source.truth.node_values[places], columns)
+
+
+def mean_and_error(values: Array) -> tuple[float, float]:
+    """Mean over data sets and its standard error."""
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

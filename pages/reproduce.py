@@ -1,0 +1,24 @@
+"""Reproduce: do the figures and tables of the papers come out as they say?"""
+
+import streamlit as st
+
+from engine import exhibit_words
+from pages.shared import layout
+from pages.shared import reproduce_cards as cards
+
+st.title(exhibit_words.TITLE, anchor=False)
+layout.link_problems()
+cards.overview()
+view = cards.choices()
+if view is not None:
+    st.header(f"{view.exhibit.title}", anchor=False)
+    st.markdown(view.exhibit.about)
+    cards.again(view)
+    with layout.user_errors():
+        cards.drawings(view)
+    with layout.user_errors():
+        cards.claims(view)
+    with layout.user_errors():
+        cards.published(view)
+    cards.take_away(view)
+    layout.numbers(view.charts)

@@ -1,0 +1,62 @@
+"""What a visitor wants to sweep, as a setting and as words of the address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from engine.errors import InputError
+from engine.sweep_design import EPSILON, MOST_VALUES
+from engine.tasks import MEAN_FUNCTION
+
+MOST_REPEATS = 1000
+_LONGEST_PATH = 60
+
+
+@dataclass(frozen=True)
+class SweepChoice:
+    """One or two axes of a task's curves and method; no values means the usual ones."""
+
+    task: str = MEAN_FUNCTION.key
+    along: str = EPSILON
+    values: tuple[float, ...] = ()
+    across: str = ""
+    levels: tuple[float, ...] = ()
+    repeats: int = 50
+
+
+def words(chosen: SweepChoice) -> list[str]:
+    """`sweep.along-source.n_curves` for everything that is not as usual."""
+    usual = SweepChoice()
+    return [f"sweep.{f.name}-{_word(getattr(chosen, f.name))}" for f in fields(chosen)
+            if getattr(chosen, f.name) != getattr(usual, f.name)]
+
+
+def _word(value: object) -> str:
+    return "_".join(f"{one:.15g}" for one in value) if isinstance(value, tuple) else str(value)
+
+
+def with_word(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
+    """The choice with one word of an address.
+
+    Raises
+    ------
+    ValueError
+        If the word names nothing or its value cannot be.
+    """
+    if name in ("values", "levels"):
+        values = tuple(float(one) for one in text.split("_"))
+        if len(values) > MOST_VALUES or not all(abs(one) < 1e12 for one in values):
+            raise ValueError(name)
+        return replace(chosen, **{name: tuple(sorted(set(values)))})
+    if name == "repeats":
+        return replace(chosen, repeats=checked_repeats(int(text)))
+    if name in ("task", "along", "across") and len(text) <= _LONGEST_PATH:
+        return replace(chosen, **{name: text})
+    raise ValueError(name)
+
+
+def checked_repeats(repeats: int | None) -> int:
+    if repeats is None or not 1 <= repeats <= MOST_REPEATS:
+        raise InputError(f"Repeats must lie between 1 and {MOST_REPEATS}; got {repeats}.",
+                         field="repeats", hint="More can be run on the command line.")
+    return repeats

@@ -1,0 +1,20 @@
+"""Sweeps: how does the error move with what you change?"""
+
+import streamlit as st
+
+from pages.shared import controls, layout, settings, sweep_panel
+
+st.title("How does the error move with what you change?", anchor=False)
+layout.link_problems()
+task = settings.current().sweep.task
+sweep_panel.strip(task)
+with st.container(horizontal=True):
+    sweep_panel.problem()
+    controls.source_choice(task)
+    controls.mechanism_choice(task)
+with layout.user_errors():
+    sweep_panel.panel(task)
+layout.chips(controls.all_changed(task), layout.reset)
+with layout.fold("More options: curves, method, ε, δ, seed", "sweeps_more") as is_open:
+    if is_open:
+        controls.more_options(task)

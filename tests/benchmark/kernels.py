@@ -1,0 +1,378 @@
+"""The kernels of the benchmark: each over what it cannot do without, or under what is naive.
+
+Every ratio interleaves its candidates, takes the smallest thread time of each, and divides. The
+unit of a Monte-Carlo study is the time to draw its own random numbers: no implementation can be
+faster than that without drawing fewer.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+
+from engine import executors
+from engine.experiments import Cell, Run, blocks, run_block
+from engine.mechanisms import Mechanism
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.sparse_regression import SparseRegression
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.metrics import integrated_squared_errors
+from engine.noise.laplace import laplace
+from engine.numerics.deviations import Design, weighted_within_curves
+from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
+from engine.numerics.kernels import matern, path_polynomials
+from engine.numerics.moments import curve_moments
+from engine.part_files import PartFiles
+from engine.sources import Source
+from engine.sources.coefficient_curves import CoefficientCurves
+from engine.sources.dense_curves import DenseCurves
+from engine.sources.regression_points import RegressionPoints
+from engine.sources.sparse_curves import SparseCurves, mu1
+from engine.sources.sparse_rows import SparseRows
+from engine.sources.upload import read_curves, suggest_layout
+from engine.sweeps import run_sweep
+from engine.tables import read_table
+from engine.types import Budget, CurveData
+from tests.benchmark.naive import study as naive_study
+from tests.benchmark.record import Row
+
+STUDY = SparseCurves(n_curves=4000, n_observations_per_curve=20)
+PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=7)
+REPEATS = 5
+TWENTY = [(Budget(float(e), 1e-3),) for e in np.geomspace(0.1, 10, 20)]
+
+
+def rows() -> list[Row]:
+    """Every kernel with its goal, where there is one; see docs/benchmarks.md."""
+    point = WaveletPointwise(points="0.37")
+    return [
+        Row("Monte-Carlo study / its random numbers", _study_over_floor(), 2.5),
+        Row("twenty budgets / one budget", _twenty_over_one(), 1.6),
+        Row("twenty budgets / the random numbers of one", _twenty_over_floor(), 3.2),
+        Row("naive loop / Monte-Carlo study", _naive_over_study(), more_is_better=True),
+        Row("full-batch study / its moments", _full_batch_over_moments()),
+        Row("federated study, 8 servers / central", _federated_over_central()),
+        Row("coefficient study, d = 2 / its random numbers", _coefficients_over_floor()),
+        Row("adaptive fit / its statistics", _adaptive_over_statistics()),
+        Row("adaptive, twenty budgets / one budget", _adaptive_twenty_over_one()),
+        Row("100 ICLP paths / their random numbers", _paths_over_floor(), 4.0),
+        Row("path by path / 100 ICLP paths", _naive_over_paths(), more_is_better=True),
+        Row("released means / their random numbers", _whole_means_over_floor()),
+        Row("wavelets, a million readings / their random numbers",
+            _wavelets_over_floor(READINGS), 1.6),
+        Row("wavelets, 200 small sites / their random numbers",
+            _wavelets_over_floor(SMALL_SITES), 2.0),
+        Row("wavelets at a point / their random numbers", _wavelets_over_floor(READINGS, point)),
+        Row("sparse regression, data and fit / their random numbers", _sparse_over_floor(), 1.25),
+        Row("a table of a million readings / its bare read_csv", _table_over_read_csv(), 4.0),
+        *(Row(name, ratio) for name, ratio in _sweeps_over_their_blocks().items()),
+        Row("one process / two, sweep of 200 cells", _one_process_over_two(), 1.6,
+            more_is_better=True),
+    ]
+
+
+def interleaved(candidates: dict[str, Callable[[], object]], rounds: int = 9) -> dict[str, float]:
+    """Smallest thread time of each candidate over rounds that run all of them in turn."""
+    best = dict.fromkeys(candidates, float("inf"))
+    for run in candidates.values():
+        run()
+    for _ in range(rounds):
+        for name, run in candidates.items():
+            start = time.thread_time()
+            run()
+            best[name] = min(best[name], time.thread_time() - start)
+    return best
+
+
+def _generator() -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(1))
+
+
+def _run(budgets: list[tuple[Budget, ...]], mechanism: Mechanism = PUBLISHED,
+         source: Source = STUDY) -> float:
+    """The study of the specification, section 10, at n = 4000, m = 20, r = 7."""
+    rng = _generator()
+    data = source.draw(REPEATS, rng)
+    estimate = mechanism.release_many(data, budgets, 1, rng)
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None
+    return float(total.mean())
+
+
+def _random_numbers() -> None:
+    """Exactly the draws of `_run`: times, path weights, reading errors, one noise per round."""
+    rng, curves, m = _generator(), REPEATS * STUDY.n_curves, STUDY.n_observations_per_curve
+    terms = path_polynomials(4.0, 0.8, 1.0).shape[1]
+    rounds = PUBLISHED._rounds(STUDY.draw(1, _generator()).sizes) if not _ROUNDS else _ROUNDS[0]
+    _ROUNDS[:] = [rounds]
+    rng.random((curves, m))
+    rng.standard_normal((curves, terms))
+    rng.standard_normal((curves, m))
+    rng.standard_normal((rounds, REPEATS, 1, 7))
+
+
+_ROUNDS: list[int] = []
+
+
+def _study_over_floor() -> float:
+    one = [(Budget(1.0, 1e-3),)]
+    times = interleaved({"study": lambda: _run(one), "floor": _random_numbers})
+    return times["study"] / times["floor"]
+
+
+def _federated_over_central() -> float:
+    """The same study with its curves on eight servers of 500."""
+    one = [(Budget(1.0, 1e-3),)]
+    eight = replace(STUDY, n_servers=8)
+    times = interleaved({"federated": lambda: _run(one, PUBLISHED, eight),
+                         "central": lambda: _run(one)})
+    return times["federated"] / times["central"]
+
+
+COEFFICIENTS = CoefficientCurves(n_curves=4000, n_observations_per_curve=20, n_covariates=2)
+MODEL = NoisyGradientCoefficients(scheme="split", constants="published", truncation=3)
+
+
+def _coefficients_over_floor() -> float:
+    """The study of the specification's varying-coefficient table, over exactly its draws."""
+    one, rounds = [(Budget(1.0, 1e-3),)], MODEL._rounds(COEFFICIENTS.sizes)
+    curves, m = REPEATS * COEFFICIENTS.n_curves, COEFFICIENTS.n_observations_per_curve
+
+    def floor() -> None:
+        rng = _generator()
+        rng.random((curves, m))
+        rng.uniform(-1.0, 1.0, (curves, 2))
+        rng.standard_normal((curves, m))
+        rng.standard_normal((rounds, REPEATS, 1, 9))
+
+    times = interleaved({"study": lambda: _run(one, MODEL, COEFFICIENTS), "floor": floor})
+    return times["study"] / times["floor"]
+
+
+def _paths_over_floor() -> float:
+    """Warm draws of 100 paths on 200 points, over the Laplace variables they are made of."""
+    paths = eigensystem(Kernel(), midpoints(200)).paths
+    times = interleaved({
+        "paths": lambda: laplace((100, len(paths)), _generator()) @ paths,
+        "floor": lambda: _generator().laplace(size=(100, len(paths)))}, rounds=200)
+    return times["paths"] / times["floor"]
+
+
+def _naive_over_paths() -> float:
+    """Each path summed term by term from its own Laplace variables, over all of them at once."""
+    paths = eigensystem(Kernel(), midpoints(200)).paths
+
+    def one_by_one() -> None:
+        rng = _generator()
+        for _ in range(100):
+            path = np.zeros(paths.shape[1])
+            for term in paths:
+                path += rng.laplace() * term
+
+    times = interleaved({"naive": one_by_one,
+                         "paths": lambda: laplace((100, len(paths)), _generator()) @ paths})
+    return times["naive"] / times["paths"]
+
+
+def _whole_means_over_floor() -> float:
+    """Data sets of 1000 dense curves released by ICLP, over the normals and Laplace variables."""
+    source, one = DenseCurves(n_curves=1000), [(Budget(1.0),)]
+    terms = len(eigensystem(Kernel("gaussian", length=0.2), source.grid).paths)
+
+    def study() -> None:
+        rng = _generator()
+        Iclp().release_many(source.draw(REPEATS, rng), one, 20, rng)
+
+    def floor() -> None:
+        rng = _generator()
+        rng.standard_normal((REPEATS * 1000, terms))
+        rng.laplace(size=(REPEATS, 20, 100))
+
+    times = interleaved({"study": study, "floor": floor})
+    return times["study"] / times["floor"]
+
+
+def _twenty_over_one() -> float:
+    times = interleaved({"twenty": lambda: _run(TWENTY), "one": lambda: _run(TWENTY[:1])})
+    return times["twenty"] / times["one"]
+
+
+def _twenty_over_floor() -> float:
+    times = interleaved({"twenty": lambda: _run(TWENTY), "floor": _random_numbers})
+    return times["twenty"] / times["floor"]
+
+
+def _naive_over_study() -> float:
+    """Per replicate; the naive loop is timed on a tenth of the curves of one replicate."""
+    small = 400
+    budget = Budget(1.0, 1e-3)
+    times = interleaved({
+        "study": lambda: _run([(budget,)]),
+        "naive": lambda: naive_study(mu1, matern, small, STUDY.n_observations_per_curve, 7,
+                                     PUBLISHED, budget, np.random.default_rng(1)),
+    }, rounds=3)
+    return times["naive"] * STUDY.n_curves / small / (times["study"] / REPEATS)
+
+
+def _full_batch_over_moments() -> float:
+    mechanism = NoisyGradientMean(truncation=7)
+    data = STUDY.draw(1, _generator())
+    basis = mechanism.basis(7, data.facts)
+    one = [(Budget(1.0, 1e-3),)]
+    times = interleaved({
+        "fit": lambda: mechanism.release_many(data, one, 1, _generator()),
+        "moments": lambda: curve_moments(data.times, data.values, data.counts, basis),
+    })
+    return times["fit"] / times["moments"]
+
+
+ADAPTIVE = AdaptiveMean(truncation=12)
+
+
+def _adaptive_data() -> CurveData:
+    return SparseCurves(n_curves=1000, n_observations_per_curve=10).draw(1, _generator())
+
+
+def _adaptive_over_statistics() -> float:
+    """One fit with its band at n = 1000, m = 10, r = 12, over the pass that makes each curve's
+    moments and T_i, t_i from its readings."""
+    data, one = _adaptive_data(), [(Budget(1.0, 1e-3),)]
+    basis, design = ADAPTIVE.functions(12), Design()
+    scale = ADAPTIVE.scale(data.facts)
+
+    def statistics() -> None:
+        moments = curve_moments(data.times, scale(data.times, data.values), data.counts, basis)
+        list(weighted_within_curves(moments, data.counts, {12}, design))
+
+    times = interleaved({
+        "fit": lambda: ADAPTIVE.release_many(data, one, 1, _generator()),
+        "statistics": statistics,
+    }, rounds=30)
+    return times["fit"] / times["statistics"]
+
+
+def _adaptive_twenty_over_one() -> float:
+    data = _adaptive_data()
+    times = interleaved({
+        "twenty": lambda: ADAPTIVE.release_many(data, TWENTY, 1, _generator()),
+        "one": lambda: ADAPTIVE.release_many(data, TWENTY[:1], 1, _generator()),
+    }, rounds=20)
+    return times["twenty"] / times["one"]
+
+
+READINGS = RegressionPoints(n_curves=1_000_000, n_servers=16)
+SMALL_SITES = RegressionPoints(n_curves=64_000, n_servers=200)
+
+
+def _wavelets_over_floor(source: RegressionPoints,
+                         mechanism: Mechanism = WaveletGlobal()) -> float:  # noqa: B008
+    """A release from readings that are there, over the time to draw their times and errors."""
+    repeats = 1_000_000 // source.n_curves or 1
+    data, one = source.draw(repeats, _generator()), [(Budget(1.0, 1e-5),)]
+
+    def floor() -> None:
+        rng = _generator()
+        rng.random((repeats, source.n_curves))
+        rng.standard_normal((repeats, source.n_curves))
+
+    times = interleaved({"release": lambda: mechanism.release_many(data, one, 1, _generator()),
+                         "floor": floor})
+    return times["release"] / times["floor"]
+
+
+def _sweeps_over_their_blocks() -> dict[str, float]:
+    """A hundred blocks of a few milliseconds, over the same blocks one after the other."""
+    cells = [Cell({}, SparseCurves(n_curves=n, n_observations_per_curve=5), NoisyGradientMean(),
+                  one) for n in range(100, 200) for one in TWENTY[:2]]
+    work = blocks(cells, Run(repeats=3))
+    with executors.make("serial") as here, TemporaryDirectory() as kept, TemporaryDirectory() as new:
+        list(run_sweep(work, here, PartFiles(kept)))
+
+        def into_files() -> None:
+            list(run_sweep(work, here, PartFiles(new)))
+            for file in Path(new).iterdir():
+                file.unlink()
+
+        times = interleaved({
+            "blocks": lambda: [run_block(block) for block in work],
+            "sweep of small blocks": lambda: list(run_sweep(work, here)),
+            "sweep kept in files": into_files,
+            "sweep resumed from files": lambda: list(run_sweep(work, here, PartFiles(kept))),
+        })
+    alone = times.pop("blocks")
+    return {f"{name} / its blocks": spent / alone for name, spent in times.items()}
+
+
+
+ROWS = SparseRows(n_curves=2000, n_servers=1, n_features=1000, n_shared=10, design="identity")
+FEW = SparseRegression(sparsity=10, rounds=20)
+
+
+def _sparse_over_floor() -> float:
+    """Drawing 2000 rows of 1000 features and fitting them in 20 rounds, over their normals.
+
+    Each round chooses 10 of 1000 with one Gumbel variable each, and publishes 10 noisy values.
+    """
+    def study() -> None:
+        rng = _generator()
+        FEW.release_many(ROWS.draw(1, rng), [(Budget(1.0, 1e-6),)], 1, rng)
+
+    def floor() -> None:
+        rng = _generator()
+        rng.standard_normal((2000, 1000))
+        rng.standard_normal(2000)
+        rng.gumbel(size=(20, 1000))
+        rng.standard_normal((20, 10))
+
+    times = interleaved({"study": study, "floor": floor})
+    return times["study"] / times["floor"]
+
+
+def _table_over_read_csv() -> float:
+    """Reading and checking 100 000 people with ten readings each, over reading the numbers.
+
+    A million rows in 20 MB, the largest file that may be given.
+    """
+    rng, people, readings = _generator(), 100_000, 10
+    frame = pd.DataFrame({
+        "id": np.repeat(np.arange(people), readings),
+        "time": rng.random((people, readings)).round(3).ravel(),
+        "value": rng.standard_normal((people, readings)).round(2).ravel()})
+    content = frame.to_csv(index=False).encode()
+
+    def checked() -> None:
+        table = read_table(content)
+        read_curves(table, suggest_layout(table))
+
+    times = interleaved({"checked": checked,
+                         "bare": lambda: pd.read_csv(io.BytesIO(content))}, rounds=3)
+    return times["checked"] / times["bare"]
+
+
+def _one_process_over_two() -> float:
+    """Seconds of the clock, because the work is elsewhere: needs two idle cores to mean anything.
+
+    200 cells of some 20 ms each, in workers that have run one before.
+    """
+    cells = [Cell({}, SparseCurves(n_curves=n), NoisyGradientMean(), one)
+             for n in range(300, 400) for one in TWENTY[:2]]
+    work = blocks(cells, Run(repeats=8))
+    seconds = {}
+    for count in (1, 2):
+        with executors.make(f"processes:{count}") as pool:
+            list(run_sweep(work[:8], pool))
+            start = time.perf_counter()
+            list(run_sweep(work, pool))
+            seconds[count] = time.perf_counter() - start
+    return seconds[1] / seconds[2]

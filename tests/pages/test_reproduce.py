@@ -1,0 +1,60 @@
+"""Reproduce through the framework's own tester: what is stored opens at once, and runs again."""
+
+import time
+
+from engine import exhibit_files, exhibit_words, papers
+from tests.pages.test_explore import words
+from tests.pages.test_plan_and_rates import visit
+
+FIRST = papers.names()[0]
+
+
+def quickest():
+    """The exhibit that takes the shortest time."""
+    found = [(exhibit_files.stored(*papers.find(key)).seconds, key) for key in papers.names()]
+    return min(found)[1]
+
+
+def test_the_first_exhibit_opens_with_its_stored_numbers_and_claims():
+    at = visit("reproduce")
+    assert at.title[0].value == exhibit_words.TITLE
+    paper, exhibit = papers.find(FIRST)
+    table = exhibit_files.stored(paper, exhibit).table
+    for claim, found in zip(exhibit.claims, exhibit.findings(table), strict=True):
+        assert exhibit_words.claim_markdown(claim, found) in words(at)
+    assert not at.error
+
+
+def test_the_overview_counts_the_claims_of_all_stored_results():
+    found = [one.holds for key in papers.names() for paper, exhibit in [papers.find(key)]
+             for one in exhibit.findings(exhibit_files.stored(paper, exhibit).table)]
+    assert exhibit_words.overview(sum(found), len(found)) in words(visit("reproduce"))
+    assert sum(found) > len(found) / 2
+
+
+def test_a_choice_is_in_the_address_and_the_address_brings_it_back():
+    at = visit("reproduce")
+    paper = papers.papers()[0]
+    other = paper.exhibits[1]
+    at.selectbox(key=f"w_exhibit_{paper.key}").set_value(other.key).run()
+    assert at.header[0].value == other.title
+    token = "".join(at.query_params["s"])
+    assert token == f"exhibit-{paper.key}/{other.key}"
+    assert visit("reproduce", token).header[0].value == other.title
+
+
+def test_a_link_to_an_exhibit_that_does_not_exist_shows_the_first_one_and_says_so():
+    at = visit("reproduce", "exhibit-nothing/figure-0")
+    assert at.header[0].value == papers.find(FIRST)[1].title
+    assert "exhibit" in at.warning[0].value
+
+
+def test_an_exhibit_runs_again_on_the_page_and_its_numbers_come_out_again():
+    at = visit("reproduce", f"exhibit-{quickest()}")
+    at.button(key="run_exhibit").click().run()
+    until = time.monotonic() + 120
+    while "came out again" not in words(at) and time.monotonic() < until:
+        time.sleep(0.3)
+        at.run()
+    assert "came out again, to the last digit" in words(at)
+    assert not at.exception and not at.error

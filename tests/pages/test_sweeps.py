@@ -1,0 +1,138 @@
+"""Sweeps through the framework's own tester: built, foreseen, run, stopped, refused and linked."""
+
+import time
+
+import pytest
+
+from engine import sweep_jobs
+from engine.experiments import gather
+from engine.scenario import from_plain
+from engine.sweep_design import EPSILON
+from engine.sweep_view import sweep_view
+from engine.tasks import TASKS
+from pages.shared import settings, sweep_panel
+from pages.shared.sweep_choice import SweepChoice
+from tests.pages.test_explore import own_curves, words
+from tests.pages.test_plan_and_rates import visit
+
+SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-5~m-noisy_gradient_mean~" \
+        "sweep.values-0.5_2~sweep.repeats-5"
+PATIENCE = 30
+
+
+def after_run(at):
+    at.button(key="sweep_run").click().run()
+    job = at.session_state.sweep_ran.job
+    assert job.wait(PATIENCE)
+    at.run()
+    assert not at.exception
+    return job
+
+
+@pytest.mark.parametrize("task", list(settings.MEMBERS))
+def test_every_problem_can_be_swept_over_its_own_curves_and_method(task):
+    at = visit("sweeps", f"sweep.task-{task}")
+    assert not at.error and at.button(key="sweep_run")
+    assert TASKS[task].label in at.selectbox(key="w_sweep_task").options
+    assert EPSILON in str(at.selectbox(key="w_sweep_along").value)
+
+
+def test_time_and_memory_are_foreseen_before_anything_is_pressed():
+    at = visit("sweeps", SMALL)
+    end = time.monotonic() + PATIENCE
+    while "MB of memory" not in words(at) and time.monotonic() < end:
+        time.sleep(0.2)
+        at.run()
+    assert "2 cells: about" in words(at)
+
+
+def test_the_points_on_screen_are_those_of_the_engine():
+    at = visit("sweeps", SMALL)
+    job = after_run(at)
+    chosen = at.session_state.sweep_ran.chosen
+    here = gather(chosen.cells(), list(sweep_jobs.run(from_plain(chosen.plain), sweep_panel.LIMITS)))
+    table = at.dataframe[0].value
+    expected = [float(f"{point.mean:.4g}") for point in sweep_view(here).lines[0].points]
+    assert list(table["mean squared error"]) == expected and job.state == "done"
+    assert "5 fresh data sets each, by noisy gradient descent" in words(at)
+    assert "python -m engine run privacy-curves-sweep.json --csv" in at.code[0].value
+
+
+def test_a_second_axis_gives_a_line_for_each_of_its_values():
+    at = visit("sweeps", f"{SMALL}~sweep.across-source.n_curves~sweep.levels-40_80")
+    after_run(at)
+    assert len(at.dataframe[0].value) == 4
+    assert list(at.dataframe[0].value["People (n)"]) == [40, 40, 80, 80]
+
+
+def test_a_sweep_survives_other_settings_and_says_that_it_is_of_earlier_ones():
+    at = visit("sweeps", SMALL)
+    after_run(at)
+    at.text_input(key="w_sweep_values").set_value("1, 4, 2").run()
+    assert at.session_state.settings.sweep.values == (1.0, 2.0, 4.0)
+    assert any("earlier settings" in w.value for w in at.warning) and len(at.dataframe) == 1
+
+
+def test_cells_that_cannot_run_are_shown_with_their_message_and_the_rest_goes_on():
+    at = visit("sweeps", f"{SMALL}~m.scheme-split~sweep.along-mechanism.n_iterations".replace(
+        "sweep.values-0.5_2", "sweep.values-5_500"))
+    after_run(at)
+    assert any("1 of 2 cells could not be run" in w.value and "need at least 500 curves" in w.value
+               for w in at.warning)
+    assert at.dataframe[0].value["mean squared error"].notna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("token, said", [
+    ("sweep.task-wavelet_regression~w-regression_points~w.n_curves-1000000",
+     "GB of memory; the limit"),
+    ("sweep.repeats-1000~sweep.across-source.n_curves~sweep.levels-50_100_200_400",
+     "28,000 runs; a sweep here has at most 20,000")])
+def test_too_large_a_sweep_is_refused_beforehand_with_the_figure(token, said):
+    at = visit("sweeps", token)
+    assert any(said in error.value for error in at.error)
+    assert not at.button or not [b for b in at.button if b.key == "sweep_run" and not b.disabled]
+
+
+def test_too_long_a_sweep_is_refused_with_the_minutes_once_a_part_is_timed(monkeypatch):
+    monkeypatch.setattr(sweep_panel, "LIMITS", sweep_panel.Limits(minutes=1e-6, gigabytes=1))
+    at = visit("sweeps", SMALL)
+    assert at.session_state.sweep_foreseen.wait(PATIENCE)
+    at.run()
+    assert any("minutes; the limit is" in error.value for error in at.error)
+    assert at.button(key="sweep_run").disabled
+
+
+def test_a_value_that_cannot_be_is_refused_beside_its_field_and_the_values_stay():
+    at = visit("sweeps", SMALL)
+    at.text_input(key="w_sweep_values").set_value("1, two").run()
+    assert any("“two” is not a number" in error.value for error in at.error)
+    assert at.session_state.settings.sweep.values == (0.5, 2.0)
+
+
+def test_results_of_ones_own_curves_stay_in_the_session_and_make_no_files():
+    at = visit("sweeps", "sweep.values-1_8~sweep.repeats-5", upload=own_curves(), show_upload=True)
+    job = after_run(at)
+    assert not job.is_shared and at.session_state.visitor in job.key
+    end = time.monotonic() + PATIENCE
+    while job.key in sweep_panel_jobs() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert job.key not in sweep_panel_jobs()
+    assert not at.get("download_button") and not at.code and at.table
+    assert "s" not in at.query_params
+
+
+def sweep_panel_jobs():
+    from pages.shared.jobs import jobs
+
+    return jobs()._kept
+
+
+def test_a_link_brings_back_the_sweep_and_damaged_words_are_named():
+    chosen = SweepChoice("density", "source.n_curves", (100.0, 200.5), EPSILON, (1e-3, 0.5), 7)
+    token = settings.encode(settings.Settings(sweep=chosen))
+    found, problems = settings.decode(token)
+    assert (found.sweep, problems) == (chosen, [])
+    for word in ("sweep.values-a_b", "sweep.values-nan", "sweep.repeats-0", "sweep.task-tea",
+                 "sweep.colour-red", "sweep.repeats-5000"):
+        found, problems = settings.decode(word)
+        assert problems and found == settings.Settings(), word

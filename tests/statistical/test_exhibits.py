@@ -1,0 +1,44 @@
+"""Every quick exhibit is made again: what the papers claim holds, but for a stated reason."""
+
+import pytest
+
+from engine import exhibit_files, papers
+from engine.executors import ProcessExecutor
+from engine.exhibits import run
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def executor():
+    with ProcessExecutor(2) as found:
+        yield found
+
+
+def quick(exhibit, executor):
+    running = run(exhibit, "quick", executor)
+    while True:
+        try:
+            next(running)
+        except StopIteration as end:
+            return end.value
+
+
+@pytest.mark.parametrize("key", papers.names())
+def test_a_claim_holds_exactly_when_no_reason_says_why_it_fails(key, executor):
+    paper, exhibit = papers.find(key)
+    result = quick(exhibit, executor)
+    for claim, finding in zip(exhibit.claims, exhibit.findings(result.table), strict=True):
+        assert finding.holds == (not claim.fails_because), f"{claim.says} {finding.measured}"
+    stored = exhibit_files.stored(paper, exhibit)
+    assert stored is not None, "No stored result."
+    assert close(stored.table, result.table)
+
+
+def close(stored, again):
+    """Whether tables agree to what rounding and numerical libraries may change."""
+    return len(stored) == len(again) and all(
+        row.keys() == other.keys() and all(
+            value == pytest.approx(other[name], rel=1e-4) if isinstance(value, float)
+            else value == other[name] for name, value in row.items())
+        for row, other in zip(stored, again, strict=True))

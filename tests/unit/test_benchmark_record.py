@@ -1,0 +1,99 @@
+"""What the benchmark keeps and flags; no time is measured here."""
+
+import json
+
+import numpy as np
+import pytest
+import pywt
+
+from engine.numerics import wavelets
+from engine.numerics.wavelet_bases import WaveletBasis
+from tests.benchmark import __main__ as bench
+from tests.benchmark import record
+from tests.benchmark.record import Row, regressions
+
+MACHINE = {"version": "1", "processor": "A processor", "cores": 2, "python": "3", "numpy": "2",
+           "scipy": "1", "load": [0.5, 0.25, 0.1]}
+
+
+@pytest.mark.parametrize("more, before, now, is_flagged", [
+    (False, 2.0, 2.39, False), (False, 2.0, 2.41, True), (False, 2.0, 1.0, False),
+    (True, 3.0, 2.51, False), (True, 3.0, 2.49, True), (True, 3.0, 9.0, False)])
+def test_a_ratio_that_became_worse_by_more_than_a_fifth_is_flagged(more, before, now, is_flagged):
+    found = regressions([Row("a", now, None, more)], [Row("a", before, None, more)])
+    assert [(row.name, old) for row, old in found] == [("a", before)] * is_flagged
+
+
+def test_a_new_row_is_no_regression_and_one_that_is_gone_is_none_either():
+    assert regressions([Row("new", 9.0)], [Row("gone", 1.0)]) == []
+
+
+@pytest.mark.parametrize("row, reached", [
+    (Row("a", 1.6, 1.6), True), (Row("a", 1.7, 1.6), False), (Row("a", 1.7), None),
+    (Row("a", 1.7, 1.6, more_is_better=True), True),
+    (Row("a", 1.5, 1.6, more_is_better=True), False)])
+def test_a_goal_is_a_limit_or_a_least(row, reached):
+    assert row.reaches_goal is reached
+
+
+def test_the_table_shows_what_was_kept_what_is_missed_and_what_became_worse():
+    lines = record.table([Row("fine", 1.0, 2.0), Row("slow", 3.0, 2.0), Row("new", 1.0)],
+                         [Row("fine", 1.1), Row("slow", 1.0)]).splitlines()
+    assert [line.split() for line in lines[1:]] == [
+        ["fine", "1.00", "≤", "2", "1.10"], ["slow", "3.00", "≤", "2", "1.00", "missed", "WORSE"],
+        ["new", "1.00"]]
+
+
+def test_a_run_that_is_kept_comes_back_and_can_be_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "FILE", tmp_path / "results.json")
+    monkeypatch.setattr(record, "DOCUMENT", tmp_path / "benchmarks.md")
+    rows = [Row("a / b", 1.5, 2.0), Row("c", 2.0, 3.0, True)]
+    assert record.load(record.FILE) == []
+    record.save(rows, MACHINE)
+    assert record.load(record.FILE) == rows
+    page = record.DOCUMENT.read_text()
+    assert "| a / b | 1.50 | ≤ 2 | yes |" in page and "| c | 2.00 | ≥ 3 | **no** |" in page
+    assert "A processor, 2 cores" in page and "0.5, 0.25, 0.1" in page
+
+
+@pytest.mark.parametrize("ratio, code", [(1.0, 0), (1.3, 1)])
+def test_the_exit_code_says_whether_anything_became_worse(monkeypatch, capsys, ratio, code):
+    monkeypatch.setattr(bench.kernels, "rows", lambda: [Row("a", ratio)])
+    monkeypatch.setattr(bench.peers, "rows", lambda: iter(()))
+    monkeypatch.setattr(record, "load", lambda: [Row("a", 1.0)])
+    assert bench.main(["--json"]) == code
+    printed = capsys.readouterr().out
+    assert ("WORSE" in printed) == bool(code)
+    assert json.loads(printed.splitlines()[-1])["rows"][0]["ratio"] == ratio
+
+
+def test_the_machine_is_told_in_general_terms():
+    found = record.here()
+    assert set(found) == {"version", "processor", "cores", "python", "numpy", "scipy", "load"}
+    assert "/" not in str(found["processor"])
+
+
+def test_a_peer_that_is_absent_is_left_out_politely(monkeypatch, capsys):
+    from tests.benchmark import peers
+
+    def absent(name):
+        raise ImportError(f"No module named {name}")
+
+    monkeypatch.setattr(peers, "import_module", absent)
+    assert list(peers.rows()) == []
+    assert capsys.readouterr().out.count("left out") == 4
+
+
+def test_the_filter_bank_is_that_of_the_peer_up_to_where_it_begins():
+    signals = np.random.default_rng(1).standard_normal((3, 1024))
+    ours = WaveletBasis(1024, 4).to_levels(signals)[:, 512:]
+    theirs = pywt.wavedec(np.roll(signals, 1, axis=1), "db4", "periodization", level=1)[1]
+    assert np.allclose(np.sort(np.abs(ours)), np.sort(np.abs(theirs)), atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [16, 128, 256, 512])
+def test_short_and_long_vectors_are_filtered_alike(size, monkeypatch):
+    signals = np.random.default_rng(2).standard_normal((2, 3, size))
+    found = WaveletBasis(size, 4).to_levels(signals)
+    monkeypatch.setattr(wavelets, "_SHORT", 0 if size <= 128 else 1024)
+    assert np.allclose(WaveletBasis(size, 4).to_levels(signals), found, rtol=0, atol=1e-13)
