@@ -90,7 +90,7 @@ class Look:
 
 
 WIDE, NARROW = Look(860, 380), Look(350, 330, dot=2.4)
-PRESENTED, PRESENTED_NARROW = Look(720, 430, 18, 1.36, 4.2), Look(350, 360, 15, 1.36, 2.6)
+PRESENTED, PRESENTED_NARROW = Look(720, 390, 18, 1.36, 4.2), Look(350, 360, 15, 1.36, 2.6)
 PRINTED = Look(700, 370, dot=3)
 
 

@@ -152,10 +152,18 @@ def ways(view: View) -> None:
             help="One page to print: story, picture, question, and the answer upside down.")
         for see in view.lesson.see:
             st.page_link(_PAGES / see.script, label=see.label, icon=":material/open_in_new:",
-                         query_params={"s": see.token} if see.token else None)
+                         query_params={"s": _going_on(view, see.token)} if see.token else None)
     if view.link:
         st.markdown("**Class link.** Whoever opens it sees this lesson with the same noise.")
         st.code(view.link, language=None, wrap_lines=True)
+
+
+def _going_on(view: View, token: str) -> str:
+    """The settings of a link with the seed of the lesson.
+
+    They stand in the order in which the page will write them, so that Back leads back.
+    """
+    return settings.encode(replace(settings.decode(token)[0], seed=view.now.seed))
 
 
 def folds(view: View) -> None:

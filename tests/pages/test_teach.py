@@ -1,6 +1,7 @@
 """Teach: each lesson opens from its link, reveals, asks, is shown to a class, and leads on."""
 
 import json
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -69,9 +70,9 @@ def test_a_guess_belongs_to_its_lesson_and_its_seed():
     at.selectbox(key="w_teach_lesson").set_value("3").run()
     assert not at.radio and at.title[0].value == heading(EVERY[2])
     at.selectbox(key="w_teach_lesson").set_value("1").run()
-    before = picture(at)["tag"]
-    at = visit("teach", "seed-9")
-    assert picture(at)["tag"] != before
+    for lesson in ("1", "3"):  # in the third, what is right hangs on no seed
+        one, other = (picture(visit("teach", f"lesson-{lesson}~seed-{seed}")) for seed in (1, 9))
+        assert one["tag"] != other["tag"]
 
 
 def test_the_next_lesson_and_the_one_before_are_a_click_away_and_in_the_address():
@@ -109,11 +110,16 @@ def test_a_link_to_a_lesson_that_does_not_exist_opens_the_first_and_says_so():
     assert [warning.value.count("(lesson)") for warning in at.warning] == [1, 0]
 
 
-def test_pages_that_lessons_lead_to_understand_their_links():
+def test_pages_that_lessons_lead_to_understand_their_links_and_keep_the_noise():
     for lesson in EVERY:
         for see in lesson.see:
             assert (lesson_cards._PAGES / see.script).exists()
             assert settings.decode(see.token)[1] == []
+    (link,) = visit("teach", "lesson-7~seed-5").get("page_link")
+    (token,) = parse_qs(link.proto.query_string)["s"]
+    now = settings.decode(token)[0]
+    assert (now.part, now.epsilon, now.again, now.seed) == ("reuse", 0.3, 1.0, 5)
+    assert settings.encode(now) == token
 
 
 def test_numbers_behind_the_picture_wait_for_the_guess():

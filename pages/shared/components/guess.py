@@ -36,7 +36,7 @@ def payload(lesson: str, picture: drawn.Picture, guess: Guess, ask: str, is_larg
             "off": "Your guess was typically off by" if len(guess.truth) > 1 else
                    "Your guess was off by",
             "colours": {theme: drawn.palette(theme) for theme in ("light", "dark")}}
-    tag = digest((lesson, guess, picture.alt, picture.alt_after))
+    tag = digest((lesson, guess, picture.marks))
     return {**data, "tag": tag, "looks": [_look(picture, guess, look, name) for look, name in
                                           zip(looks, ("wide", "narrow"), strict=True)]}
 
