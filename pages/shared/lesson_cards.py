@@ -108,7 +108,7 @@ def explain(view: View) -> None:
                 st.markdown(step)
         return
     with st.container(border=True):
-        st.subheader("What happened", anchor=False)
+        st.header("What happened", anchor=False)
         st.markdown(view.said(view.lesson.shows))
         for paragraph in view.lesson.explains:
             st.markdown(view.said(paragraph))
@@ -119,7 +119,7 @@ def question(view: View) -> None:
     """One question; every answer is explained."""
     asked = view.lesson.question
     with st.container(border=True):
-        st.subheader("Check", anchor=False)
+        st.header("One question", anchor=False)
         chosen = st.radio(view.said(asked.ask), range(len(asked.options)), index=None,
                           format_func=lambda k: view.said(asked.options[k].text),
                           key=f"teach_answer_{view.message['tag']}")
