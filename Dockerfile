@@ -24,6 +24,7 @@ COPY app.py .
 COPY engine engine
 COPY pages pages
 COPY data data
+COPY docs docs
 
 RUN mkdir /ledger && chown 10001:10001 /ledger
 VOLUME /ledger

@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine import handbook
 from engine.amplification import MOST_PEOPLE
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
@@ -81,6 +82,7 @@ _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": (""
             "constants": ("fitted", "one"),
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
             "part": AUDIT_PARTS, "around": ("small", "screen"), "draw": ("same", "fresh"),
+            "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY), "about": handbook.method_keys(),
             "presenter": ("off", "on")}
 _EPSILONS = ("epsilon", "again")
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
@@ -110,10 +112,11 @@ class Settings:
     `sites` is the table of Sites; the sites of a file are never kept here.
     `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
-    belong to Rates, `exhibit` to Reproduce, `unknown` and `target` (None: a seventieth of the range
-    of the values) to Plan. `part`, `audited` (empty: the method of Explore), `around` (whose data
-    are attacked), `variant` (a planted fault), `limits`, `again` (a second ε) and `draw` belong to
-    Audit, `lesson` and `presenter` (large type for a class) to Teach.
+    belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
+    `unknown` and `target` (None: a seventieth of the range of the values) to Plan. `part`,
+    `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
+    planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
+    and `presenter` (large type for a class) to Teach.
     Odds are those of a person with `group` protected units; `population` is the size of the group
     that a secret random sample was declared to be drawn of, None where nothing was declared.
     """
@@ -164,6 +167,8 @@ class Settings:
     draw: str = "same"
     lesson: str = "1"
     presenter: str = "off"
+    chapter: str = handbook.CHAPTERS[0]
+    about: str = handbook.method_keys()[0]
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""

@@ -21,6 +21,8 @@ PAGES = (
     ("Check", "audit.py", "Audit"),
     ("Check", "reproduce.py", "Reproduce"),
     ("Publish", "release.py", "Release"),
+    ("Guide", "guide.py", "Guide"),
+    ("Guide", "methods.py", "Method notes"),
 )
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from http.client import HTTPConnection, HTTPSConnection
 from urllib.parse import urlsplit
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.load.visitor import Visitor
+from tests.waiting import finished
 
 pytestmark = pytest.mark.slow
 CONTEXT = ssl._create_unverified_context()  # a certificate of the test's own
@@ -80,7 +80,7 @@ def test_a_visitor_reaches_the_page_and_uploads_through_the_websocket(proxied, m
             await visitor.upload("upload_file", "heights.csv", files.csv())
             assert "12 curves" in visitor.words and not visitor.faults
 
-    asyncio.run(visit())
+    finished(visit())
 
 
 @pytest.mark.browser

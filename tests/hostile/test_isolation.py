@@ -10,6 +10,7 @@ import pytest
 from tests.hostile.uploads import brings, states
 from tests.load.behaviour import drag
 from tests.load.visitor import Visitor, put_file, request
+from tests.waiting import finished
 
 pytestmark = pytest.mark.slow
 VISITORS, RERUNS = 50, 20
@@ -63,7 +64,7 @@ def test_fifty_visitors_with_curves_of_their_own_see_nothing_of_each_other(fresh
                 return await visits(fresh.url, k)
         return await asyncio.gather(*map(one, range(VISITORS)))
 
-    stays = asyncio.run(all_at_once())
+    stays = finished(all_at_once())
     for k, (heard, links, files) in enumerate(stays):
         assert words_of(heard) == {canary(k)}  # their own, and so the search does find them
         assert not any("canary" in link for link in links)
@@ -75,7 +76,7 @@ def test_fifty_visitors_with_curves_of_their_own_see_nothing_of_each_other(fresh
             for page in ("", "coefficients", "plan"):
                 await visitor.go(page) if page else await visitor.run()
             return b"".join(visitor.heard)
-    assert not words_of(asyncio.run(afterwards()))
+    assert not words_of(finished(afterwards()))
 
 
 def test_nobody_can_put_a_file_into_the_visit_of_another_without_being_that_visitor(fresh):
@@ -88,7 +89,7 @@ def test_nobody_can_put_a_file_into_the_visit_of_another_without_being_that_visi
                            put_file(fresh.url, unknown, "a.csv", b"x"),
                            put_file(fresh.url, place, "a.csv", b"one,two\n3,4\n")]
 
-    place, answers = asyncio.run(tries())
+    place, answers = finished(tries())
     assert answers == [403, 403, 204]
     assert put_file(fresh.url, place, "a.csv", b"x") == 403  # the visitor has left
     assert b"one,two" not in request(fresh.url, "GET", place)[2]  # there is no way to read it
@@ -107,6 +108,6 @@ def test_a_file_is_judged_by_its_content_whatever_it_is_called(fresh):
                 said.append(visitor.words)
         return said
 
-    program, fake, picture, workbook = asyncio.run(brings_all())
+    program, fake, picture, workbook = finished(brings_all())
     assert "12 curves" in program and "12 curves" in workbook
     assert "a program" in fake and "a picture (PNG)" in picture.replace("\\", "")

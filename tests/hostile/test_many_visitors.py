@@ -15,6 +15,7 @@ from tests.hostile.uploads import brings, curves_csv
 from tests.load.run import Record, at, many, watch_health
 from tests.load.visitor import Visitor, put_file
 from tests.server import ROOT, running
+from tests.waiting import finished
 
 pytestmark = pytest.mark.slow
 BUSY = "The server is busy"
@@ -44,7 +45,7 @@ def test_beyond_the_limit_a_page_says_busy_and_opens_when_somebody_leaves(tmp_pa
             assert BUSY not in third.words and "ε = 2" in third.words + str(third.elements)
 
     with running(tmp_path / "log", PRIVACY_CURVES_MOST_VISITORS="2") as server:
-        asyncio.run(visits(server.url))
+        finished(visits(server.url))
 
 
 async def warm(url):
@@ -84,7 +85,7 @@ def test_a_storm_of_moves_runs_few_computations_and_ends_in_the_right_state(talk
             assert "300 " in visitor.words + str(visitor.elements) and not visitor.faults
         return ended(talkative, "done") - before
 
-    assert asyncio.run(storm()) <= 2 * 3
+    assert finished(storm()) <= 2 * 3
 
 
 def test_what_a_visitor_moves_on_from_or_leaves_is_given_up_within_a_second(talkative):
@@ -108,7 +109,7 @@ def test_what_a_visitor_moves_on_from_or_leaves_is_given_up_within_a_second(talk
                 took.append(time.monotonic() - start)
         return took
 
-    took = asyncio.run(moves_on())
+    took = finished(moves_on())
     print(f"given up after: p50 {at(took, 50):.0f}, p95 {at(took, 95):.0f} ms")
     assert at(took, 95) < 1000 * PATIENCE
 
@@ -135,7 +136,7 @@ def test_the_server_ends_within_ten_seconds_with_computations_running(tmp_path):
                           and worker.status() != psutil.STATUS_ZOMBIE]
 
     with running(tmp_path / "log") as server:
-        took, left = asyncio.run(keeps_busy(server))
+        took, left = finished(keeps_busy(server))
     print(f"ended after {took:.1f} s")
     assert took < 10 and not left
 
@@ -154,7 +155,7 @@ def test_health_answers_while_computations_run_and_ten_visitors_act(fresh):
             health.cancel()
         return record.health + acted.health, acted.errors
 
-    health, errors = asyncio.run(crowd())
+    health, errors = finished(crowd())
     print(f"health: p50 {at(health, 50):.0f}, p99 {at(health, 99):.0f}, max {at(health, 100):.0f}")
     assert not errors and len(health) > 100
     assert at(health, 99) < 1000 * PATIENCE
@@ -175,7 +176,7 @@ def test_what_visitors_brought_is_given_back_after_they_left(fresh):
         await asyncio.sleep(RETURN_SECONDS)
         return base, figures, fresh.megabytes
 
-    base, figures, after = asyncio.run(visits())
+    base, figures, after = finished(visits())
     print(f"base {base:.0f}, highest {max(figures):.0f}, after {after:.0f} MB: "
           f"{after / base:.2f}, {(after - base) / VISITS:+.2f} MB a visit")
     assert after <= 1.2 * base

@@ -1,11 +1,11 @@
 """Places for visitors: as many as there are, given back by those who leave."""
 
-import asyncio
 
 import pytest
 
 from pages.shared import visitors
 from pages.shared.visitors import OneFileEach, Visitors
+from tests.waiting import finished
 
 
 @pytest.fixture
@@ -94,6 +94,6 @@ def test_only_uploads_need_a_page_that_is_open(method, path, reached):
         sent.append(message)
 
     scope = {"type": "http", "method": method, "path": path}
-    asyncio.run(OneFileEach(server)(scope, None, send))
+    finished(OneFileEach(server)(scope, None, send))
     assert bool(asked) is reached
     assert [m["status"] for m in sent if "status" in m] == [] if reached else [403]
