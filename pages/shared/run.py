@@ -30,6 +30,7 @@ from engine import (
 from engine import holdout as protocol
 from engine.data_content import content_of
 from engine.identity import digest
+from engine.lessons import Worked, work
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.sparse_inference import SparseInference
@@ -282,6 +283,11 @@ def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reus
     delta = 1.0 / REUSED.n_curves**2
     key = digest(("reuse", first, second, seed, is_fresh))
     return _SHARED.get(key, lambda: reuse.reuse(first, second, delta, seed, is_fresh))
+
+
+def lesson(key: str, seed: int) -> Worked:
+    """A lesson’s picture, numbers and guess for one seed."""
+    return _result(_SHARED, digest(("lesson", key, seed)), work, key, seed)
 
 
 def site_memory(source: Source) -> sites.Memory:

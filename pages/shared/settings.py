@@ -76,7 +76,7 @@ PICTURE = "picture"  # the key of the live picture
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
-_WITHOUT_UPLOADS = ("audit",)  # pages that never show the visitor's own data
+_WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
@@ -85,11 +85,12 @@ _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": (""
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
             "part": AUDIT_PARTS, "around": ("small", "screen"), "draw": ("same", "fresh"),
             "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY), "about": handbook.method_keys(),
-            "shape": ("", *shape.KINDS)}
+            "presenter": ("off", "on"), "shape": ("", *shape.KINDS)}
 _EPSILONS = ("epsilon", "again")
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.audit_view:names",
-          "variant": "engine.broken:names", "limits": "engine.coverage_lab:names"}
+          "variant": "engine.broken:names", "limits": "engine.coverage_lab:names",
+          "lesson": "engine.lessons:names"}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -122,7 +123,8 @@ class Settings:
     belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
     `unknown` and `target` (None: a seventieth of the range of the values) to Plan. `part`,
     `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
-    planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit.
+    planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
+    and `presenter` (large type for a class) to Teach.
     Odds are those of a person with `group` protected units; `population` is the size of the group
     that a secret random sample was declared to be drawn of, None where nothing was declared.
     """
@@ -178,6 +180,8 @@ class Settings:
     limits: str = "point"
     again: float = 2.0
     draw: str = "same"
+    lesson: str = "1"
+    presenter: str = "off"
     chapter: str = handbook.CHAPTERS[0]
     about: str = handbook.method_keys()[0]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
+    ("", "teach.py", "Teach"),
     ("Compare", "compare.py", "Methods"),
     ("Compare", "sites.py", "Sites"),
     ("Compare", "sweeps.py", "Sweeps"),
