@@ -17,7 +17,7 @@ CHAPTERS = ("first_steps", "three_readers", "own_curves", "reading_pictures", "b
             "many_sites", "models", "comparing", "checking", "publishing", "command_line")
 PARTS = ("Idea", "Guarantee", "Why the noise is enough", "Constants", "Errata", "Source",
          "Where to see it")
-_NAMED = re.compile(r"\*([^*\n]+)\*")
+_NAMED = re.compile(r"\*([^*\s][^*\n]*)\*")  # a bullet’s star stands before a space
 # Sections of docs/methods.md that hold what was measured, by family where there is no own one.
 _MEASURED = {"adaptive_mean": "Adaptive mean", "noisy_gradient_mean": "Several sites",
              VARYING_COEFFICIENTS.key: "Varying coefficients", "wavelet": "Wavelet regression",
