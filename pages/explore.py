@@ -64,4 +64,5 @@ if shown is not None:
             cards.ledger(shown.spends[scene.at], scene.budget)
     with layout.fold("Formula and source", "formula") as is_open:
         if is_open:
-            cards.formula(now.mechanism, shown.tuning[scene.at], scene.plain)
+            cards.formula(now.mechanism, shown.tuning[scene.at])
+    cards.code(scene)

@@ -23,3 +23,4 @@ with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_op
     if is_open:
         plan_cards.options(view)
 layout.numbers(view.charts)
+plan_cards.code(view)

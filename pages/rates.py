@@ -27,3 +27,4 @@ layout.numbers(view.charts)
 with layout.fold("Formula and source", "rate_formula") as is_open:
     if is_open:
         rate_cards.formula(view)
+rate_cards.code(view)

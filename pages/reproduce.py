@@ -22,3 +22,4 @@ if view is not None:
         cards.published(view)
     cards.take_away(view)
     layout.numbers(view.charts)
+    cards.code(view)

@@ -43,3 +43,4 @@ if view.found is not None:
     with layout.fold("Formula and source", "formula") as is_open:
         if is_open:
             site_cards.formula(view)
+    site_cards.code(view)

@@ -47,3 +47,4 @@ if view is not None:
     with layout.fold("Formula and source", "sparse_formula") as is_open:
         if is_open:
             cards.formula(view)
+    cards.code(view)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import accounting, export, risk, scenario, wording
+from engine import accounting, code_for, export, risk, scenario, wording
 from engine.experiments import Run
 from engine.feasibility import Feasibility
 from engine.figures import cards as figures
@@ -21,8 +21,8 @@ from engine.preview import Preview
 from engine.rates import rates
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts, Spend
+from pages.shared import code_fold, layout, run, settings
 from pages.shared import components as pieces
-from pages.shared import layout, run, settings
 
 _PICTURE = settings.PICTURE
 _WEAK_FROM = 4.0
@@ -420,20 +420,19 @@ def _line(spend: Spend) -> dict[str, object]:
             "noise": f"{spend.noise_scale[0]:.4g}"}
 
 
-def formula(mechanism: Mechanism, tuning: Mapping[str, object], plain: dict[str, object] | None
-            ) -> None:
-    """What the method computes, its tuning on this page, the source, and how to repeat it.
-
-    `plain` is the scenario, None for curves that must not leave this page.
-    """
+def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
+    """What the method computes, its tuning on this page, and the source."""
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
     if mechanism.formula:
         st.latex(mechanism.formula)
     st.markdown(wording.tuning(tuning))
-    if plain is not None:
-        st.markdown("The same on the command line:")
-        st.code("python -m engine run - <<'END'\n" + export.scenario_json(plain).decode()
-                + "\nEND", language="bash")
+
+
+def code(scene: Scene) -> None:
+    """Code for the picture at the chosen budget."""
+    now = settings.current()
+    code_fold.show("explore", lambda own: code_for.curves(
+        scene.source, now.mechanism, scene.budget, now.seed, own))
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,

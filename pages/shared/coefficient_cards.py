@@ -8,15 +8,15 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
+from engine import code_for, wording
 from engine import coefficient_words as words
-from engine import wording
 from engine.coefficient_view import BUDGET_STEPS, CoefficientView
 from engine.errors import InputError
 from engine.figures import coefficients as figures
 from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, code_fold, controls, layout, run, settings
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
@@ -190,7 +190,11 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, view.shown.tuning, cards.plain_scenario(
-        view.source, view.mechanism, view.budget, view.now.seed))
+    cards.formula(view.mechanism, view.shown.tuning)
     st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors are "
                 f"summed over {np.size(view.shown.typical)} functions.")
+
+
+def code(view: View) -> None:
+    code_fold.show("coefficients", lambda own: code_for.coefficients(
+        view.source, view.mechanism, view.budget, view.now.seed, own), TASK)

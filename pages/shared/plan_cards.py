@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import memo, plan_words, wording
+from engine import code_for, memo, plan_words, wording
 from engine.errors import InputError
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
 from engine.planner import Answer, Setting, bounds
 from engine.types import Budget, PublicFacts
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
 
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
@@ -207,3 +207,8 @@ def options(view: View) -> None:
     controls.more_options()
 
 
+def code(view: View) -> None:
+    """Code for the question on screen, where plans can be made."""
+    if view.source.is_random:
+        code_fold.show("plan", lambda own: code_for.plan(
+            view.setting, view.unknown, view.target, view.now.seed))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import rate_words, wording
+from engine import code_for, rate_words, wording
 from engine.errors import InputError
 from engine.figures import rates as figures
 from engine.figures.theme import Chart
@@ -18,7 +18,7 @@ from engine.rates import Rate, rates
 from engine.rates.functional_mean import NOTIONS
 from engine.regimes import Weighted, compare, sweep_values
 from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, progress, warm_up
@@ -336,3 +336,10 @@ def formula(view: View) -> None:
         first, second = (name.lower() for name in boundary.between)
         st.markdown(f"{boundary.key}: between *{first}* and *{second}*")
         st.latex(boundary.formula)
+
+
+def code(view: View) -> None:
+    """Code for the rate at the present point."""
+    share = view.measured_share if view.now.constants == "fitted" else None
+    code_fold.show("rates", lambda own: code_for.rate(
+        view.rate, view.point, share, view.along, view.across))

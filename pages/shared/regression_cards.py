@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import accounting, regression_view, wording
+from engine import accounting, code_for, regression_view, wording
 from engine import regression_words as words
 from engine.errors import InputError
 from engine.figures import regression as figures
@@ -20,7 +20,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings, upload_panel
+from pages.shared import cards, code_fold, controls, layout, run, settings, upload_panel
 
 TASK = WAVELET_REGRESSION.key
 _OWN = "Your own network"
@@ -390,8 +390,10 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    own = view.network.source(view.source)
     cards.formula(view.mechanism, {"level": view.shown.plan.basis.level,
-                                   "clip": view.shown.plan.clip},
-                  cards.plain_scenario(own, view.mechanism, view.network.budgets[0],
-                                       view.now.seed))
+                                   "clip": view.shown.plan.clip})
+
+
+def code(view: View) -> None:
+    code_fold.show("regression", lambda own: code_for.regression(
+        view.source, view.mechanism, view.network, view.now.seed, own), TASK)

@@ -8,9 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from engine import accounting, export, scenario, site_words, sites, wording
+from engine import accounting, code_for, site_words, sites, wording
 from engine.errors import InputError
-from engine.experiments import Run
 from engine.figures import sites as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
@@ -19,7 +18,16 @@ from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.sources.upload import Upload
 from engine.types import PublicFacts
-from pages.shared import cards, controls, holdout_cards, layout, run, settings, site_table
+from pages.shared import (
+    cards,
+    code_fold,
+    controls,
+    holdout_cards,
+    layout,
+    run,
+    settings,
+    site_table,
+)
 from pages.shared import components as pieces
 
 _WEAK_FROM = 4.0
@@ -361,7 +369,7 @@ def numbers(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    """What the method computes, how sites are put together, and how to repeat it."""
+    """What the method computes, and how sites are put together."""
     mechanism = view.now.mechanism
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
     if mechanism.formula:
@@ -369,17 +377,12 @@ def formula(view: View) -> None:
     st.markdown("Every message of a site has noise for its own ε and δ. The centre averages them, "
                 "each with the inverse of its variance as weight:")
     st.latex(r"x = \sum_s \omega_s x_s,\qquad \omega_s \propto \frac{1}{g_s^2 + \sigma^2/n_s}")
-    if not view.is_fixed and all(row.included for row in view.rows):
-        st.markdown("The same on the command line:")
-        st.code("python -m engine run - <<'END'\n"
-                + export.scenario_json(_plain(view)).decode() + "\nEND", language="bash")
 
 
-def _plain(view: View) -> dict[str, object]:
-    source = view.source.with_sites([row.n_curves for row in view.rows],
-                                    [row.n_observations_per_curve for row in view.rows])
-    return scenario.to_plain(source, view.now.mechanism, tuple(row.budget for row in view.rows),
-                             Run(100, 1, view.now.seed))
+def code(view: View) -> None:
+    """Code for the whole table."""
+    code_fold.show("sites", lambda own: code_for.sites(
+        view.source, view.now.mechanism, view.rows, view.now.seed, own))
 
 
 def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: int | None = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import sparse_printed, sparse_view, wording
+from engine import code_for, sparse_printed, sparse_view, wording
 from engine import sparse_words as words
 from engine.errors import InputError
 from engine.figures import sparse as figures
@@ -19,7 +19,16 @@ from engine.sources.sparse_rows import SparseRows
 from engine.sparse_view import SparseView
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    code_fold,
+    controls,
+    layout,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+)
 
 TASK = SPARSE_REGRESSION.key
 _AS_THEY_ARE, _DIFFERENCE = "Coefficients", "Difference"
@@ -246,5 +255,9 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, {}, cards.plain_scenario(
-        view.source, view.mechanism, view.shown.budget, view.now.seed))
+    cards.formula(view.mechanism, {})
+
+
+def code(view: View) -> None:
+    code_fold.show("sparse", lambda own: code_for.sparse(
+        view.source, view.mechanism, view.shown.budget, view.now.seed, own), TASK)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine import feasible_smoothness, summary_view, wording
+from engine import code_for, feasible_smoothness, summary_view, wording
 from engine import summary_words as words
 from engine.errors import InputError
 from engine.figures import summaries as figures
@@ -22,7 +22,16 @@ from engine.tasks import (
     RISK_MINIMISATION,
 )
 from engine.types import Array, Budget
-from pages.shared import cards, controls, layout, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    code_fold,
+    controls,
+    layout,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+)
 
 _IN_A_ROW = 3
 _TRUTH, _WITHOUT = "The truth", "Without protection"
@@ -315,5 +324,10 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, {}, cards.plain_scenario(
-        view.source, view.mechanism, view.chosen.budget, view.now.seed))
+    cards.formula(view.mechanism, {})
+
+
+def code(view: View) -> None:
+    budget = Budget(view.now.epsilon, settings.chosen_delta(view.source))
+    code_fold.show("summaries", lambda own: code_for.summary(
+        view.source, view.mechanism, view.task, budget, view.now.seed, own), view.task)

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine import effort, export, outcome_rows, sweep_design, wording
+from engine import code_for, effort, export, outcome_rows, sweep_design, wording
 from engine.effort import Limits
 from engine.errors import InputError
 from engine.experiments import Outcome, blocks, gather
@@ -24,7 +24,7 @@ from engine.sweep_jobs import Foreseen
 from engine.sweep_view import PRIVACY, sweep_view
 from engine.tasks import TASKS
 from engine.types import Budget, PublicFacts
-from pages.shared import cards, controls, layout, settings
+from pages.shared import cards, code_fold, controls, layout, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, duration, progress, visitor, warm_up
@@ -58,6 +58,7 @@ def panel(task: str) -> None:
     chosen = _design(task)
     if chosen is not None:
         _offer(task, chosen)
+        code_fold.show("sweeps", lambda own: code_for.sweep(chosen, own), task)
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task:
         st.markdown("Press *Run* to measure the error at these values.")
