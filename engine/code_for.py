@@ -307,19 +307,20 @@ class _Script:
     def _from_file(self, source: Upload | UploadRows) -> None:
         if self._own is None:
             raise ValueError("how the file was read is not known")
-        own, table = self._own, "read_table(Path(FILE).read_bytes(), "
-        rows = isinstance(source, UploadRows)
+        own, rows = self._own, isinstance(source, UploadRows)
         reader, kind = ("read_rows", "UploadRows") if rows else ("read_curves", "Upload")
         self.uses("pathlib", "Path")
         self.uses("engine.tables", "read_table")
         self.uses(type(source).__module__, reader, kind)
         several = "" if rows else f", {_text(own.several)}"
         self.line(f"FILE = {_text(own.name)}  # your own file, in this folder")
-        self.line(f"table = {table}{_text(own.encoding)}, {self.written(own.sheet)})")
+        self.line(f"table = read_table(Path(FILE).read_bytes(), {_text(own.encoding)}, "
+                  f"{self.written(own.sheet)})")
         self.line(f"layout = {self.written(own.layout)}")
-        self.line(f"curves = {reader}(table, layout{several})")
+        name = "rows" if rows else "curves"
+        self.line(f"{name} = {reader}(table, layout{several})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
-        self.line(f"source = {kind}({'rows' if rows else 'curves'}=curves, declared=facts)")
+        self.line(f"source = {kind}({name}={name}, declared=facts)")
 
     def written(self, value: Any) -> str:
         """Python that makes a value again."""

@@ -39,7 +39,7 @@ def own_file(task: str) -> OwnFile | None:
 
 def remember(task: str) -> None:
     """Keep how the file in the panel was read with what it gave."""
-    st.session_state[_key(task)] = st.session_state.get("upload_how")
+    st.session_state[_key(task)] = st.session_state.get("file_read")
 
 
 def _key(task: str) -> str:

@@ -142,7 +142,7 @@ def keep_how(layout: Layout | RowLayout, several: str = "keep") -> None:
     """Remember how the file in the panel was read, for code that reads it again."""
     way = st.session_state.get("upload_read", ("",))[0]
     file = st.session_state.get("upload_file")
-    st.session_state.upload_how = None if file is None else OwnFile(
+    st.session_state.file_read = None if file is None else OwnFile(
         file.name, way[1], way[2], layout, several)
 
 
