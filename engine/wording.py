@@ -130,6 +130,13 @@ def unit_tag(facts: PublicFacts) -> tuple[str, str]:
             "is published only a little.")
 
 
+def record_tag(facts: PublicFacts) -> tuple[str, str]:
+    """The same for records, which are no curves."""
+    return (f"One {of(facts.person)} record",
+            "Exchanging one record, all of its numbers together, changes what is published "
+            "only a little. Somebody with several records is protected less.")
+
+
 def budget_chip(budget: Budget) -> str:
     delta = "" if budget.is_pure else f" · δ = {small(budget.delta)}"
     return f"ε = {budget.epsilon:g}{delta}"

@@ -8,9 +8,11 @@ view = plan_cards.View()
 
 st.title("What do we need for the accuracy we want?", anchor=False)
 layout.link_problems()
-plan_cards.strip(view)
+above = st.container()
 plan_cards.question(view)
 found = plan_cards.solve(view)
+with above:
+    plan_cards.strip(view, found)
 if found is not None:
     plan_cards.verdict(view, found)
     left, right = st.columns([7, 3], gap="medium")

@@ -8,6 +8,7 @@ from pages.shared import reproduce_cards as cards
 
 st.title(exhibit_words.TITLE, anchor=False)
 layout.link_problems()
+cards.strip()
 cards.overview()
 view = cards.choices()
 if view is not None:

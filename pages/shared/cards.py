@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import accounting, code_for, export, risk, scenario, wording
+from engine import (
+    accounting,
+    code_for,
+    export,
+    regression_words,
+    risk,
+    scenario,
+    sparse_words,
+    wording,
+)
 from engine.experiments import Run
 from engine.feasibility import Feasibility
 from engine.figures import cards as figures
@@ -20,8 +29,9 @@ from engine.mechanisms import Mechanism
 from engine.preview import Preview
 from engine.rates import rates
 from engine.sources import Source
+from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Array, Budget, PublicFacts, Spend
-from pages.shared import code_fold, layout, run, settings
+from pages.shared import code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
 
 _PICTURE = settings.PICTURE
@@ -136,16 +146,34 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
 
 
 def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
-                unit: tuple[str, str] | None = None) -> None:
+                unit: tuple[str, str] | None = None, highest: float = 0.0) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is what is protected and its tooltip, where it is not a whole curve.
+    `unit` is what is protected and its tooltip, where it is not a whole curve; `highest` the
+    largest ε, from 4 on called weak.
     """
     chips = fact_chips(facts)
     if unit is not None:
         chips[1] = pieces.Chip(*unit, "blue", "shield")
-    pieces.strip(chips, [pieces.Budgeted(budget, odds, error)], 0, person=facts.person,
-                 rev=st.session_state.rev, link=facts.kind != "upload", key=key)
+    pieces.strip(chips, [pieces.Budgeted(budget, odds, error, highest >= _WEAK_FROM)], 0,
+                 person=facts.person, rev=st.session_state.rev, link=facts.kind != "upload",
+                 key=key)
+
+
+def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
+    """What is protected in a task, with its tooltip: a curve, a reading, a row or a record."""
+    if task == WAVELET_REGRESSION.key:
+        return regression_words.UNIT
+    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
+        return sparse_words.UNIT
+    if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
+        return wording.record_tag(facts)
+    return wording.unit_tag(facts)
+
+
+def by_budget_alone(budget: Budget) -> str:
+    """The odds that a budget allows, whatever the noise; for pages without one release."""
+    return f"{wording.odds_short(odds_of(np.nan, budget))} by ε alone"
 
 
 def promise(spends: Sequence[Spend], asked: Budget) -> None:
@@ -204,8 +232,8 @@ def _careful_attacker(facts: PublicFacts, mu: float, budget: Budget) -> None:
     plain = odds_of(mu, budget)
     st.markdown(wording.odds_careful(plain))
     st.markdown(wording.odds_why(plain))
-    guess = st.segmented_control("Attacker’s first guess", list(_FIRST_GUESSES), required=True,
-                                 default="10 in 100", key="first_guess")
+    guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
+                          "10 in 100")
     at = odds_of(mu, budget, _FIRST_GUESSES[guess])
     st.markdown(wording.odds_flagged(at, facts.people))
     st.markdown(wording.not_covered(facts))

@@ -85,7 +85,7 @@ def strip(view: View) -> None:
     typical = "" if view.shown.is_refused else wording.with_unit(
         wording.number(words.total(view.shown.typical)), view.facts.value_unit)
     cards.fixed_strip(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
-                      wording.odds_short(odds), typical)
+                      wording.odds_short(odds), typical, highest=view.budget.epsilon)
 
 
 def promise(view: View) -> None:
@@ -103,10 +103,9 @@ def functions(view: View) -> None:
         st.error(words.refused(facts, shown.feasibility, view.budget, shown.data.n_curves),
                  icon=":material/block:")
         return
-    way = st.segmented_control("Show", (_RELEASES, _ONE, _DIFFERENCE), default=_RELEASES,
-                               required=True, key="coefficients_show",
-                               label_visibility="collapsed",
-                               help="Difference: releases less the functions without protection.")
+    way = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
+                        label_visibility="collapsed",
+                        help="Difference: releases less the functions without protection.")
     drawn = shown.difference() if way == _DIFFERENCE else shown
     order = list(range(len(shown.names)))
     for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):

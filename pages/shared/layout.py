@@ -63,8 +63,9 @@ def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
 
 @contextmanager
 def fold(label: str, key: str) -> Iterator[bool]:
-    """A fold; yields whether it is open, so that a closed one costs nothing."""
-    box = st.expander(label, on_change="rerun", key=f"fold_{key}")
+    """A fold; yields whether it is open, so that a closed one costs nothing; a link keeps it."""
+    box = st.expander(label, on_change=settings.change, key=f"fold_{key}")
+    settings.note_fold(key, bool(box.open))
     with box, user_errors():
         yield bool(box.open)
 

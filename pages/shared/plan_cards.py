@@ -48,8 +48,14 @@ class View:
 # -- the question -------------------------------------------------------------------------------
 
 
-def strip(view: View) -> None:
-    """The same facts as on Explore, with the present budget."""
+def strip(view: View, found: Answer | None) -> None:
+    """The same facts as on Explore, with what the answer gives; without one with what was asked."""
+    given = None if found is None or not found.is_possible else found.protection
+    if found is not None and given is not None:
+        error = wording.with_unit(wording.number(found.reached.error), view.facts.value_unit)
+        cards.fixed_strip(view.facts, wording.budget_chip(given.asked), "plan_strip",
+                          wording.odds_short(given.odds), error, highest=given.asked.epsilon)
+        return
     budget = Budget(view.now.epsilon, settings.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
     cards.fixed_strip(view.facts, chip, "plan_strip")

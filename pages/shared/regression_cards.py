@@ -99,7 +99,8 @@ def strip(view: View) -> None:
     mu, asked = view.weakest
     error = "" if view.shown.is_refused or view.own else wording.number(view.shown.typical)
     cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
-                      wording.odds_short(cards.odds_of(mu, asked)), error, words.UNIT)
+                      wording.odds_short(cards.odds_of(mu, asked)), error, words.UNIT,
+                      max(group.epsilon for group in view.network.groups))
 
 
 def promise(view: View) -> None:
@@ -221,8 +222,7 @@ def curve(view: View) -> None:
     if view.shown.is_refused:
         st.error(words.refused(view.shown), icon=":material/block:")
         return
-    way = st.segmented_control("Show", (_RELEASES, _ONE), default=_RELEASES, required=True,
-                               key="regression_show", label_visibility="collapsed")
+    way = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
     view.draw("The curve", figures.curve(view.shown, layout.theme(), way == _ONE), "curve", 400,
               320)
     said = f"Each line: one of {len(view.shown.releases)} equally likely releases."

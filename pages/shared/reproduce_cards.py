@@ -45,6 +45,14 @@ class View:
         return fresh or self.stored
 
 
+def strip() -> None:
+    """What stands on every page; here every figure and table has its own data and budgets."""
+    pieces.strip([pieces.Chip(*exhibit_words.SOURCE, "gray", "globe"),
+                  pieces.Chip(*exhibit_words.UNIT, "blue", "shield")],
+                 [pieces.Budgeted(exhibit_words.BUDGETS)], 0, rev=st.session_state.rev,
+                 key="reproduce_strip")
+
+
 def overview() -> None:
     """How many claims of all papers hold in the stored results."""
     found = [holds for verdicts in map(_verdicts, papers.names()) for holds in verdicts]

@@ -6,6 +6,7 @@ The address holds one readable parameter, `s`: the settings that differ from the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -67,6 +68,11 @@ VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
 PICTURE = "picture"  # the key of the live picture
 LONGEST_TEXT = 400  # characters of a parameter that is text
+LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
+         "trust": 2, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
+         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4}  # ways to look, and options of each
+_FOLD = re.compile(r"[a-z_]{1,40}")
+_MOST_FOLDS = 20
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
@@ -99,6 +105,8 @@ class Settings:
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `exhibit` to Reproduce, `unknown` and `target` (None: a seventieth of the range
     of the values) to Plan.
+    `looks` are choices that change a picture or its words alone, as (key, number of the option),
+    and `folds` those that are open, both in order.
     """
 
     source: Source = field(default_factory=_USUAL["source"])
@@ -126,6 +134,8 @@ class Settings:
     point: float = 0.37
     summary: str = SUMMARIES[0]
     exhibit: str = ""
+    looks: tuple[tuple[str, int], ...] = ()
+    folds: tuple[str, ...] = ()
     dense_source: Source = field(default_factory=_USUAL["dense_source"])
     dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
     density_source: Source = field(default_factory=_USUAL["density_source"])
@@ -169,6 +179,9 @@ def encode(settings: Settings) -> str:
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
     words += sweep_choice.words(settings.sweep)
+    words += [f"look.{key}-{option}" for key, option in settings.looks]
+    if settings.folds:
+        words.append(f"open-{'.'.join(settings.folds)}")
     return "~".join(words)
 
 
@@ -254,6 +267,12 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         elif name.startswith("sweep."):
             value = _swept(settings.sweep, name.removeprefix("sweep."), text)
             name = "sweep"
+        elif name.startswith("look."):
+            value = _looks(settings, name.removeprefix("look."), int(text))
+            name = "looks"
+        elif name == "open":
+            value = _folds(text)
+            name = "folds"
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:
@@ -268,6 +287,20 @@ def _swept(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
     if name == "task" and text not in MEMBERS:
         raise ValueError(text)
     return sweep_choice.with_word(chosen, name, text)
+
+
+def _looks(settings: Settings, key: str, option: int) -> tuple[tuple[str, int], ...]:
+    """The ways to look with one more chosen."""
+    if not 0 <= option < LOOKS.get(key, 0):
+        raise ValueError(key)
+    return tuple(sorted({**dict(settings.looks), key: option}.items()))
+
+
+def _folds(text: str) -> tuple[str, ...]:
+    names = sorted(set(text.split(".")))
+    if len(names) > _MOST_FOLDS or not all(_FOLD.fullmatch(name) for name in names):
+        raise ValueError(text)
+    return tuple(names)
 
 
 def _network(text: str) -> Network:
@@ -375,6 +408,8 @@ def load(page: str) -> None:
         state.settings, state.link_problems = decode(seen)
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = seen, state.settings.epsilon
+        for name in state.settings.folds:
+            state[f"fold_{name}"] = True
 
 
 def _picture_moved() -> bool:
@@ -410,6 +445,19 @@ def change(**values: Any) -> None:
     st.session_state.settings = replace(current(), **values)
     st.session_state.changed = True
     st.session_state.pop("problem", None)
+
+
+def look_at(key: str, option: int) -> None:
+    """Choose one of the ways to look."""
+    change(looks=_looks(current(), key, option))
+
+
+def note_fold(name: str, is_open: bool) -> None:
+    """Keep in the settings whether a fold is open."""
+    folds = current().folds
+    if (name in folds) != is_open and _FOLD.fullmatch(name):
+        changed = {*folds, name} if is_open else {*folds} - {name}
+        st.session_state.settings = replace(current(), folds=tuple(sorted(changed)[:_MOST_FOLDS]))
 
 
 def own_key(task: str) -> str:

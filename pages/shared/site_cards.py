@@ -265,9 +265,8 @@ def pictures(view: View) -> None:
     """The three ways side by side, on the same axes."""
     assert view.found is not None
     with st.container(horizontal=True, horizontal_alignment="right"):
-        lines = st.segmented_control("Show", list(site_words.LINES), required=True,
-                                     default="difference", format_func=site_words.LINES.get,
-                                     key="site_lines", label_visibility="collapsed")
+        lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
+                              format_func=site_words.LINES.get, label_visibility="collapsed")
     for k, (column, (name, chart)) in enumerate(zip(
             st.columns(3), figures.panels(view.found, *view.style, layout.theme(),
                                           lines == "difference"), strict=True)):
@@ -294,9 +293,8 @@ def trust(view: View) -> None:
     assert view.found is not None
     with st.container(border=True):
         st.subheader("Who must be trusted", anchor=False)
-        way = st.segmented_control("Who adds the noise", list(site_words.WAYS), required=True,
-                                   default="sites", format_func=site_words.WAYS.get, key="trust",
-                                   label_visibility="collapsed")
+        way = controls.look("Who adds the noise", list(site_words.WAYS), "trust", "sites",
+                            format_func=site_words.WAYS.get, label_visibility="collapsed")
         st.markdown(site_words.trust(way, view.facts))
         st.markdown(site_words.odds(view.found, way))
         st.markdown(site_words.uncovered(view.facts))

@@ -73,16 +73,8 @@ def strip(view: View) -> None:
     odds = _odds(view) if view.chosen.spends else None
     error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
     cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
-                      "" if odds is None else wording.odds_short(odds), error, _unit(view))
-
-
-def _unit(view: View) -> tuple[str, str] | None:
-    """Records that are no curves are protected as records."""
-    if view.task in settings.OF_ROWS:
-        return (f"One {view.facts.person}’s record",
-                "Exchanging one record, all of its numbers together, changes what is published "
-                "only a little. Somebody with several records is protected less.")
-    return None
+                      "" if odds is None else wording.odds_short(odds), error,
+                      cards.unit_of(view.task, view.facts), view.chosen.budget.epsilon)
 
 
 def _odds(view: View):
@@ -186,9 +178,7 @@ def _function(view: View) -> int:
     names = view.shown.names
     if len(names) == 1:
         return 0
-    name = st.segmented_control("Function", names, default=names[0], required=True,
-                                key="summaries_function")
-    return names.index(name)
+    return names.index(controls.look("Function", names, "summaries_function"))
 
 
 def _surfaces(view: View) -> None:
@@ -246,7 +236,7 @@ def accuracy(view: View) -> None:
 
 def odds(view: View) -> None:
     if view.chosen.spends:
-        held = "record" if _unit(view) else "curve"
+        held = "record" if view.task in settings.OF_ROWS else "curve"
         cards.odds(view.facts, view.chosen.mu, view.chosen.guarantee, held)
 
 

@@ -5,6 +5,7 @@ Any page can show it for its own task with `panel(task)`.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -48,8 +49,38 @@ def problem() -> None:
 
 def strip(task: str) -> None:
     source = settings.source(task)
-    budget = Budget(settings.current().epsilon, settings.delta(source, task))
-    cards.fixed_strip(source.facts, wording.budget_chip(budget), "sweeps_strip")
+    """The facts, the budgets of the sweep, and the errors of one that is done."""
+    delta = settings.delta(source, task)
+    epsilons = _epsilons(task)
+    highest = Budget(max(epsilons), delta)
+    chip = wording.budget_chip(highest) if len(epsilons) == 1 else \
+        f"ε from {min(epsilons):g} to {highest.epsilon:g}"
+    cards.fixed_strip(source.facts, chip, "sweeps_strip", cards.by_budget_alone(highest),
+                      _errors(task), cards.unit_of(task, source.facts), highest.epsilon)
+
+
+def _epsilons(task: str) -> tuple[float, ...]:
+    """The ε of all cells: one unless ε is varied."""
+    now = settings.current()
+    choice, of_axis = now.sweep, {now.sweep.across: now.sweep.levels, now.sweep.along:
+                                  now.sweep.values}
+    if EPSILON not in (choice.along, choice.across):
+        return (now.epsilon,)
+    axis = sweep_design.axes(settings.source(task), now.mechanism_of(task), now.epsilon)[EPSILON]
+    return of_axis[EPSILON] or (axis.usual() if choice.along == EPSILON else axis.usual()[::3])
+
+
+def _errors(task: str) -> str:
+    """Roots of the smallest and the largest mean squared error of a sweep that is done."""
+    ran = st.session_state.get("sweep_ran")
+    if ran is None or ran.task != task or ran.job.state != "done":
+        return ""
+    means = [point.mean for line in sweep_view(ran.outcomes(ran.job)).lines
+             for point in line.points if point.mean > 0]
+    if not means:
+        return ""
+    ends = " to ".join(wording.number(math.sqrt(end)) for end in (min(means), max(means)))
+    return wording.with_unit(ends, ran.facts.value_unit)
 
 
 def panel(task: str) -> None:

@@ -28,7 +28,7 @@ CHANGED = {
     "explore": f"c-sparse_curves~{_SMALL}~m-noisy_gradient_mean~epsilon-0.7~seed-4",
     "plan": f"c-sparse_curves~{_SMALL}~unknown-error~epsilon-2~delta-0.001",
     "sites": "sites-mixed~seed-2", "rates": "r-univariate_mean~along-n",
-    "coefficients": "g-coefficient_curves~g.n_curves-100~epsilon-3",
+    "coefficients": "epsilon-3~seed-2",
     "regression": "network-4x4000x0.3_2x1000x2~seed-5", "summaries": "summary-density~epsilon-2",
     "sparse": "x-sparse_rows~x.n_curves-4000~epsilon-2",
     "sweeps": f"c-sparse_curves~{_SMALL}~sweep.values-0.5_2~sweep.repeats-5",

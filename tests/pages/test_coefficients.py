@@ -42,7 +42,7 @@ def test_the_slider_moves_the_budget_of_all_pages():
 @pytest.mark.parametrize("show", ["One release and its band", "Difference"])
 def test_every_view_of_the_functions_draws(show):
     at = visit("coefficients")
-    at.segmented_control(key="coefficients_show").set_value(show).run()
+    at.segmented_control(key="w_coefficients_show").set_value(show).run()
     assert not at.exception and not at.error
 
 

@@ -133,7 +133,7 @@ def test_the_longest_table_fits_into_an_address():
 
 def test_the_centre_can_be_trusted_instead():
     at = visit("sites")
-    at.segmented_control(key="trust").set_value("centre").run()
+    at.segmented_control(key="w_trust").set_value("centre").run()
     assert "All sites trust the centre" in words(at)
 
 
