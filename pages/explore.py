@@ -4,7 +4,7 @@ import streamlit as st
 
 from engine import wording
 from engine.errors import InputError
-from pages.shared import cards, controls, holdout_cards, layout, run, settings, upload_panel
+from pages.shared import cards, controls, holdout_cards, layout, roles, run, settings, upload_panel
 
 now, source = settings.current(), settings.source()
 facts = source.facts
@@ -40,6 +40,7 @@ upload_panel.clamped()
 
 if shown is not None:
     with right, layout.user_errors():
+        roles.chips()
         cards.odds(scene.facts, float(shown.mus[scene.at]), scene.budget)
         if scene.is_refused:
             cards.refused(scene)

@@ -37,12 +37,16 @@ class View:
     def target(self) -> float:
         if self.now.target is not None:
             return self.now.target
-        usual = (self.facts.value_high - self.facts.value_low) / _USUAL_SHARE
-        return float(f"{usual:.1g}")
+        return usual_target(self.facts)
 
     @cached_property
     def setting(self) -> Setting:
         return Setting.of(self.source, self.now.mechanism, self.now.epsilon, self.now.delta)
+
+
+def usual_target(facts: PublicFacts) -> float:
+    """A first error to ask for, from the range of the values."""
+    return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
 
 
 # -- the question -------------------------------------------------------------------------------

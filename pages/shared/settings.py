@@ -404,12 +404,19 @@ def load(page: str) -> None:
     state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
     same_page, state.page = state.get("page") == page, page
     moved = _picture_moved() | state.pop("changed", False)
-    if "settings" not in state or (seen != state.written and (seen or same_page) and not moved):
+    is_first = "settings" not in state
+    if is_first or (seen != state.written and (seen or same_page) and not moved):
         state.settings, state.link_problems = decode(seen)
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = seen, state.settings.epsilon
-        for name in state.settings.folds:
-            state[f"fold_{name}"] = True
+        _move_folds(() if is_first else tuple(state))
+
+
+def _move_folds(known: tuple[Any, ...]) -> None:
+    """Open the folds of the settings and close the others that are known."""
+    state = st.session_state
+    state.update({name: False for name in known if str(name).startswith("fold_")})
+    state.update({f"fold_{name}": True for name in state.settings.folds})
 
 
 def _picture_moved() -> bool:
