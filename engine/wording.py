@@ -15,6 +15,7 @@ from engine.risk import Odds
 from engine.types import Budget, PublicFacts
 
 _THIN = "\u2009"
+_NAMES = ("Laplace", "Bernstein", "Gaussian")  # keep their capital in a sentence
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -421,4 +422,7 @@ def capital(text: str) -> str:
 
 
 def uncapital(text: str) -> str:
+    """The first letter small, but for names and abbreviations."""
+    if text.startswith(_NAMES) or text[1:2].isupper():
+        return text
     return text[:1].lower() + text[1:]

@@ -13,8 +13,9 @@ st.title(wording.title(facts), anchor=False)
 layout.link_problems()
 
 try:
-    shown = run.picture(source, now.mechanism, settings.delta(source), now.seed,
-                        settings.steps(now.epsilon))
+    with layout.loading(600):
+        shown = run.picture(source, now.mechanism, settings.delta(source), now.seed,
+                            settings.steps(now.epsilon))
 except InputError as problem:  # the controls below stay usable
     shown = None
     st.error(controls.message(problem), icon=":material/block:")

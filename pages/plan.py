@@ -8,7 +8,9 @@ view = plan_cards.View()
 
 st.title("What do we need for the accuracy we want?", anchor=False)
 layout.link_problems()
-above = st.container()
+above = st.empty()
+with above:
+    plan_cards.strip(view, None)
 plan_cards.question(view)
 found = plan_cards.solve(view)
 with above:

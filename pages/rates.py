@@ -8,6 +8,8 @@ view = rate_cards.View()
 
 st.title("What limits us: people, readings or privacy?", anchor=False)
 layout.link_problems()
+with layout.loading():
+    rate_cards.measure(view)
 rate_cards.strip(view)
 rate_cards.choices(view)
 left, right = st.columns([7, 3], gap="medium")

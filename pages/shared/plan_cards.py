@@ -57,12 +57,13 @@ def strip(view: View, found: Answer | None) -> None:
     given = None if found is None or not found.is_possible else found.protection
     if found is not None and given is not None:
         error = wording.with_unit(wording.number(found.reached.error), view.facts.value_unit)
-        cards.fixed_strip(view.facts, wording.budget_chip(given.asked), "plan_strip",
+        cards.fixed_strip(view.facts, wording.budget_chip(given.asked), "plan_strip_found",
                           wording.odds_short(given.odds), error, highest=given.asked.epsilon)
         return
     budget = Budget(view.now.epsilon, settings.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
-    cards.fixed_strip(view.facts, chip, "plan_strip")
+    key = "plan_strip" if found is None else "plan_strip_no"
+    cards.fixed_strip(view.facts, chip, key)
 
 
 def question(view: View) -> None:

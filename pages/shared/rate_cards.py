@@ -111,6 +111,11 @@ class View:
 # -- above the picture --------------------------------------------------------------------------
 
 
+def measure(view: View) -> None:
+    """Simulate what stands on Explore, if that is not known yet."""
+    _ = view.scene
+
+
 def strip(view: View) -> None:
     """The same facts as on Explore, with the budget of the present point.
 
@@ -287,7 +292,7 @@ def practice(view: View) -> None:
     with left:
         sweep = st.session_state.get("sweep")
         if sweep is None:
-            st.markdown("Press *Measure* to see points on top of the rate.")
+            layout.empty("Measured errors on top of the rate. Press *Measure* to see them.")
             return
         if sweep.job.key != key:
             st.warning("These points are of earlier settings. Press *Measure* for the present "

@@ -106,7 +106,7 @@ def again(view: View) -> None:
     if view.result is not None:
         st.markdown(f":small[{exhibit_words.made(view.result, view.stored)}]")
     elif view.job is None:
-        st.markdown("There is no stored result. Press *Run it now*.")
+        layout.empty("The figure and its claims; there is no stored result. Press *Run it now*.")
 
 
 def drawings(view: View) -> None:

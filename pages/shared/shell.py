@@ -25,7 +25,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import settings
+    from pages.shared import layout, settings
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -51,5 +51,6 @@ if __name__ == "__main__":
     theme = st.context.theme.type or "light"
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
     settings.load(page.url_path)
-    page.run()
+    with layout.user_errors():  # a fault of ours: a reference to quote, and nothing of the data
+        page.run()
     settings.save()

@@ -92,7 +92,7 @@ def panel(task: str) -> None:
         code_fold.show("sweeps", lambda own: code_for.sweep(chosen, own), task)
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task:
-        st.markdown("Press *Run* to measure the error at these values.")
+        layout.empty("The error at these values, and its table. Press *Run* to measure it.")
         return
     if chosen is None or _key(ran.chosen) != _key(chosen):
         st.warning("These points are of earlier settings. Press *Run* for the present ones.",
