@@ -105,7 +105,7 @@ class SparseRegression(PublicGuesses):
         "once with Laplace noise.", choices=tuple(LAWS), when={"constants=published": "peeling"})
     trust: str = param(
         "trusted", "What the centre sees",
-        "Trusted: every machine’s exact averages. Secure sum: machines mask what they send, so "
+        "Trusted: every machine’s exact averages. Masked sum: machines mask what they send, so "
         "that only the sum can be read. Noise and error are the same.",
         choices=("trusted", "secure_sum"))
     sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "

@@ -189,8 +189,9 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain (usual values stand in)."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    settings = replace(Settings(), **{
-        name: _member(letter, words, shelf, getattr(Settings(), name), problems)
+    usual = Settings()
+    settings = replace(usual, **{
+        name: _member(letter, words, shelf, getattr(usual, name), problems)
         for name, letter, shelf in SHELVES})
     for name, text in words.items():
         if name.partition(".")[0] not in {letter for _, letter, _ in SHELVES}:
