@@ -9,18 +9,26 @@ import sys
 import pytest
 
 from engine import code_for, exhibit_words, outcome_rows, papers, show_command, shown
-from engine.experiments import blocks, gather, run_block
+from engine.experiments import blocks, gather, generator, run_block
+from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.registry import Parameterised
+from engine.regression_view import Network
 from engine.scenario import from_json
 from engine.sources import sources
 from engine.sources.upload import read_curves, suggest_layout
+from engine.sources.upload_rows import suggest_row_layout
 from engine.tables import read_table
 from engine.types import Budget
 from pages.shared import code_fold, components, settings
 from tests import files
 from tests.pages.test_explore import open_page, own_curves
 from tests.pages.test_plan_and_rates import visit
+from tests.pages.test_upload_readings import own as own_readings
+from tests.unit.test_upload_readings import frame as reading_frame
+from tests.unit.test_upload_rows import NAMES, SPARSE
+from tests.unit.test_upload_rows import frame as row_frame
+from tests.unit.test_upload_rows import own as own_rows
 
 USUAL = settings.Settings()
 _SMALL = "c.n_curves-60~c.n_observations_per_curve-6"
@@ -217,3 +225,50 @@ def test_rows_and_groups_are_written_by_what_differs():
     script = code_for._Script()
     assert script.written(row) == \
         'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'
+
+
+def own_of(kind, folder):
+    """A source of one's own of some kind and how its file, put into the folder, was read."""
+    if kind == "rows":
+        content, source = files.csv(row_frame(400)), own_rows(SPARSE, NAMES, row_frame(400))
+        layout = dataclasses.replace(suggest_row_layout(read_table(content)), features=tuple(NAMES))
+    elif kind == "readings":
+        content, source = files.csv(reading_frame(3000)), own_readings()
+        layout = suggest_layout(read_table(content), single=True)
+    else:
+        content, source = files.csv(files.growth_frame(80, 8)), own_curves()
+        layout = suggest_layout(read_table(content))
+    (folder / "own.csv").write_bytes(content)
+    return source, code_for.OwnFile("own.csv", "utf-8", None, layout)
+
+
+BUDGET = Budget(2.0, 1e-4)
+OWN = {
+    "rows": lambda source, own: code_for.sparse(source, USUAL.rows_mechanism, BUDGET, 1, own),
+    "readings": lambda source, own: code_for.regression(
+        source, USUAL.readings_mechanism, Network.of_upload(source, (1.0, 2.0), 1e-6), 1, own),
+    "curves": lambda source, own: code_for.summary(
+        source, USUAL.dense_mechanism, settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1, own)}
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_a_file_of_ones_own_is_read_again_as_it_was_on_the_page(kind, tmp_path, monkeypatch):
+    source, own = own_of(kind, tmp_path)
+    code = OWN[kind](source, own)
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(code.run, made)
+    assert made["source"].declared == source.declared
+    first, again = (one.draw(1, generator(0, 0, 0)) for one in (source, made["source"]))
+    assert digest(first) == digest(again)
+    assert code.command == "" and "own.csv" in code.python
+
+
+def test_sites_of_ones_own_are_named_and_sized_by_the_file_alone(tmp_path, monkeypatch):
+    source, own = own_of("readings", tmp_path)
+    code = OWN["readings"](source, own)
+    assert "North" not in code.python and "South" not in code.python
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(code.run, made)
+    assert made["network"] == Network.of_upload(source, (1.0, 2.0), 1e-6)

@@ -171,7 +171,7 @@ def test_every_field_of_the_settings_is_drawn_at_random():
     assert set(FIELDS) == {f.name for f in dataclasses.fields(settings.Settings)}
 
 
-@examples(max_examples=30)
+@examples(max_examples=80)
 @given(some.fixed_dictionaries({}, optional=FIELDS))
 def test_any_settings_come_back_from_their_address(chosen):
     wanted = settings.Settings(**{name: digits(value) for name, value in chosen.items()})
