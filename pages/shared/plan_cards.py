@@ -21,6 +21,7 @@ from pages.shared import components as pieces
 
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
 _MAP_SIZES = 7
+_MAP_HEIGHT = 430
 _USUAL_SHARE = 70  # of the range of the values, for a first target
 
 
@@ -181,22 +182,25 @@ def error_map(view: View, found: Answer) -> None:
     """The error over people and ε, with the line of the target."""
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
-    bar = st.empty()
+    bar, place = st.empty(), st.empty()
 
     def shown(done: int) -> None:
         bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
+        if done == 1:
+            place.skeleton(height=_MAP_HEIGHT)
 
     try:
         errors = run.error_map(view.setting, people, _MAP_EPSILONS, view.now.seed, shown)
     finally:
         bar.empty()
+        place.empty()
     here = found.reached.setting
     line = found.reached.error if view.unknown == "error" else view.target
     if not math.isfinite(line):
         line = view.target
     chart = figures.error_map(people, _MAP_EPSILONS, errors, line, (here.epsilon, here.people),
                               view.facts.people, view.facts.value_unit, layout.theme())
-    pieces.chart(chart.spec, chart.alt, "chart_plan", 430, 340)
+    pieces.chart(chart.spec, chart.alt, "chart_plan", _MAP_HEIGHT, 340)
     view.charts[f"Error over {view.facts.people} and ε"] = chart
     said = wording.with_unit(wording.number(line), wording.escape(view.facts.value_unit))
     st.markdown(f":small[Line: a typical error of {said}. Stronger blue: larger error. "

@@ -251,6 +251,8 @@ def warnings(view: View) -> None:
     words = view.now.mechanism.caution(view.facts)
     if words:
         st.warning(words, icon=":material/warning:")
+    if view.found.together.is_refused:
+        st.error(site_words.refused(view.facts), icon=":material/block:")
     spends = view.found.together.spends
     if not accounting.keeps_promise(spends):
         worst = max(view.found.members, key=lambda m: m.guarantee.epsilon / m.row.epsilon)
