@@ -80,26 +80,31 @@ def _errors(task: str) -> str:
     if not means:
         return ""
     ends = " to ".join(wording.number(math.sqrt(end)) for end in (min(means), max(means)))
-    return wording.with_unit(ends, ran.facts.value_unit)
+    return f"{wording.with_unit(ends, ran.facts.value_unit)} (root mean square)"
 
 
-def panel(task: str) -> None:
-    """Axes, values and repeats; what that would take; the sweep itself."""
+def code(task: str, chosen: Scenario | None) -> None:
+    if chosen is not None:
+        code_fold.show("sweeps", lambda own: code_for.sweep(chosen, own), task)
+
+
+def panel(task: str) -> Scenario | None:
+    """Axes, values and repeats; what that would take; the sweep itself; what is now chosen."""
     warm_up()
     chosen = _design(task)
     if chosen is not None:
         _offer(task, chosen)
-        code_fold.show("sweeps", lambda own: code_for.sweep(chosen, own), task)
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task:
         layout.empty("The error at these values, and its table. Press *Run* to measure it.")
-        return
+        return chosen
     if chosen is None or _key(ran.chosen) != _key(chosen):
         st.warning("These points are of earlier settings. Press *Run* for the present ones.",
                    icon=":material/history:")
     progress(ran.job, ran.draw, "Steps")
     with layout.user_errors():
         ran.files()
+    return chosen
 
 
 # -- what is varied -----------------------------------------------------------------------------

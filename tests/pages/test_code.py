@@ -22,7 +22,7 @@ from engine.tables import read_table
 from engine.types import Budget
 from pages.shared import code_fold, components, settings
 from tests import files
-from tests.pages.test_explore import open_page, own_curves
+from tests.pages.test_explore import open_page, own_curves, words
 from tests.pages.test_plan_and_rates import visit
 from tests.pages.test_upload_readings import own as own_readings
 from tests.unit.test_upload_readings import frame as reading_frame
@@ -73,7 +73,7 @@ def look(monkeypatch):
         at = open_page(token, **state) if page == "explore" else visit(page, token, **state)
         assert not at.error
         codes = [code.value for code in at.code[:2]]
-        return codes, json.loads(notebooks[-1]), strips[-1]
+        return codes, json.loads(notebooks[-1]), strips[-1], words(at)
     return look
 
 
@@ -82,9 +82,9 @@ def numbers(text):
             (line.rsplit(": ", 1) for line in text.strip().splitlines())}
 
 
-def on_the_strip(words):
+def on_the_strip(text):
     """The first number of words such as "3.85 cm" or "at most 56 in 100"."""
-    return float(re.search(r"[\d\u2009.]+", words)[0].replace("\u2009", ""))
+    return float(re.search(r"[\d\u2009.]+", text)[0].replace("\u2009", ""))
 
 
 def agrees(said, strip):
@@ -101,13 +101,16 @@ def agrees(said, strip):
 
 def check(look, page, token):
     """Python, notebook and command line of a page say the same, and what the strip says."""
-    (python, command), notebook, strip = look(page, token)
+    (python, command), notebook, strip, said = look(page, token)
     cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
                       if cell["cell_type"] == "code")
     by_script, by_notebook = run(python, cells)
     assert by_script == by_notebook and by_script.strip()
     assert by_script.strip() == by_command(command)
-    if page not in ("sweeps", "reproduce"):
+    if page == "rates":
+        share = max(value for name, value in numbers(by_script).items() if "share" in name)
+        assert f"{100 * share:.0f} % of the rate" in said
+    elif page not in ("sweeps", "reproduce"):
         agrees(by_script, strip)
 
 
@@ -188,7 +191,7 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
     (tmp_path / "my heights.csv").write_bytes(files.csv(frame))
     table = read_table(files.csv(frame))
     own = code_for.OwnFile("my heights.csv", "utf-8", None, suggest_layout(table))
-    (python,), _, strip = look("explore", upload=own_curves(), show_upload=True, upload_how=own)
+    (python,), _, strip, _ = look("explore", upload=own_curves(), show_upload=True, upload_how=own)
     assert all(str(value) not in python for value in frame["height"].unique() if value not in
                (60, 210)) and "c000" not in python
     assert '"growth chart"' in python and "value_low=60.0" in python
