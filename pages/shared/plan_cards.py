@@ -14,7 +14,7 @@ from engine import code_for, memo, plan_words, wording
 from engine.errors import InputError
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
-from engine.planner import Answer, Setting, bounds
+from engine.planner import Answer, Setting, bounds, usual_target
 from engine.types import Budget, PublicFacts
 from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
@@ -22,7 +22,6 @@ from pages.shared import components as pieces
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
 _MAP_SIZES = 7
 _MAP_HEIGHT = 430
-_USUAL_SHARE = 70  # of the range of the values, for a first target
 
 
 class View:
@@ -43,11 +42,6 @@ class View:
     @cached_property
     def setting(self) -> Setting:
         return Setting.of(self.source, self.now.mechanism, self.now.epsilon, self.now.delta)
-
-
-def usual_target(facts: PublicFacts) -> float:
-    """A first error to ask for, from the range of the values."""
-    return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
 
 
 # -- the question -------------------------------------------------------------------------------

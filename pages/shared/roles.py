@@ -8,6 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from engine.planner import usual_target
 from pages.shared import settings
 from pages.shared.settings import Settings
 from pages.shared.shell import PAGES
@@ -27,8 +28,6 @@ class Role:
 
 
 def _with_target(now: Settings) -> str:
-    from pages.shared.plan_cards import usual_target
-
     target = usual_target(settings.source().facts)
     return settings.encode(replace(now, unknown="epsilon", target=target, folds=()))
 
