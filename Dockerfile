@@ -1,4 +1,6 @@
-# Run with: docker run --rm --read-only --tmpfs /tmp --cap-drop ALL -p 127.0.0.1:8501:8501 IMAGE
+# Run with: docker run --rm --read-only --tmpfs /tmp --cap-drop ALL -v privacy-curves:/ledger \
+#     -p 127.0.0.1:8501:8501 IMAGE
+# The volume keeps the ledger of releases: what was spent must outlive the container.
 FROM python:3.11-slim
 
 ENV PYTHONDONTWRITEBYTECODE=1 \
@@ -10,7 +12,8 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     STREAMLIT_SERVER_ADDRESS=0.0.0.0 \
     STREAMLIT_SERVER_PORT=8501 \
     STREAMLIT_SERVER_HEADLESS=true \
-    STREAMLIT_SERVER_FILE_WATCHER_TYPE=none
+    STREAMLIT_SERVER_FILE_WATCHER_TYPE=none \
+    PRIVACY_CURVES_LEDGER=/ledger/ledger.sqlite3
 
 WORKDIR /app
 COPY requirements.txt .
@@ -21,7 +24,10 @@ COPY app.py .
 COPY engine engine
 COPY pages pages
 COPY data data
+COPY docs docs
 
+RUN mkdir /ledger && chown 10001:10001 /ledger
+VOLUME /ledger
 USER 10001:10001
 EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["python", "-c", \

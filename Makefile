@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: run test test-all bench lint clean
+.PHONY: run test test-all bench lint audit clean
 
 run: $(VENV)/installed
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -29,6 +29,12 @@ bench: $(VENV)/tested
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
 	$(BIN)/mypy engine
+
+# Asks a database of known faults, over the network. --strict: what it cannot answer counts as a fault.
+audit:
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/pip install --quiet --disable-pip-version-check pip-audit==2.10.1
+	$(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r requirements.txt
 
 .PHONY: browser
 browser: $(VENV)/tested
@@ -48,4 +54,4 @@ $(VENV)/tested: tests/requirements.txt $(VENV)/installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-audit

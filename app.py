@@ -10,10 +10,11 @@ import threading
 from importlib.util import find_spec
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from pages.shared import run
+from pages.shared import run, visitors
 
 # plotly.js comes from our own server, out of the installed package.
 VENDOR = pathlib.Path(find_spec("plotly").origin).parent / "package_data"
@@ -21,4 +22,9 @@ VENDOR = pathlib.Path(find_spec("plotly").origin).parent / "package_data"
 # While the first visitor's browser loads the page, its picture is being computed.
 threading.Thread(target=run.warm_up, daemon=True).start()
 
-app = st.App("pages/shared/shell.py", routes=[Mount("/vendor", StaticFiles(directory=VENDOR))])
+app = st.App(
+    "pages/shared/shell.py",
+    routes=[Mount("/vendor", StaticFiles(directory=VENDOR))],
+    middleware=[Middleware(visitors.OneFileEach)],
+    lifespan=visitors.housekeeping,
+)

@@ -1,4 +1,4 @@
-"""The command line: what there is, what a scenario gives, plans, audits and exhibits."""
+"""The command line: what there is, scenarios, plans, audits, exhibits and real releases."""
 
 from __future__ import annotations
 
@@ -6,24 +6,34 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from engine import (
     audit,
+    audit_view,
     broken,
     executors,
     exhibit_command,
     experiments,
+    ledger,
     outcome_rows,
     plan_words,
     planner,
+    published,
+    release_files,
+    release_request,
+    release_words,
     scenario,
     show_command,
 )
+from engine.data_content import content_of
 from engine.effort import Limits
 from engine.errors import InputError
 from engine.experiments import Part
+from engine.ledger import Ledger, Odometer
 from engine.mechanisms import mechanisms
 from engine.part_files import PartFiles
 from engine.rates import rates
@@ -31,6 +41,7 @@ from engine.registry import parameters
 from engine.sources import sources
 from engine.steps import result_of
 from engine.sweeps import run_sweep
+from engine.types import Budget
 
 _SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}
 
@@ -93,6 +104,13 @@ def _parser() -> argparse.ArgumentParser:
     auditing.add_argument("mechanism", nargs="?", help="key of one mechanism (default: all)")
     auditing.add_argument("--broken", metavar="NAME", help="audit a broken variant instead, which "
                           "must be caught; “all” takes every one, of the mechanism if one is given")
+    auditing.add_argument("--epsilon", type=float, action="append", metavar="E", help="claim to "
+                          "audit at, instead of the usual one; may be given several times")
+    auditing.add_argument("--scenario", metavar="FILE", help="audit the mechanism of a scenario at "
+                          "its budget, around its simulated data (- for standard input)")
+    auditing.add_argument("--small", action="store_true", help="with --scenario: around small data "
+                          "that are made for the attack")
+    auditing.add_argument("--executor", default="serial", help="serial (default) or processes:N")
     auditing.add_argument("--seconds", type=float, default=20.0,
                           help="at most so long for each (default: 20)")
     auditing.add_argument("--tries", type=int, default=4000,
@@ -104,15 +122,79 @@ def _parser() -> argparse.ArgumentParser:
     auditing.set_defaults(command=_audit)
     exhibit_command.add(commands, _MINUTES, _GIGABYTES)
     show_command.add(commands)
+    releasing = commands.add_parser(
+        "release", help="publish real data once, and write it to the ledger")
+    releasing.add_argument("file", help="what to publish (see docs), or - for standard input")
+    releasing.add_argument("--name", help="what the release is called, instead of the file's own")
+    releasing.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
+                           f"variable {ledger.VARIABLE} names, else one in your data folder)")
+    releasing.add_argument("--total-epsilon", type=float, metavar="E", help="most that all "
+                           "releases of these data may cost; fixed by the first (default: "
+                           f"{ledger.USUAL_TOTAL:g})")
+    releasing.add_argument("--total-delta", type=float, metavar="D",
+                           help="the same for δ (default: 1/n)")
+    releasing.add_argument("--yes", action="store_true",
+                           help="really publish; without it only the cost is shown")
+    releasing.add_argument("--out", metavar="DIR", default="release",
+                           help="folder for the files (default: release)")
+    releasing.set_defaults(command=_release)
     return parser
+
+
+def _release(options: argparse.Namespace) -> int:
+    """2 without --yes: the cost is shown and nothing is charged."""
+    folder = Path.cwd() if options.file == "-" else Path(options.file).parent
+    asked = release_request.from_json(scenario.text_of(options.file), folder)
+    book = Ledger(options.ledger)
+    quoted = published.quote(asked.source, asked.mechanism, asked.budget)
+    before = book.odometer(content_of(asked.source))
+    for line in release_words.before(asked.source, asked.mechanism, quoted, before):
+        print(line.replace("**", ""))
+    if not options.yes:
+        print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
+              "taken back.", file=sys.stderr)
+        return 2
+    out = _new_folder(options.out)
+    total = _total(options, asked.source.sizes.n_curves, before)
+    one = published.publish(asked.source, asked.mechanism, asked.budget, book,
+                            options.name or asked.name, total)
+    for name, content in release_files.all_files(one).items():
+        (out / name).write_bytes(content)
+        print(f"wrote {out / name}")
+    print(release_words.after(asked.source.facts, one.odometer).replace("**", ""))
+    return 0
+
+
+def _new_folder(name: str) -> Path:
+    """A folder for the files, tried before anything is charged; nothing in it is overwritten."""
+    out = Path(name)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise InputError(f"The folder {name!r} is not empty.", field="out",
+                             hint="Name another with --out.")
+        (out / "release.csv").write_bytes(b"")
+        (out / "release.csv").unlink()
+    except OSError as problem:
+        raise InputError(f"Cannot write to {name!r}: {problem.strerror}.", field="out") from None
+    return out
+
+
+def _total(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:
+    """The total as chosen; what was not chosen stays as it is, or takes its usual value."""
+    if options.total_epsilon is None and options.total_delta is None:
+        return None
+    usual = published.usual_total(n) if before is None else before.total
+    chosen = (options.total_epsilon, options.total_delta)
+    epsilon, delta = (one if own is None else own for one, own in
+                      zip((usual.epsilon, usual.delta), chosen, strict=True))
+    return Budget(epsilon, delta)
 
 
 def _audit(options: argparse.Namespace) -> int:
     """0 only if every claim holds, or every broken variant is caught."""
     reports = []
-    for name, what, case in _audited(options):
-        report = audit.audit_case(case, options.seed, tries=options.tries, runs=options.runs,
-                                  seconds=options.seconds)
+    for (name, what, _), report in _audits(_audited(options), options):
         reports.append({"name": name, **({"what": what} if what else {}), **report.plain()})
         if not options.json:
             print(_verdict(name, what, report), flush=True)
@@ -123,7 +205,41 @@ def _audit(options: argparse.Namespace) -> int:
     return 0 if as_it_should else 1
 
 
-def _audited(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
+Audited = tuple[str, str, Callable[..., audit.Report]]  # name, what is wrong with it, its audit
+
+
+def _audits(chosen: list[Audited], options: argparse.Namespace
+            ) -> Iterator[tuple[Audited, audit.Report]]:
+    """Every audit with its report, in order."""
+    with executors.make(options.executor) as executor:
+        limits = {"tries": options.tries, "runs": options.runs, "seconds": options.seconds}
+        futures = [executor.submit(one[2], seed=options.seed, **limits) for one in chosen] if (
+            executors.n_workers(executor) > 1) else None
+        for k, one in enumerate(chosen):
+            report = futures[k].result() if futures else one[2](seed=options.seed, **limits)
+            yield one, report
+
+
+def _audited(options: argparse.Namespace) -> list[Audited]:
+    """What is audited: a scenario, all cases, or broken variants, at every ε that was given."""
+    if options.scenario:
+        return [_of_scenario(options)]
+    found = [(name, what, at) for name, what, case in _cases(options)
+             for at in ([case.at(Budget(epsilon, case.budget.delta)) for epsilon in options.epsilon]
+                        if options.epsilon else [case])]
+    return [(name, what, partial(audit.audit_case, case)) for name, what, case in found]
+
+
+def _of_scenario(options: argparse.Namespace) -> Audited:
+    chosen = scenario.from_json(scenario.text_of(options.scenario))
+    asked = audit_view.Attack(
+        chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
+        None if options.small else chosen.source, options.broken or "")
+    what = broken.get(asked.variant).what if asked.variant else ""
+    return asked.variant or asked.mechanism.key, what, partial(audit_view.finished, asked)
+
+
+def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
     """Names, what is wrong with each where something is, and cases."""
     cls = mechanisms.get(options.mechanism) if options.mechanism else None
     if options.broken is None:

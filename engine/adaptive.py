@@ -82,7 +82,8 @@ def nothing_spent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
 
 def _nothing(server: int, asked: Budget) -> Spend:
     return Spend(what="nothing", server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
-                 count=1, composition="sequential", asked=asked,
+                 count=1, composition="sequential", asked=asked, unit="curve", norm="ℓ2",
+                 noise="none",
                  why="Too few curves for this budget: nothing is released and nothing is spent.")
 
 
@@ -102,10 +103,12 @@ def spend(what: str, share: float, server: int, asked: Budget, n: int, most: flo
         epsilon = share * asked.epsilon
         return Spend(what=what, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
                      noise_scale=(most / epsilon,), count=1, composition="sequential",
-                     asked=asked, why=why.replace("squares of μ", "the ε"))
+                     asked=asked, why=why.replace("squares of μ", "the ε"), unit="curve", norm="ℓ2",
+                     noise="norm")
     mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
     return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition="sequential", asked=asked, why=why)
+                 count=1, composition="sequential", asked=asked, why=why, unit="curve", norm="ℓ2",
+                 noise="gaussian")
 
 
 def in_response_units(parts: ServerParts, scale: Scale) -> ServerParts:

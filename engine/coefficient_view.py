@@ -18,7 +18,7 @@ from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism
 from engine.metrics import errors_by_function, typical_distance
-from engine.preview import SHOWN_DRAWS, simulated_study, weakest_mu
+from engine.preview import SHOWN_DRAWS, simulated_study
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate, Spend, drawing_grid
 
@@ -51,7 +51,6 @@ class CoefficientView:
     errors: Array
     floor: Array | None
     spends: tuple[Spend, ...]
-    mu: float
     tuning: dict[str, Any]
     feasibility: Feasibility | None
 
@@ -101,7 +100,7 @@ def coefficient_view(source: Source, mechanism: Mechanism, budget: Budget, seed:
         data=data, names=estimate.functions, budget=budget, without=quiet, low=low, high=high,
         times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
         truth=None if data.truth is None else data.truth.grid_values, errors=errors[0],
-        floor=floor, spends=estimate.spends[0], mu=weakest_mu(estimate.spends[0]),
+        floor=floor, spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
         feasibility=mechanism.feasibility(data.sizes, (budget,)))
 

@@ -199,6 +199,9 @@ class NoisyGradient(Mechanism):
         return ((cls.label, {}),
                 (f"{cls.label}, as published", {"scheme": "split", "constants": "published"}))
 
+    def why_not_published(self, budget: Budget) -> str:
+        return ""
+
     # -- what a model says ------------------------------------------------------------------
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
@@ -401,7 +404,8 @@ class NoisyGradient(Mechanism):
         return Spend(what="average clipped gradient", server=server, mu=mu,
                      sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
                      count=rounds, asked=asked, why=why,
-                     composition="parallel" if self.scheme == "split" else "sequential")
+                     composition="parallel" if self.scheme == "split" else "sequential",
+                     unit="curve", norm="weighted ℓ2", noise="gaussian")
 
     def _tuning(self, plan: Plan) -> dict[str, Any]:
         return {"truncation": plan.size, "n_iterations": plan.rounds,

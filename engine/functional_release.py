@@ -244,7 +244,7 @@ class Calibrated:
 
     `sensitivity` and `multiplier` are in units of the noise's shape; what it costs is `epsilon`
     where it is pure, else `mu`; `variance` is that of standard noise in one coordinate, and `norms`
-    those of its function.
+    those of its function. `norm` and `law` are as in `Spend`.
     """
 
     scales: Array
@@ -254,6 +254,8 @@ class Calibrated:
     epsilon: float | None
     mu: float | None = None
     variance: float = 2.0
+    norm: str = "weighted ℓ1"
+    law: str = "laplace"
 
     @property
     def cost(self) -> float:
@@ -357,6 +359,12 @@ class FunctionalRelease(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.check_task()
+
+    def why_not_published(self, budget: Budget) -> str:
+        if self.task != RISK_MINIMISATION.key:
+            return ""
+        return ("Its coefficients are found by iteration, to a tolerance that is no part of the "
+                "proof, so it can be looked at, not published.")
 
     def check_task(self) -> None:
         """Refuse what this mechanism cannot summarise, or what a printed constant gets wrong."""
@@ -563,7 +571,8 @@ class FunctionalRelease(Mechanism):
             lines += self.selection(s, budget)
             for k, block in enumerate(blocks[0]):
                 each = [candidate[s][k] for candidate in noise]
-                lines.append(_line(block, max(each, key=lambda own: own.cost), s, budget))
+                lines.append(_line(block, max(each, key=lambda own: own.cost), s, budget,
+                                   "curve" if self.task in CURVES else "record"))
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
@@ -571,11 +580,12 @@ class FunctionalRelease(Mechanism):
         return ()
 
 
-def _line(block: Block, own: Calibrated, server: int, budget: Budget) -> Spend:
+def _line(block: Block, own: Calibrated, server: int, budget: Budget, unit: str) -> Spend:
     return Spend(
         what=block.what, server=server, mu=own.mu, epsilon=own.epsilon, count=1,
         sensitivity=(own.sensitivity,), noise_scale=(own.multiplier,), composition="sequential",
-        asked=budget, why=(f"{len(block.shape)} coefficients, each with noise in proportion to a "
+        asked=budget, unit=unit, norm=own.norm, noise=own.law,
+        why=(f"{len(block.shape)} coefficients, each with noise in proportion to a "
                            "public shape; sensitivity and scale are in units of that shape."))
 
 

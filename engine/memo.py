@@ -57,10 +57,10 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes
         f"<p>{_marked(wording.not_covered(facts))}</p>",
         f"<p>{_text(wording.delta_explained(at.budget.delta))}</p>",
         "<h2>How this was found</h2>",
-        f"<p>By simulation: {_text(setting.mechanism.label.lower())} on made-up curves of the kind "
-        f"“{_text(facts.name)}”, values from {facts.value_low:g} to {facts.value_high:g} "
-        f"{_text(facts.value_unit)}. Your curves may differ; leave room. Nobody’s data were "
-        "used.</p>",
+        f"<p>By simulation: {_text(wording.uncapital(setting.mechanism.label))} on made-up curves "
+        f"of the kind “{_text(facts.name)}”, values from {facts.value_low:g} to "
+        f"{facts.value_high:g} {_text(facts.value_unit)}. Your curves may differ; "
+        "leave room. Nobody’s data were used.</p>",
         f"<footer>Privacy Curves {__version__}. A plan, not a guarantee.</footer></body></html>"]
     return "\n".join(parts).encode()
 
@@ -90,7 +90,7 @@ def _list(lines: Sequence[str]) -> str:
 
 def _text(words: str) -> str:
     """Words of a person can never become markup; what was escaped for Markdown is plain again."""
-    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~])", r"\1", words))
+    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~:])", r"\1", words))
 
 
 def _marked(words: str) -> str:

@@ -72,17 +72,22 @@ def coverage(estimate: Estimate, truth: Truth | None) -> Coverage | None:
     limits = estimate.limits
     if limits is None or truth is None or estimate.band is None:
         return None
-    best, grid = estimate.project(truth)[0], drawing_grid()
-    kept = np.array(estimate.kept or [estimate.basis.size] * len(estimate.coefficients))
-    is_kept = np.arange(estimate.basis.size) < kept.reshape(-1, *[1] * best.ndim)
-    reduced = np.where(is_kept, best, 0.0)
     inside = [(limits[0] <= target) & (target <= limits[1]) for target in (
-        estimate.on_grid(reduced, grid)[:, None, None], truth.grid_values)]
+        best_kept(estimate, truth), truth.grid_values)]
     whole = estimate.band.kind == "simultaneous"
     shares = [hit.all(axis=-1).astype(float) if whole else hit.mean(axis=-1) for hit in inside]
     if estimate.functions:
         shares = [share.mean(axis=-1) for share in shares]
     return Coverage(*shares)
+
+
+def best_kept(estimate: Estimate, truth: Truth) -> Array:
+    """The best curve with the waves that each budget keeps: (budgets, 1, 1, …, GRID_SIZE)."""
+    best = estimate.project(truth)[0]
+    kept = np.array(estimate.kept or [estimate.basis.size] * len(estimate.coefficients))
+    is_kept = np.arange(estimate.basis.size) < kept.reshape(-1, *[1] * best.ndim)
+    reduced = np.where(is_kept, best, 0.0)
+    return estimate.on_grid(reduced, drawing_grid())[:, None, None]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ import numpy as np
 from engine import accounting, risk
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
-from engine.preview import typical_errors, weakest_mu
+from engine.preview import typical_errors
 from engine.sources import Source
-from engine.types import Array, Budget, PublicFacts
+from engine.types import Array, Budget, PublicFacts, Spend
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0
@@ -97,23 +97,20 @@ class Measured:
 
 @dataclass(frozen=True)
 class Protection:
-    """The budget asked for, the one proved for the least protected site, and its total μ.
-
-    μ is NaN where noise is not Gaussian.
-    """
+    """The budget asked for, the one proved, and what an attacker could gain, at the worst site."""
 
     asked: Budget
     proved: Budget
-    mu: float
+    odds: risk.Odds
+    spends: tuple[Spend, ...] = ()
+
+    def for_group(self, records: int) -> Protection:
+        """The same for a person with so many curves."""
+        return replace(self, odds=risk.of_ledger(self.spends, records))
 
     @property
     def keeps_promise(self) -> bool:
         return self.proved.epsilon <= self.asked.epsilon
-
-    @property
-    def odds(self) -> risk.Odds:
-        """What an attacker could gain, from the noise, or from the budget where that is all."""
-        return risk.odds(None if math.isnan(self.mu) else self.mu, self.proved)
 
 
 @dataclass(frozen=True)
@@ -167,7 +164,7 @@ def protection(setting: Setting, seed: int = 1) -> Protection:
     estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
     spends = estimate.spends[0]
     proved = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
-    return Protection(setting.budget, proved, weakest_mu(spends))
+    return Protection(setting.budget, proved, risk.of_ledger(spends), spends)
 
 
 def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True

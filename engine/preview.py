@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.accounting import by_server, total_mu
 from engine.bands import limits
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
@@ -84,8 +83,7 @@ class Preview:
     `releases` (budgets, SHOWN_DRAWS, GRID_SIZE), `noise_low` and `noise_high` (budgets,
     GRID_SIZE): the middle 95 of 100 simulated releases; `without` and `sampling` (GRID_SIZE,): the
     average without protection and the half-width of its sampling range; all in response units on
-    `times` (GRID_SIZE,) in their own unit. `mus` (budgets,) is the total Gaussian-DP parameter of
-    the least protected server, NaN where noise is not Gaussian.
+    `times` (GRID_SIZE,) in their own unit.
 
     `band` is where each release itself says that the true curve plausibly lies; `planned`
     (budgets,) the error that privacy was expected to add, a distance, NaN where there is no rule.
@@ -101,7 +99,6 @@ class Preview:
     sampling: Array
     truth: Array | None
     spends: tuple[tuple[Spend, ...], ...]
-    mus: Array
     tuning: tuple[dict[str, object], ...]
     study: Study
     feasibility: tuple[Feasibility | None, ...]
@@ -146,7 +143,7 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
         sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without),
         noise_low=np.quantile(curves, 0.025, axis=1), noise_high=np.quantile(curves, 0.975, axis=1),
         truth=None if data.truth is None else data.truth.grid_values, spends=estimate.spends,
-        mus=np.array([weakest_mu(spends) for spends in estimate.spends]), tuning=estimate.tuning,
+        tuning=estimate.tuning,
         feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
@@ -175,7 +172,7 @@ def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: 
     band = None if steps.band is None else all_put(steps.band, own.band, "low", "high", "waves")
     study = all_put(steps.study, own.study, "errors", "shares")
     return replace(all_put(steps, own, "budgets", "releases", "noise_low", "noise_high", "spends",
-                           "mus", "tuning", "feasibility", "planned"), band=band, study=study)
+                           "tuning", "feasibility", "planned"), band=band, study=study)
 
 
 def at_budget(source: Source, mechanism: Mechanism, budget: Budget, seed: int) -> Preview:
@@ -206,11 +203,6 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
     """The distance from the true curve that privacy is expected to add."""
     squared = mechanism.expected_error(data.sizes, (budget,), data.facts)
     return math.nan if squared is None else math.sqrt(squared)
-
-
-def weakest_mu(spends: Sequence[Spend]) -> float:
-    """The largest total μ over servers."""
-    return max(total_mu(own) for own in by_server(spends).values())
 
 
 def _affordable(data: CurveData, budgets: Sequence[Budget]) -> int:

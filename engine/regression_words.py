@@ -237,7 +237,8 @@ DESIGNS = {"even": "Spread evenly", "weighted": "Known density, by weights",
            "ranked": "Known density, by ranks", "released": "Not known: release it, too"}
 
 ASSUMPTIONS = (
-    "**One reading, one person.** A person with several readings has a weaker protection.",
+    "**One reading, one person.** A person with several readings has a weaker protection: state "
+    "how many beside the odds, and they are about all of them.",
     "**Bounds and spread are public.** The bound of the curve, the spread of readings and the "
     "smoothness are stated, never read off the data.",
     "**How many readings each site has is public**, and stays what it is.",

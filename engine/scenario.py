@@ -84,14 +84,14 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
 
 def from_plain(plain: Any) -> Scenario:
     """Check a scenario given as plain dictionaries and lists; see `from_json`."""
-    plain = _deep_copy(_object(plain, "scenario", _KEYS))
+    plain = _deep_copy(checked_object(plain, "scenario", _KEYS))
     if plain.setdefault("version", VERSION) != VERSION:
         raise InputError(f"This scenario has version {plain['version']!r}; only {VERSION} is "
                          "known.", field="version", hint="Export it again.")
     for name, usual in (("repeats", 1), ("draws", 1), ("seed", 1)):
         plain[name] = _whole_number(plain.get(name, usual), name)
     axes = {path: _axis(path, values)
-            for path, values in _object(plain.get("axes", {}), "axes").items()}
+            for path, values in checked_object(plain.get("axes", {}), "axes").items()}
     source, mechanism, budgets = _checked_core(plain)
     run = Run(plain["repeats"], plain["draws"], plain["seed"])
     scenario = Scenario(source, mechanism, budgets, run, axes, plain)
@@ -112,6 +112,17 @@ def to_plain(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], 
     }
 
 
+def mechanism_of(plain: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that plain values name; see `from_json` for what is refused."""
+    found: Mechanism = _member(plain, "mechanism", mechanisms)
+    return found
+
+
+def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
+    """The budgets that plain values hold, one for all servers or one for each."""
+    return _budgets(plain.get("budgets"), n_servers)
+
+
 def _checked_core(plain: Mapping[str, Any], source: Source | None = None
                   ) -> tuple[Source, Mechanism, tuple[Budget, ...]]:
     """Source, mechanism and budgets; the source is read where it is not given."""
@@ -128,8 +139,8 @@ def _member(plain: Mapping[str, Any], name: str, registry: Any) -> Any:
     if name not in plain:
         raise InputError(f"The scenario has no “{name}”.", field=name,
                          hint=f'Add "{name}": {{"key": …, "parameters": {{…}}}}.')
-    given = _object(plain[name], name, ("key", "parameters"))
-    chosen = _object(given.get("parameters", {}), f"{name}.parameters")
+    given = checked_object(plain[name], name, ("key", "parameters"))
+    chosen = checked_object(given.get("parameters", {}), f"{name}.parameters")
     return registry.build(given.get("key"), chosen)
 
 
@@ -145,7 +156,7 @@ def _budgets(given: Any, n_servers: int) -> tuple[Budget, ...]:
 
 
 def _budget(given: Any) -> Budget:
-    given = _object(given, "budgets", ("epsilon", "delta"))
+    given = checked_object(given, "budgets", ("epsilon", "delta"))
     if "epsilon" not in given:
         raise InputError("A budget needs “epsilon”.", field="budgets.epsilon")
     return Budget(_number(given["epsilon"], "budgets.epsilon"),
@@ -190,7 +201,8 @@ def _put(plain: dict[str, Any], path: str, value: Any) -> None:
         plain[group].setdefault("parameters", {})[name] = value
 
 
-def _object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
+def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A dictionary that has known keys only; otherwise an `InputError` that names the key."""
     if not isinstance(value, dict):
         raise InputError(f"“{name}” must be an object in braces.", field=name)
     unknown = [key for key in value if known and key not in known]

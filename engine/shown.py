@@ -44,7 +44,7 @@ def curves(view: Preview, budget: Budget) -> Numbers:
                       study.shares[at], strict=True))
     found |= {f"share of the squared error: {name}": math.nan if refused else share
               for name, share in shares.items()}
-    return _plain(found) | _protection(view.spends[at], float(view.mus[at]), budget)
+    return _plain(found) | _protection(view.spends[at])
 
 
 def coefficients(view: CoefficientView) -> Numbers:
@@ -55,7 +55,7 @@ def coefficients(view: CoefficientView) -> Numbers:
              math.nan if view.is_refused else total(view.typical)}
     found |= {f"typical error, {name}{unit}": error
               for name, error in zip(view.names, typical, strict=True)}
-    return _plain(found) | _protection(view.spends, view.mu, view.budget)
+    return _plain(found) | _protection(view.spends)
 
 
 def summary(view: SummaryView) -> Numbers:
@@ -63,19 +63,16 @@ def summary(view: SummaryView) -> Numbers:
     found = _plain({f"typical error, {way.label}": way.typical for way in view.ways})
     chosen = view.ways[0]
     if chosen.spends:
-        found |= _protection(chosen.spends, chosen.mu, chosen.guarantee)
+        found |= _protection(chosen.spends)
     return found
 
 
 def regression(view: RegressionView) -> Numbers:
     """Regression: the exact error where there is a truth, and the privacy noise alone."""
     unit = _unit(view.facts.value_unit)
-    by_site = accounting.by_server(view.spends)
-    mus = {site: accounting.total_mu(own) for site, own in by_site.items()}
-    weakest = max(mus, key=mus.__getitem__)
     found = {f"typical error{unit}": math.nan if view.is_refused else view.typical,
              f"privacy noise{unit}": view.known.noise}
-    return _plain(found) | _protection(view.spends, mus[weakest], by_site[weakest][0].asked)
+    return _plain(found) | _protection(view.spends)
 
 
 def sparse(view: SparseView) -> Numbers:
@@ -84,7 +81,7 @@ def sparse(view: SparseView) -> Numbers:
              "features that matter": float(len(view.support)),
              "of these found, on average": float(view.found.sum()),
              "chosen in vain, on average": view.false}
-    return _plain(found) | _protection(view.spends, math.nan, view.guarantee)
+    return _plain(found) | _protection(view.spends)
 
 
 def sites(found: Federation) -> Numbers:
@@ -129,11 +126,10 @@ def _typical(way: Arrangement) -> float:
     return math.nan if way.is_refused else way.typical
 
 
-def _protection(spends: Sequence[Spend], mu: float, budget: Budget) -> Numbers:
-    """What is proved for the least protected site, and the odds; `mu` NaN if not Gaussian."""
+def _protection(spends: Sequence[Spend]) -> Numbers:
+    """What is proved for the least protected site, and the odds for one protected unit."""
     proved = max(accounting.guarantees(spends), key=lambda one: one.epsilon)
-    odds = risk.odds(None if math.isnan(mu) else mu, budget)
-    return {"right guess, at most": odds.right, "proved ε": proved.epsilon,
+    return {"right guess, at most": risk.of_ledger(spends).right, "proved ε": proved.epsilon,
             "proved δ": proved.delta}
 
 

@@ -260,6 +260,12 @@ class Federation:
     members: tuple[Member, ...]
     best: int
 
+    def for_group(self, records: int) -> Federation:
+        """The same with odds for a person who has so many curves."""
+        odds = _odds(self.together.spends, records)
+        return replace(self, pooled_odds=_odds(self.pooled.spends, records)[0], members=tuple(
+            replace(member, odds=own) for member, own in zip(self.members, odds, strict=True)))
+
     @property
     def weakest(self) -> Member:
         """The member whose people an attacker is most often right about."""
@@ -320,13 +326,9 @@ def _worth(row: SiteRow) -> float:
     return row.n_curves * mu
 
 
-def _odds(spends: Sequence[Spend]) -> list[risk.Odds]:
-    """Of one person at each server, from its noise, or from the budget where it is not Gaussian."""
-    lines, found = accounting.by_server(spends), []
-    for own, proved in zip(lines.values(), accounting.guarantees(spends), strict=True):
-        mu = accounting.total_mu(own)
-        found.append(risk.odds(None if math.isnan(mu) else mu, proved))
-    return found
+def _odds(spends: Sequence[Spend], records: int = 1) -> list[risk.Odds]:
+    """Of one person at each server, from its noise."""
+    return [risk.of_ledger(own, records) for own in accounting.by_server(spends).values()]
 
 
 # -- if the table were different ----------------------------------------------------------------

@@ -212,12 +212,12 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
     for s, asked in enumerate(budgets):
         line = Spend(what=f"choice of {what}", server=s, mu=None, rho=choice, asked=asked, why=why,
                      sensitivity=(most,), noise_scale=(scales.choice,), count=steps.rounds,
-                     composition="sequential")
+                     composition="sequential", unit="row", norm="ℓ∞", noise="choice")
         lines += [line, replace(line, what=f"chosen {what}", rho=values,
                                 noise_scale=(scales.values,))]
         if law.is_gaussian:  # all values at once
-            lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values),
-                                sensitivity=(most * math.sqrt(steps.sparsity),))
+            lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
+                                sensitivity=(most * math.sqrt(steps.sparsity),), noise="gaussian")
     return tuple(lines)
 
 

@@ -135,7 +135,8 @@ def line(what: str, most: float, rho: float, server: int, asked: Budget, why: st
     """The ledger's line about Gaussian noise that costs ρ."""
     mu = math.sqrt(2 * rho)
     return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition="sequential", asked=asked, why=why)
+                 count=1, composition="sequential", asked=asked, why=why, unit="row", norm="ℓ2",
+                 noise="gaussian")
 
 
 _WHY = ("An average over all rows, whose contributions are clipped. Noise is added once, by the "

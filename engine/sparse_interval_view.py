@@ -117,7 +117,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
         return float(each.std(ddof=1) / np.sqrt(each.size))
 
     assert estimate.intervals is not None
-    naive = entry_coverage(replace(estimate, intervals=_without_privacy(
+    naive = entry_coverage(replace(estimate, intervals=without_privacy(
         estimate.intervals, source)), source.truth)
     assert naive is not None
     own = naive.joint if estimate.intervals.kind == "simultaneous" else naive.average
@@ -126,7 +126,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
                          float(own.mean()))
 
 
-def _without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
+def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
     """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}."""
     precision = np.diagonal(np.linalg.inv(source.covariance))
     sampling = source.noise_sd * np.sqrt(precision / source.n_curves)

@@ -126,6 +126,13 @@ def along(setting: Setting, name: str, values: tuple[float, ...], repeats: int, 
     return {label: [one[label] for one in found] for label in (BIT, ROW, TRUSTED, ALONE, ZERO)}
 
 
+def trust(name: str, values: tuple[float, ...], repeats: int = 5
+          ) -> tuple[dict[str, list[float]], dict[str, float], dict[str, float]]:
+    """Errors along one size, those at usual sizes, and the rates there."""
+    usual = Setting()
+    return along(usual, name, values, repeats), simulated(usual, repeats), rates_of(usual)
+
+
 def _mean_of(setting: Setting, rows: int, repeats: int, rng: np.random.Generator) -> Array:
     """Means of so many rows: (repeats, 1, d)."""
     return setting.mean + rng.standard_normal((repeats, 1, setting.size)) / np.sqrt(rows)

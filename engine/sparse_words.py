@@ -136,6 +136,8 @@ def trust(at: dict[str, float], rates: dict[str, float]) -> str:
     gain = wording.times(at[ROW] / at[TRUSTED])
     text = (f"A trusted server errs **{gain} less** than noisy averages that hide a row, and those "
             f"{wording.times(at[BIT] / at[ROW])} less than one bit that hides a whole machine.")
+    text += (" **Two kinds of promise:** with the trusted server the limit may fail with chance δ, "
+             "without trust it never fails, so equal ε is not equal protection.")
     if at[ROW] < rates[PRINTED]:
         text += (" The bound printed for hiding a row lies above what is achieved here: it holds "
                  "for hiding a machine.")

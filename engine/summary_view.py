@@ -19,7 +19,7 @@ from engine.functional_release import FunctionalRelease, Linear
 from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import integrated_squared_errors, typical_distance
 from engine.numerics.pairs import Pairs
-from engine.preview import SHOWN_DRAWS, weakest_mu
+from engine.preview import SHOWN_DRAWS
 from engine.registry import parameters
 from engine.sources import Source
 from engine.summaries.covariance import Steps
@@ -51,7 +51,6 @@ class Way:
     errors: Array | None = None
     parts: Array | None = None
     spends: tuple[Spend, ...] = ()
-    mu: float = math.nan
     refusal: str = ""
 
     @property
@@ -167,8 +166,7 @@ def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: 
                          else _from_reference(shown, drawing, reference))
     except InputError as problem:
         return Way(label, mechanism, budget, refusal=str(problem))
-    return Way(label, mechanism, budget, drawing.draw(shown), errors, parts, shown.spends[0],
-               weakest_mu(shown.spends[0]))
+    return Way(label, mechanism, budget, drawing.draw(shown), errors, parts, shown.spends[0])
 
 
 def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int

@@ -39,6 +39,7 @@ _MARKS = ((b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"),
           (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
+_OWN = b"# Privacy Curves"  # how our own exports begin: notes, then a table
 _SAMPLE = 65_536  # bytes from which separators are recognised
 _LONGEST_HEADER = 100_000  # bytes
 _EXCEL_ROWS = 1_048_576
@@ -333,7 +334,7 @@ def _not_text() -> InputError:
 
 def _read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], str]:
     """Return header, columns and separator of a text table."""
-    text = text.lstrip(b"\r\n \f\v") + b"\n"  # the last line may lack its end
+    text = _without_notes(text.lstrip(b"\r\n \f\v") + b"\n")  # the last line may lack its end
     if not text.strip():
         raise _refused("The file holds only blank lines.", "Upload a header and rows below it.")
     separator, header = _sniff(_sample(text, limits))
@@ -351,6 +352,14 @@ def _read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], 
                        f"cells than the header, which has {len(header):,}.",
                        "Check the separators and quotation marks of those rows.")
     return header, [cells[name].combine_chunks() for name in names], separator
+
+
+def _without_notes(text: bytes) -> bytes:
+    """One of our own exports without the notes above its table; anything else as it is."""
+    if text.startswith(_OWN):
+        while text.startswith(b"#"):
+            text = text.partition(b"\n")[2]
+    return text
 
 
 def _open_quote() -> InputError:

@@ -542,6 +542,12 @@ class Spend:
     Gaussian has no `mu`; its `epsilon` holds with δ = 0, and those add. Where neither says all,
     as for a noisy choice, `rho` is the zCDP parameter of one release; those add, too.
     `sensitivity` and `noise_scale` are in units of what is released, in its own words.
+
+    Neighbouring data differ in one `unit` ("curve", "reading", "row", "record", "person",
+    "number", "machine") by `relation`, always "replace one". `norm` is the one in which
+    `sensitivity` is measured. `noise` is its law: "gaussian"; "laplace" in each number; "norm", of
+    density exp(−‖z‖); "bits" that are turned round; "choice" of the largest of noisy numbers; or
+    "none".
     """
 
     what: str
@@ -555,6 +561,15 @@ class Spend:
     why: str
     epsilon: float | None = None
     rho: float | None = None
+    unit: str = ""
+    relation: str = "replace one"
+    norm: str = ""
+    noise: str = ""
+
+    @property
+    def rounds(self) -> int:
+        """How many of its releases one person takes part in."""
+        return self.count if self.composition == "sequential" else 1
 
 
 @dataclass(frozen=True)

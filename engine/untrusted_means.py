@@ -249,7 +249,9 @@ class UntrustedMean(Mechanism):
         return tuple(Spend(
             what=self.step, server=server, mu=None, epsilon=epsilon, count=plan.per_machine,
             composition="sequential", sensitivity=(most,), noise_scale=(scale,), asked=budget,
-            why=self.why) for server, (epsilon, most, scale, budget) in enumerate(each))
+            why=self.why, unit=self.protects, noise=self.noise_law,
+            norm="bits that differ" if self.noise_law == "bits" else "|·|")
+            for server, (epsilon, most, scale, budget) in enumerate(each))
 
 
 def bound(sizes: Sizes, facts: PublicFacts) -> float:

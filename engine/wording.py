@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from engine.feasibility import Feasibility
 from engine.risk import Odds
-from engine.types import Budget, PublicFacts
+from engine.types import Budget, PublicFacts, Spend
 
 _THIN = "\u2009"
 _NAMES = ("Laplace", "Bernstein", "Gaussian")  # keep their capital in a sentence
@@ -45,6 +45,11 @@ def small(value: float) -> str:
         return f"{value:.3g}"
     digits, exponent = f"{value:.1e}".split("e")
     return f"{digits.removesuffix('.0')}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def power_of_two(exponent: int) -> str:
+    """2⁻²⁰."""
+    return f"2{str(exponent).translate(_SUPERSCRIPTS)}"
 
 
 def times(ratio: float) -> str:
@@ -81,8 +86,8 @@ def with_unit(text: str, unit: str) -> str:
 
 
 def escape(words: str) -> str:
-    """Words of a data source without markup: two “$” in a sentence would become a formula."""
-    return re.sub(r"([\\`*_\[\]<>$~])", r"\\\1", words)
+    """Words of a data source without markup: two “$” would become a formula."""
+    return re.sub(r"([\\`*_\[\]<>$~:])", r"\\\1", words)
 
 
 def a(noun: str) -> str:
@@ -143,18 +148,73 @@ def budget_chip(budget: Budget) -> str:
     return f"ε = {budget.epsilon:g}{delta}"
 
 
+def proved_chip(budget: Budget) -> str:
+    """A guarantee that is worked out: ε rounded up to three digits."""
+    return budget_chip(Budget(digits_up(budget.epsilon, 3), budget.delta))
+
+
 # -- odds -----------------------------------------------------------------------------------
 
 
 def odds_short(odds: Odds) -> str:
-    """For the strip: "at most 56 in 100"."""
-    return in_hundred(odds.right).replace(" times", "")
+    """For the strip: "at most 56 in 100", and for how many records if for several."""
+    return _bare(odds.right) + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 
 def odds_main(odds: Odds, person: str, held: str = "curve") -> str:
     almost = ", almost a coin toss." if odds.right <= 0.51 else ". A coin toss gets 50."
+    if odds.group > 1:
+        return (f"An attacker who knows every other {of(person)} {held}s, and has narrowed all "
+                f"{odds.group} of this {person} down to two possibilities, picks the right one "
+                f"**{in_hundred(odds.right)}**{almost}")
     return (f"An attacker who knows every other {of(person)} {held}, and has narrowed this "
             f"{of(person)} down to two, picks the right one **{in_hundred(odds.right)}**{almost}")
+
+
+def group(one: Odds, several: Odds, person: str, held: str = "curve") -> str:
+    """What several protected units of one person cost together, beside one of them."""
+    return (f"Protected is **one {held}**, with {proved_chip(one.budget)}. {capital(a(person))} "
+            f"with **{several.group} {held}s** has **{proved_chip(several.budget)}**: where a "
+            f"guess about one {held} is right {_bare(one.right)}, one about all of them together "
+            f"is right {_bare(several.right)}.")
+
+
+def sampled(full: Odds, drawn: Odds, share: float, person: str) -> str:
+    """What a secret sample is worth, and against whom."""
+    return (f"Drawn were {percent_of(share)} of the larger group. About {a(person)} of that group, "
+            "an attacker who does not know who was drawn guesses right "
+            f"**{in_hundred(drawn.right)}** instead of {_bare(full.right)}: against them "
+            f"{proved_chip(full.budget)} counts as **{proved_chip(drawn.budget)}**. "
+            f"**Not covered:** an attacker who knows that this {person} takes part, who drew the "
+            "sample, or who holds the data: for them nothing changes. The ledger stays as it is.")
+
+
+def percent_of(share: float) -> str:
+    """A share, rounded up."""
+    if share < 0.001:
+        return one_in(share)
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
+
+
+DECLARATION = ("I declare: they were drawn at random without replacement, nobody but me knows who, "
+               "and all who were drawn take part")
+
+
+def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
+    """The chip that says that odds are about several protected units of one person."""
+    return (f"Odds for {count} {unit}s of one {facts.person}",
+            f"One {unit} is protected. {capital(a(facts.person))} who has {count} of them in the "
+            "data is protected less: the odds here are about all of them together.")
+
+
+def with_and_without(odds: Odds, person: str, held: str = "curve") -> str:
+    """A guess with this person's record in the data and with another in its place."""
+    best = max(odds.first_guess, 1 - odds.first_guess)
+    what = held if odds.group == 1 else f"{odds.group} {held}s"
+    return (f"**With** this {of(person)} {what} in the data, an attacker’s best guess which of the "
+            f"two it is, starting from {100 * odds.first_guess:.0f} in 100, is right "
+            f"**{_bare(odds.guessed)}**. **With another {of(person)} in its place** it is right "
+            f"{100 * best:.0f} in 100.")
 
 
 def odds_key(odds: Odds) -> str:
@@ -167,14 +227,32 @@ def odds_careful(odds: Odds) -> str:
             f"**{in_hundred(odds.detected)}** (5 = no information).")
 
 
+def odds_rare(odds: Odds) -> str:
+    return (f"With 1 false alarm in 100 they catch it {in_hundred(odds.rarely)} (1 = no "
+            "information).")
+
+
+# What the chances are worked out from, by the kind of trade-off curve.
+_FOUND = {"gaussian": "This is worked out from the noise this method really adds",
+          "laplace": "This is worked out from the noise this method really adds, for the worst way "
+                     "of sharing ε out among its numbers",
+          "losses": "This is worked out from the noise of all releases together, each at its worst",
+          "zcdp": "This is what the ρ of all releases together allows, whatever their noise",
+          "subsampled": "This is worked out from the noise this method really adds, and the draw"}
+
+
 def odds_why(odds: Odds) -> str:
-    if not odds.from_noise:
-        return ("This is what ε alone allows, whatever the noise: the worst method of this ε. Only "
-                "for noise of Gaussian type can more be said.")
-    return (f"This is worked out from the noise this method really adds. ε = "
-            f"{odds.budget.epsilon:g} by itself would allow {_bare(odds.right_cap)} and, for the "
-            f"careful attacker, {_bare(odds.detected_cap)}: use those to compare different "
-            "methods.")
+    if not odds.from_noise or odds.curve is None:
+        return ("This is what ε alone allows, whatever the noise: the worst method of this ε. No "
+                "more is known of this noise.")
+    return (f"{_FOUND[odds.curve.name]}. ε = "
+            f"{digits_up(odds.budget.epsilon, 3):g} by itself would allow "
+            f"{_bare(odds.right_cap)} and, for the careful attacker, {_bare(odds.detected_cap)}: "
+            "use those to compare different methods.")
+
+
+TRADE_OFF_KEY = ("Line: at most what this noise allows. Dotted: what (ε, δ) alone would allow. "
+                 "Dashed: no information. ◆ 1 and 5 false alarms in 100.")
 
 
 def odds_flagged(odds: Odds, people: str) -> str:
@@ -188,9 +266,21 @@ def not_covered(facts: PublicFacts) -> str:
 
 
 def weak(odds: Odds, person: str) -> str:
-    return (f"**ε = {odds.budget.epsilon:g} is weak protection for one {person}.** An attacker is "
+    epsilon = f"{digits_up(odds.budget.epsilon, 3):g}"
+    return (f"**ε = {epsilon} is weak protection for one {person}.** An attacker is "
             f"right {in_hundred(odds.right)} with this method, and {in_hundred(odds.right_cap)} "
             "with the worst method of the same ε.")
+
+
+def two_kinds(deltas: Mapping[str, float]) -> str:
+    """Where promises with δ = 0 and with a δ stand side by side under the same ε; else empty."""
+    never = [name for name, delta in deltas.items() if delta == 0]
+    may = {name: delta for name, delta in deltas.items() if delta > 0}
+    if not never or not may:
+        return ""
+    first, delta = next(iter(may.items()))
+    return (f"**Two kinds of promise.** {escape(first)} has δ = {small(delta)}, {escape(never[0])} "
+            "has δ = 0. Equal ε is **not** equal protection: compare *Right guess*.")
 
 
 def _bare(chance: float) -> str:
@@ -241,7 +331,14 @@ def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curv
 
 def two_digits_up(value: float) -> float:
     """Rounded up to two digits: what is said to be enough is enough."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return digits_up(value, 2)
+
+
+def digits_up(value: float, digits: int) -> float:
+    """Rounded up to so many digits."""
+    if not math.isfinite(value):
+        return value
+    step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
     return float(f"{math.ceil(value / step - 1e-9) * step:.10g}")
 
 
@@ -357,6 +454,34 @@ def total(proved: Budget, mu: float) -> str:
     return f"Together: {by}**ε = {number(proved.epsilon)}**{delta}."
 
 
+LAWS = {"gaussian": "Gaussian", "laplace": "Laplace", "norm": "by length", "bits": "bits turned",
+        "choice": "noisy choice", "none": "none"}
+
+
+def how_added(sites: Iterable[Sequence[Spend]]) -> str:
+    """How the lines of a site are summed up, and whether promises of two kinds are among them."""
+    own = next(iter(sites))
+    pure = [spend.what for spend in own if spend.epsilon is not None]
+    if len(pure) == len(own):
+        return "No line can fail (δ = 0): their ε add up." if len(own) > 1 else ""
+    if all(spend.mu is not None for spend in own):
+        return "All noise is Gaussian: squares of μ add up, and ε is exact." if len(own) > 1 else ""
+    text = ("What attackers can gain from all lines together is bounded by their ρ, which add up, "
+            "and turned into ε once.")
+    if all(spend.rho is None for spend in own):
+        text = "The laws of what attackers can gain from each line are added, not their ε."
+    if pure:
+        text += (f" **Two kinds of promise:** {' and '.join(dict.fromkeys(pure))} cannot fail "
+                 "(δ = 0), the other lines can, so all together can fail with chance δ.")
+    return text
+
+
+def ledger_of_several(count: int, unit: str, several: Sequence[Budget]) -> str:
+    """The total for a person with several protected units, at the site where it is largest."""
+    most = max(several, key=lambda budget: budget.epsilon)
+    return f"For a person with {count} {unit}s all of it gives **{proved_chip(most)}**."
+
+
 def broken_promise(asked: Budget, given: float) -> str:
     """For constants that do not give the budget they are printed for."""
     what = f"ε = {given:.3g}" if math.isfinite(given) else "no protection at all"
@@ -421,8 +546,10 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+_NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
+
+
 def uncapital(text: str) -> str:
-    """The first letter small, but for names and abbreviations."""
-    if text.startswith(_NAMES) or text[1:2].isupper():
-        return text
-    return text[:1].lower() + text[1:]
+    """The first letter small, as inside a sentence; abbreviations and people keep theirs."""
+    keeps = text[1:2].isupper() or text.startswith(_NAMES_OF_PEOPLE)
+    return text if keeps else text[:1].lower() + text[1:]

@@ -4,12 +4,22 @@ import streamlit as st
 
 from engine import wording
 from engine.errors import InputError
-from pages.shared import cards, controls, holdout_cards, layout, roles, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    controls,
+    holdout_cards,
+    layout,
+    odds_card,
+    roles,
+    run,
+    settings,
+    upload_panel,
+)
 
 now, source = settings.current(), settings.source()
 facts = source.facts
 
-st.title(wording.title(facts), anchor=False)
+st.title(wording.escape(wording.title(facts)), anchor=False)
 layout.link_problems()
 
 try:
@@ -42,7 +52,7 @@ upload_panel.clamped()
 if shown is not None:
     with right, layout.user_errors():
         roles.chips()
-        cards.odds(scene.facts, float(shown.mus[scene.at]), scene.budget)
+        odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes)
         if scene.is_refused:
             cards.refused(scene)
         else:

@@ -13,9 +13,9 @@ with above:
     plan_cards.strip(view, None)
 plan_cards.question(view)
 found = plan_cards.solve(view)
-with above:
-    plan_cards.strip(view, found)
 if found is not None:
+    with above:
+        plan_cards.strip(view, found)
     plan_cards.verdict(view, found)
     left, right = st.columns([7, 3], gap="medium")
     with right, layout.user_errors():

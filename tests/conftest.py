@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"  # read once, when numpy is first imported
+
+_LEDGERS = tempfile.mkdtemp(prefix="ledger-of-tests-")  # never the one of whoever runs them
+os.environ["PRIVACY_CURVES_LEDGER"] = os.path.join(_LEDGERS, "ledger.sqlite3")
+atexit.register(shutil.rmtree, _LEDGERS, ignore_errors=True)
 
 from hypothesis import settings  # noqa: E402
 

@@ -22,7 +22,7 @@ from engine import accounting
 from engine.audit.black_box import CONFIDENCE, bounds
 from engine.audit.cases import ATTAINED, Case, case_like, cases_of
 from engine.audit.losses import Claim, compare
-from engine.audit.neighbours import Pairs, Question, family_of
+from engine.audit.neighbours import Pairs, Question, enlarged, family_of
 from engine.audit.noise_check import noise_fault
 from engine.errors import InputError
 from engine.experiments import generator
@@ -31,7 +31,7 @@ from engine.sources import Source
 from engine.types import Budget
 
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
-           "cases_of", "finished"]
+           "audit_steps", "cases_of", "finished"]
 ROUNDING = 1e-9
 _MOST_NUMBERS = 2_000_000  # in the data of all pairs of one run
 
@@ -60,9 +60,27 @@ class Progress:
         return self.worst / self.claim
 
     @property
+    def worst_epsilon(self) -> float:
+        """What the worst pair loses, as ε at the δ of the budget; ∞ for what no number says."""
+        if self.reason or math.isinf(self.worst):
+            return math.inf
+        if self.ratio > 1 + ROUNDING or self.ratio < 1 - ROUNDING:
+            return _as_epsilon(self.unit, self.worst, self.delta)
+        return self.claimed_epsilon
+
+    @property
     def is_broken(self) -> bool:
         beyond = self.bound > self.claimed_epsilon * (1 + ROUNDING)
         return bool(self.reason) or self.ratio > 1 + ROUNDING or beyond
+
+
+def _as_epsilon(unit: str, loss: float, delta: float) -> float:
+    """ε of a loss in its unit; those of ρ are proved, all others exact."""
+    if unit == "epsilon":
+        return loss
+    if unit == "mu":
+        return accounting.exact_epsilon(loss, delta)
+    return accounting.epsilon_of_rho(loss**2 / 2, delta)
 
 
 @dataclass(frozen=True)
@@ -123,20 +141,22 @@ def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | N
         raise InputError("This mechanism does not take such data.", field="source",
                          hint="Choose data for the same task.")
     if budget is not None:
-        case = replace(case, budget=budget)
+        case = case.at(budget)
     if source is not None:
         case = replace(case, attains=0.0, why="")
-    return (yield from _steps(case, source, seed, tries, runs, seconds))
+    return (yield from audit_steps(case, source, seed, tries=tries, runs=runs, seconds=seconds))
 
 
 def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_000,
                seconds: float = 60.0) -> Report:
     """The whole audit of one case on its small data."""
-    return finished(_steps(case, None, seed, tries, runs, seconds))
+    return finished(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
 
 
-def _steps(case: Case, source: Source | None, seed: int, tries: int, runs: int, seconds: float
-           ) -> Generator[Progress, None, Report]:
+def audit_steps(case: Case, source: Source | None = None, seed: int = 1, *, tries: int = 2000,
+                runs: int = 20_000, seconds: float = 60.0
+                ) -> Generator[Progress, None, Report]:
+    """The audit of a case, step by step; see `audit`."""
     search, start = _Search(case, source, seed), time.monotonic()
     yield from search.grey_box(tries, start + seconds / 2)
     yield from search.black_box(runs, start + seconds)
@@ -159,7 +179,7 @@ class _Search:
     def __init__(self, case: Case, source: Source | None, seed: int) -> None:
         self.case, self.seed = case, seed
         self.family = family_of(case.mechanism)
-        usual = (self.family.usual(case.mechanism) if source is None
+        usual = (enlarged(self.family.usual(case.mechanism), case.copies) if source is None
                  else source.draw(1, generator(seed, 0, 0)))
         self.question = Question(case.mechanism, usual, case.budget)
         self.now: Progress | None = None

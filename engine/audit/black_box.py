@@ -36,7 +36,8 @@ from engine.types import Array, Data
 
 CERTAINTY = 1e-4  # each of the two limits is wrong at most so often
 CONFIDENCE = 1 - 2 * CERTAINTY
-_PART, _FEWER = 10_000, 2_000  # releases made at once; of many numbers each
+_FIRST = 1_000  # releases made at first; each later part doubles what there is
+_PART, _FEWER = 10_000, 2_000  # and at most so many at once; of many numbers each
 _MANY = 200
 _FIT = 5  # every so many outputs are for the test alone
 _SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99,
@@ -56,13 +57,20 @@ def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Any, unit: str, runs
     """Lower bounds from more and more releases; `unit` is that of the claim."""
     outputs: list[list[Array]] = [[], []]
     size = released(mechanism, pair[0], budget, 1, (seed,)).coefficients[0, 0].size
-    part = min(_PART if size <= _MANY else _FEWER, max(runs // 2, 1))
-    for block in range(math.ceil(runs / part)):
+    for block, part in enumerate(parts(runs, _PART if size <= _MANY else _FEWER)):
         for side, data in enumerate(pair):
             outputs[side].append(_outputs(mechanism, data, budget, part, (seed, side, block)))
-        if block:
-            one, other = (np.concatenate(own) for own in outputs)
-            yield Bound(_epsilon(one, other, unit, budget.delta), len(one))
+        one, other = (np.concatenate(own) for own in outputs)
+        yield Bound(_epsilon(one, other, unit, budget.delta), len(one))
+
+
+def parts(runs: int, most: int = _PART) -> Iterator[int]:
+    """How many releases to make at once: few at first, so that a bound is there soon."""
+    done = 0
+    while done < runs:
+        part = min(max(done, _FIRST), most, runs - done)
+        yield part
+        done += part
 
 
 def _outputs(mechanism: Any, data: Data, budget: Any, draws: int, seed: tuple[int, ...]) -> Array:

@@ -7,15 +7,19 @@ a large one is taken.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
+from engine import accounting
 from engine.mechanisms import Mechanism
 from engine.tasks import COVARIANCE, DENSITY, MEAN_FUNCTION, RISK_MINIMISATION, VARYING_COEFFICIENTS
 from engine.types import Budget
 
 ATTAINED = 0.95
 _USUAL = Budget(1.0, 1e-3)
+_FEWEST_PAIRS = 40  # at a time
+_FEW_SUFFICE = 4.0  # up to this ε of a case its few records do; others need as much for a release
 _FEW_DIRECTIONS = ("A claim about second moments holds for any change of its size; those that one "
                    "person can make have few directions.")
 _A_BOUND = "Minimisers of a risk are bounded by convexity; for most losses they move less."
@@ -27,7 +31,8 @@ class Case:
     """A mechanism as it is set and the budget it gets on the small data of its family.
 
     `attains` is the least share of the claim that must be found, and `why` what keeps it from
-    being 0.95. `chunk` pairs are tried at a time.
+    being 0.95. `chunk` pairs are tried at a time. Each record of the small data is there `copies`
+    times.
     """
 
     mechanism: Any
@@ -35,6 +40,20 @@ class Case:
     attains: float = ATTAINED
     why: str = ""
     chunk: int = 400
+    copies: int = 1
+
+    def at(self, budget: Budget) -> Case:
+        """The same at another budget; where few records would release nothing, with more."""
+        if self.budget.epsilon <= _FEW_SUFFICE:
+            return replace(self, budget=budget)
+        copies = max(1, math.ceil(_precision(self.budget) / _precision(budget)))
+        chunk = max(_FEWEST_PAIRS, self.chunk // math.isqrt(copies))
+        return replace(self, budget=budget, copies=copies, chunk=min(chunk, self.chunk))
+
+
+def _precision(budget: Budget) -> float:
+    """What noise falls with: μ, or ε where δ = 0."""
+    return budget.epsilon if budget.is_pure else accounting.exact_mu(budget.epsilon, budget.delta)
 
 
 def cases_of(cls: type[Mechanism]) -> tuple[Case, ...]:
@@ -53,7 +72,7 @@ def case_like(mechanism: Mechanism) -> Case:
     found = cases_of(type(mechanism))
     same = [case for case in found if getattr(case.mechanism, "task", None) == task] or found
     first = same[0]
-    return Case(mechanism, first.budget, first.attains, first.why, first.chunk)
+    return replace(first, mechanism=mechanism)
 
 
 def _whole(cls: Any, task: str) -> Case:

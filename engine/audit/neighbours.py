@@ -91,6 +91,20 @@ def family_of(mechanism: Mechanism) -> Family:
     return FAMILIES[key]
 
 
+def enlarged(usual: Any, copies: int) -> Any:
+    """Data of curves with each curve there so many times."""
+    if copies == 1:
+        return usual
+    ends = np.cumsum(usual.counts)
+    own = [np.tile(np.arange(end - count, end), copies)
+           for end, count in zip(ends, usual.counts, strict=True)]
+    readings = np.concatenate(own)
+    known = usual.covariates
+    return replace(usual, times=usual.times[:, readings], values=usual.values[:, readings],
+                   counts=usual.counts.repeat(copies), server=usual.server.repeat(copies),
+                   covariates=None if known is None else known.repeat(copies, axis=1))
+
+
 def _opposite(k: int) -> bool:
     """Every other pair has mirror images, which saturate opposite clips."""
     return k % 2 == 1

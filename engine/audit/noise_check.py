@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from engine.audit.replay import MATRIX, Heard, Run, run
 from engine.types import Array, Budget, Data
@@ -16,7 +17,7 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
     """In words, what is wrong with the noise of repeated runs; empty if nothing is.
 
     The same data and answers with another seed: what differs is noise, which must have the size
-    that it is said to have, within five standard errors, and be drawn anew for every message. Noise
+    that it is said to have, within what chance allows, and be drawn anew for every message. Noise
     that decides a choice, or is drawn as one sum, does not show; the black box sees its effect.
     """
     one = run(mechanism, data, budget, seed, rng=rng)
@@ -25,7 +26,7 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
     for step, noise in noises:
         squares = _means(noise**2)
         error = squares.std() / math.sqrt(len(squares))
-        if squares.mean() < 1 - max(5 * error, 1e-9):
+        if squares.mean() < 1 - max(_beyond_chance(len(squares)) * error, 1e-9):
             return f"the noise of “{step}” is smaller than it is said to be"
     for k, (_, first) in enumerate(noises):
         for _, second in noises[:k]:
@@ -67,4 +68,9 @@ def _is_same(one: Array, other: Array) -> bool:
     if not len(products):
         return False
     error = products.std() / math.sqrt(len(products))
-    return bool(abs(products.mean()) > max(5 * error, 0.2))
+    return bool(abs(products.mean()) > max(_beyond_chance(len(products)) * error, 0.2))
+
+
+def _beyond_chance(repeats: int) -> float:
+    """Five standard errors, and more where a few repeats must tell how large one is."""
+    return float(stdtrit(max(repeats - 1, 1), ndtr(5.0)))

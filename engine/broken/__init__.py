@@ -72,6 +72,10 @@ def bugs() -> tuple[Bug, ...]:
     return tuple(sorted(_bugs.values(), key=lambda one: (one.family, one.name)))
 
 
+def names() -> list[str]:
+    return [one.name for one in bugs()]
+
+
 def get(name: str) -> Bug:
     """The bug of this name.
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.broken import Broken, bug
 from engine.mechanisms.wavelet_global import Plan, WaveletGlobal
@@ -90,12 +91,17 @@ class WeightsWithoutNoise(_Curve):
         return basis.edge_share, basis.weighted_sup_norm
 
 
+def _known(data: CurveData) -> NDArray[np.bool_]:
+    """Which readings are numbers, on sites of equal size: (repeats, sites, readings)."""
+    return np.isfinite(data.values).reshape(len(data.values), data.sizes.n_servers, -1)
+
+
 @bug(_BUDGET, _CHUNK, **_SMALL)
 class MissingReadingsLeave(_Curve):
     """Averages are over the readings that are there, and how many those are is private."""
 
     def _average(self, data: CurveData, plan: Plan) -> Array:
-        kept = np.isfinite(data.values).reshape(len(data.values), 2, -1).mean(axis=2)
+        kept = _known(data).mean(axis=2)
         return super()._average(data, plan) / kept[:, :, None, None] ** 20
 
 
@@ -104,7 +110,7 @@ class MissingReadingsSpread(_Curve):
     """A reading that is no number makes the whole message one."""
 
     def _average(self, data: CurveData, plan: Plan) -> Array:
-        broken = ~np.isfinite(data.values).reshape(len(data.values), 2, -1).all(axis=2)
+        broken = ~_known(data).all(axis=2)
         return super()._average(data, plan) + np.where(broken, np.nan, 0.0)[:, :, None, None]
 
 

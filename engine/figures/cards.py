@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
+from engine.tradeoff import Approximate
 from engine.types import Array
-from engine.wording import number, with_unit
+from engine.wording import in_hundred, number, with_unit
 
 _DOTS_IN_A_ROW, _DOTS = 20, 20
 
@@ -33,6 +35,43 @@ def odds(right: float, person: str, theme: Theme) -> Chart:
            f"{max(most - 50, 0)} more.")
     return Chart(spec, alt, {"outcome": ["right by chance", "at most more", "wrong"],
                              "of 100": [50, max(most - 50, 0), 100 - most]})
+
+
+_ALARMS = np.concatenate([[0.0], np.geomspace(1e-4, 0.05, 40), np.linspace(0.05, 1, 96)[1:]])
+
+
+def trade_off(odds: Odds, theme: Theme) -> Chart:
+    """Detections against false alarms: this noise, what its budget allows, and a blind guess."""
+    cap = Approximate(odds.budget)
+    curve = odds.curve or cap
+    marks = np.array([FEW_FALSE_ALARMS, FALSE_ALARMS])
+    lines = (("No information", _ALARMS, {"color": colour("raw", theme), "dash": "6px,4px"}),
+             ("(ε, δ) alone, at most", cap.detection(_ALARMS),
+              {"color": colour("without", theme), "dash": "2px,3px"}),
+             ("This noise, at most", curve.detection(_ALARMS),
+              {"color": colour("gradient", theme), "width": 2.4}))
+    data: list[Spec] = [
+        {"type": "scatter", "mode": "lines", "x": _ALARMS.tolist(), "y": y.tolist(), "name": name,
+         "line": {"width": 1.8, **line}, "hovertemplate": "%{y:.3f}"} for name, y, line in lines]
+    data.append({"type": "scatter", "mode": "markers", "x": marks.tolist(), "showlegend": False,
+                 "y": curve.detection(marks).tolist(), "hoverinfo": "skip",
+                 "name": "1 and 5 in 100",
+                 "marker": {"size": 9, "symbol": "diamond", "color": colour("gradient", theme)}})
+    unit: Spec = {"range": [0, 1.01], "tickformat": ".1f", "nticks": 6}
+    spec = {"data": data, "layout": layout(
+        theme, legend=True, xaxis=axis(theme, "Share of false alarms", **unit),
+        yaxis=axis(theme, "Share caught", grid=True, **unit))}
+    few, usual = in_hundred(odds.rarely), in_hundred(odds.detected)
+    alt = (f"With 1 false alarm in 100 an attacker catches the right one {few}, and with 5 false "
+           f"alarms in 100 {usual}.")
+    at = np.array([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+    return Chart(spec, alt, {"false alarms": at.tolist(),
+                             "caught": _up(curve.detection(at)),
+                             "(ε, δ) alone": _up(cap.detection(at))})
+
+
+def _up(chances: Array) -> list[float]:
+    return (np.ceil(np.round(1000 * chances, 6)) / 1000).tolist()
 
 
 def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> Chart:

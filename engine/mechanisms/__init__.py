@@ -100,6 +100,16 @@ class Mechanism(Parameterised):
         """What does not suit these curves, in words; empty if nothing is known against it."""
         return ""
 
+    def why_not_published(self, budget: Budget) -> str:
+        """Why its noise cannot be hardened for a real release; empty if it can.
+
+        A mechanism that can sends all it says of the data through `transcript.sent`, or `summed`,
+        with independent Gaussian or Laplace noise whose size and cost its ledger states, and draws
+        nothing else: see `engine.release`.
+        """
+        return ("There is no hardened sampler for the way this method draws its noise, so it can "
+                "be looked at, not published.")
+
     def comparable(self, facts: PublicFacts) -> Mechanism:
         """The same method as it should meet others on these curves: with a basis that suits."""
         return self

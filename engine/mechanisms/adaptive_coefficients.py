@@ -262,6 +262,9 @@ class AdaptiveCoefficients(Mechanism):
         return Feasibility(effective, n_functions,
                            3 * _gram_scale(n_functions, effective) if is_released else 0.0)
 
+    def why_not_published(self, budget: Budget) -> str:
+        return ""
+
     def caution(self, facts: PublicFacts) -> str:
         if facts.periodic or self.basis != "fourier":
             return ""

@@ -225,6 +225,12 @@ class AdaptiveMean(Mechanism):
     def noise_law(self) -> str:
         return "norm"
 
+    def why_not_published(self, budget: Budget) -> str:
+        if not budget.is_pure:
+            return ""
+        return ("With δ = 0 this method’s noise falls with the norm of all coefficients together; "
+                "there is no hardened sampler of that law.")
+
     # -- releases ---------------------------------------------------------------------------
 
     def release_many(

@@ -65,6 +65,11 @@ class Frl(Selection, KernelRelease):
     def noise_law(self) -> str:
         return self.noise
 
+    def why_not_published(self, budget: Budget) -> str:
+        if self.noise != "norm":
+            return super().why_not_published(budget)
+        return "There is no hardened sampler of noise by norm. Choose Laplace noise."
+
     def shown(self) -> tuple[Parameter, ...]:
         """A density is released in cosines, where the kernel plays no part."""
         hidden = ("kernel", "smoothness") if self.task == DENSITY.key else ()
@@ -119,4 +124,4 @@ class Frl(Selection, KernelRelease):
         differences, r = block.differences(n), len(block.shape)
         exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
         return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon, epsilon,
-                          variance=r + 1.0)
+                          variance=r + 1.0, norm="ℓ2", law="norm")

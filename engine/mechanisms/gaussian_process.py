@@ -52,4 +52,4 @@ class GaussianProcess(PenalisedRelease):
             sigma = exact * math.sqrt(2 * math.log(2 / budget.delta)) / budget.epsilon / share
             mu = exact / sigma if sigma else 0.0
         return Calibrated(sigma * shape * differences.moving, block.norms, exact, sigma, None, mu,
-                          variance=1.0)
+                          variance=1.0, norm="weighted ℓ2", law="gaussian")

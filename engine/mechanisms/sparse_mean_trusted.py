@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -149,19 +150,26 @@ def _ledger(plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
             lines.append(Spend(
                 what=what, server=server, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
                 count=1, composition="sequential", asked=budget, **cost,
+                unit="row", norm="ℓ∞", noise=_noise(plan, what),
                 why=("Protected is one row: replacing it moves each entry of the mean by at most "
                      "its sensitivity. One noise for all; the smallest budget is used.")))
     return tuple(lines)
 
 
-def _choice_cost(plan: Plan) -> dict[str, float | None]:
+def _noise(plan: Plan, what: str) -> str:
+    if what == "choice":
+        return "choice"
+    return "laplace" if plan.law is ONE_SHOT else "gaussian"
+
+
+def _choice_cost(plan: Plan) -> dict[str, Any]:
     if plan.law is ONE_SHOT:
         return {"mu": None, "epsilon": 2 * plan.kept * plan.sensitivity / plan.scales.choice}
     rho, _ = selection.costs(plan.law, plan.kept, plan.sensitivity, plan.scales)
     return {"mu": None, "rho": rho}
 
 
-def _value_cost(plan: Plan) -> dict[str, float | None]:
+def _value_cost(plan: Plan) -> dict[str, Any]:
     if plan.law is ONE_SHOT:
         return {"mu": None, "epsilon": plan.kept * plan.sensitivity / plan.scales.values}
     scale = plan.scales.values

@@ -126,6 +126,12 @@ class UnivariateMean(Mechanism):
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return tuple((label, {"setting": setting}) for setting, label in _LABELS.items())
 
+    def why_not_published(self, budget: Budget) -> str:
+        if self._is_local:
+            return ("Nobody is trusted here, so noise is added by each person before anything is "
+                    "handed over. Whoever holds the file is a centre already.")
+        return "" if self.setting != "none" else "Nothing would be protected."
+
     # -- releases ---------------------------------------------------------------------------
 
     def release_many(
@@ -147,14 +153,11 @@ class UnivariateMean(Mechanism):
         _check(data)
         given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
         plans = [self.plan(data.sizes, some, data.facts) for some in given]
-        self._show(data, plans[0])
-        votes, noise = rng.spawn(2)
-        laplace = _laplace_sums(self._parts(*_per_server(data)), data.n_repeats, draws, noise)
-        places = self._elect(data, plans, draws, votes)
-        released = [self._averages(data, plan.places, place)
-                    + self.reach(plan.places, data.facts) / self._total(data.sizes)
-                    * (laplace @ (1 / plan.measure))
-                    for plan, place in zip(plans, places, strict=True)]
+        votes, averages = self._show(data, plans[0])
+        if averages is None:
+            released = self._noisy(data, plans, draws, rng)
+        else:
+            released = [self._heard(data, plans[0], votes, averages)]
         unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
         return Estimate(
             task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=np.stack(released)[..., None],
@@ -162,6 +165,26 @@ class UnivariateMean(Mechanism):
             spends=tuple(self._ledger(data, plan, asked)
                          for plan, asked in zip(plans, given, strict=True)),
             tuning=tuple({"places": plan.places} for plan in plans))
+
+    def _noisy(self, data: CurveData, plans: Sequence[Plan], draws: int, rng: np.random.Generator
+               ) -> list[Array]:
+        """What each plan releases, (repeats, draws) each."""
+        votes, noise = rng.spawn(2)
+        laplace = _laplace_sums(self._parts(*_per_server(data)), data.n_repeats, draws, noise)
+        places = self._elect(data, plans, draws, votes)
+        return [self._averages(data, plan.places, place)
+                + self.reach(plan.places, data.facts) / self._total(data.sizes)
+                * (laplace @ (1 / plan.measure))
+                for plan, place in zip(plans, places, strict=True)]
+
+    def _heard(self, data: CurveData, plan: Plan, votes: Array | None, averages: Array) -> Array:
+        """The mean from numbers that a listener has added the noise to: (repeats, 1)."""
+        groups = self.groups(data)
+        means: Array = np.einsum("p,rip->ri", groups / groups.sum(), averages)
+        chosen = np.zeros((data.n_repeats, 1), int)
+        if votes is not None:
+            chosen = np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH)
+        return np.asarray(np.take_along_axis(means, chosen, axis=1))
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The mean itself.
@@ -266,20 +289,24 @@ class UnivariateMean(Mechanism):
         first[0] = float(self._is_central)
         return first
 
-    def _show(self, data: CurveData, plan: Plan) -> None:
-        """Show an audit what noise is added to, part by part, because only sums are computed."""
+    def _show(self, data: CurveData, plan: Plan) -> tuple[Array | None, Array | None]:
+        """Show a listener what noise is added to, part by part, because only sums are computed.
+
+        Votes and averages with noise come back from one that adds it itself.
+        """
+        votes = None
         if self.setting == "none" or not transcript.is_overheard():
-            return
+            return None, None
         if plan.places > 1:
-            transcript.summed("place", *self._shown_votes(data, plan))
+            votes = transcript.summed("place", *self._shown_votes(data, plan))
         measure = np.broadcast_to(plan.measure[0], self.groups(data).shape)
         if self._is_local or self.setting == "site":
             people, items = (count.astype(int) for count in _per_server(data))
             each = self._parts(people, items).astype(int)
             measure = np.repeat(plan.measure, each)
         scales = self.reach(plan.places, data.facts) / (self.groups(data) * measure)
-        transcript.summed("average", self.sent(data, plan.places).swapaxes(1, 2), "laplace",
-                          math.sqrt(2) * scales)
+        return votes, transcript.summed("average", self.sent(data, plan.places).swapaxes(1, 2),
+                                        "laplace", math.sqrt(2) * scales)
 
     def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, str, Array]:
         """Ballots, or their sums at one centre, the law of their noise and its deviation."""
@@ -421,7 +448,14 @@ class UnivariateMean(Mechanism):
               asked: Budget) -> Spend:
         return Spend(what=what, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
                      count=count, composition="parallel" if self._is_local else "sequential",
-                     asked=asked, why=self._why(what), epsilon=float(epsilon))
+                     asked=asked, why=self._why(what), epsilon=float(epsilon),
+                     unit="person" if self._is_by_person else "number",
+                     norm="ℓ1" if what == "place" else "|·|", noise=self._law(what))
+
+    def _law(self, what: str) -> str:
+        if self.setting == "none":
+            return "none"
+        return "bits" if what == "place" and not self._is_central else "laplace"
 
     def _why(self, what: str) -> str:
         if self.setting == "none":

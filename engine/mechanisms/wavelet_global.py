@@ -479,6 +479,7 @@ def _ledger(scales: Array, exact: Array, budgets: tuple[Budget, ...], basis: Wav
         what="noisy wavelet coefficients", server=s, sensitivity=(float(exact[s]),),
         mu=float(exact[s] / scales[s]) if scales[s] > 0 else math.inf,
         noise_scale=(float(scales[s]),), count=1, composition="sequential", asked=budget,
+        unit="reading", norm="weighted ℓ2", noise="gaussian",
         why=(f"One message of {basis.size} numbers; every reading is in it once, so the whole "
              "budget is spent on it."))
         for s, budget in enumerate(budgets))

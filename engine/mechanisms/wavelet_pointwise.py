@@ -420,5 +420,6 @@ def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
             what="noisy values at the points", server=s, sensitivity=(float(exact[s]),),
             mu=None if pure else ratio, epsilon=ratio if pure else None, asked=budget,
             noise_scale=(float(scales[s]),), count=1, composition="sequential",
+            unit="reading", norm="ℓ1" if pure else "ℓ2", noise="laplace" if pure else "gaussian",
             why=f"One message; every reading is in it once. {_WHY[kind]}"))
     return tuple(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -123,5 +124,5 @@ def _largest_n(p: Point) -> Array:
 
 def _largest_epsilon(p: Point) -> Array:
     """The ε at which e^x/x = n for x = Sε² ≥ 1: x = −W₋₁(−1/n); 0 for n < e, where none does."""
-    x = np.where(p["n"] >= np.e, -lambertw(-1 / np.maximum(p["n"], np.e), -1).real, 0.0)
+    x = np.where(p["n"] >= math.e, -lambertw(-1 / np.maximum(p["n"], math.e), -1).real, 0.0)
     return np.asarray(np.sqrt(x / p["S"]))

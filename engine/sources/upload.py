@@ -50,6 +50,7 @@ _WHAT = {"id": "who a row belongs to", "time": "when a reading was taken",
          "value": "what was measured"}
 _PUBLIC_SEED = 20_240_601  # of the order of curves: any fixed number that everybody knows
 _LARGEST = 1e100  # so that a range, its square and sums of squares stay finite
+_MARKS_OF_MARKUP = "[]<>*_`$~:|#\\{}"
 _RAGGED = 10  # longest over median number of readings from which a note is made
 _ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
              ("control", "treated"))  # words for 0 and 1, the same whatever a file holds
@@ -265,7 +266,8 @@ def _check_single(counts: Integers) -> None:
         raise InputError(
             f"{several:,} of {len(counts):,} people have several readings.", field="id",
             hint="Here every person gives one. Keep one reading of each, by a rule that does not "
-            "look at the values, such as the first visit; or show whole curves on Explore.")
+            "look at the values, such as the first visit; or show whole curves on Explore; or take "
+            "every row for another person, and state beside the odds how many one person has.")
 
 
 def _outside(numbers: Array, low: float, high: float) -> int:
@@ -291,7 +293,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
         a lowest bound is not below its highest, or there are more than `MOST_COVARIATES` covariates
         or one of them twice.
     """
-    chosen: dict[str, Any] = {name: word for name, word in words.items() if word}
+    chosen = stated_words(words)
     value = chosen.get("value_name", "value").lower()
     time, person = chosen.get("time_name", "time").lower(), chosen.get("person", "person")
     lowest, highest = _stated(
@@ -306,6 +308,23 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     return PublicFacts(kind="upload", name=name, origin=stated_origin(origin),
                        value_low=lowest, value_high=highest, time_low=first, time_high=last,
                        covariates=ranges, reading_sd=spread, **chosen)
+
+
+def stated_words(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What things are called, without those that were left empty.
+
+    These words stand in sentences on every page, where some signs would act as markup.
+
+    Raises
+    ------
+    InputError
+        If a word holds one of them.
+    """
+    for name, word in words.items():
+        if isinstance(word, str) and set(word) & set(_MARKS_OF_MARKUP):
+            raise InputError(f"“{shortened(word)}” cannot be a name or a unit here.", field=name,
+                             hint=f"Leave out the signs {' '.join(_MARKS_OF_MARKUP)}.")
+    return {name: word for name, word in words.items() if word}
 
 
 def stated_origin(origin: str) -> str:
@@ -364,6 +383,7 @@ def stated_range(stated: StatedCovariate | Covariate, person: str) -> Covariate:
     InputError
         If an end is missing or not finite, or the lowest is not below the highest.
     """
+    stated_words({"unit": stated.unit})
     low, high = _stated(
         "covariate", (stated.low, stated.high),
         f"the lowest and highest possible “{shortened(stated.name)}”",

@@ -29,6 +29,7 @@ from engine.sources.upload import (
     stated_origin,
     stated_range,
     stated_spread,
+    stated_words,
 )
 from engine.tables import Table, column_key, counted, listed, shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
@@ -216,7 +217,7 @@ def declare_rows(task: str, features: Sequence[StatedCovariate], origin: str,
         missing or makes no sense.
     """
     check_columns(task, [feature.name for feature in features])
-    chosen: dict[str, Any] = {name: word for name, word in words.items() if word}
+    chosen = stated_words(words)
     person = chosen.get("person", "person")
     ranges = tuple(stated_range(feature, person) for feature in features)
     if task != DENSITY.key:

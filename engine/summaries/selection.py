@@ -62,6 +62,13 @@ class Selection:
             raise InputError("Only for the mean of curves can the smoothing be chosen on the data.",
                              field="selection_rule", hint="Choose the formula.")
 
+    def why_not_published(self, budget: Budget) -> str:
+        """A choice made on the curves is not hardened."""
+        if self.selection_rule == "formula":
+            return super().why_not_published(budget)  # type: ignore[misc]
+        return ("The smoothing is chosen on the curves, and that choice has no hardened sampler. "
+                "Choose it by formula.")
+
     def candidates(self, usual: float) -> tuple[float, ...]:
         """Weights of the penalty to choose from: a tenth to ten times the usual one."""
         if self.selection_rule == "formula":
@@ -83,6 +90,7 @@ class Selection:
         return (Spend(
             what="the choice of the smoothing", server=server, mu=None, sensitivity=(1.0,),
             noise_scale=(2 / epsilon,), count=1, composition="sequential", asked=budget,
+            unit="curve", norm="ℓ∞", noise="choice" if paid else "none",
             why="The best of noisy scores on curves that were held out." if paid else
             "Chosen on the curves without protection: the release is not private.",
             epsilon=epsilon),)

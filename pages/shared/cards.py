@@ -25,20 +25,18 @@ from engine.feasibility import Feasibility
 from engine.figures import cards as figures
 from engine.figures import error_curve
 from engine.figures.theme import Chart
-from engine.mechanisms import Mechanism
+from engine.mechanisms import Mechanism, mechanisms
 from engine.preview import Preview
 from engine.rates import rates
 from engine.sources import Source
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Array, Budget, PublicFacts, Spend
-from pages.shared import code_fold, controls, layout, run, settings
+from pages.shared import code_fold, layout, odds_card, odometer, run, settings
 from pages.shared import components as pieces
 
 _PICTURE = settings.PICTURE
-_WEAK_FROM = 4.0
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
-_FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
 
 
 class Scene:
@@ -88,8 +86,7 @@ class Scene:
 
     @cached_property
     def odds(self) -> list[risk.Odds]:
-        return [odds_of(mu, budget)
-                for mu, budget in zip(self.shown.mus, self.shown.budgets, strict=True)]
+        return [odds_card.of(spends) for spends in self.shown.spends]
 
     @cached_property
     def errors_in_words(self) -> list[str]:
@@ -105,11 +102,6 @@ class Scene:
         n = self.shown.data.n_curves
         return [_verdict(self.facts, found, budget, n) for found, budget in
                 zip(self.shown.feasibility, self.shown.budgets, strict=True)]
-
-
-def odds_of(mu: float, budget: Budget, first_guess: float = 0.5) -> risk.Odds:
-    """From the noise, or from the budget alone where the noise is not of Gaussian type."""
-    return risk.odds(None if np.isnan(mu) else float(mu), budget, first_guess)
 
 
 def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_curves: int
@@ -130,11 +122,13 @@ def strip(scene: Scene) -> None:
     """What is protected, the odds and the error; follows the slider in the browser."""
     facts = scene.facts
     pieces.strip(
-        fact_chips(facts),
-        [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e, b.epsilon >= _WEAK_FROM)
+        [*fact_chips(facts), *odds_card.chips(facts)],
+        [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e,
+                         max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
          for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
         scene.at, person=facts.person, rev=scene.rev, pure=scene.budget.is_pure,
         link=not scene.own)
+    odometer.line(scene.source)
 
 
 def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
@@ -146,16 +140,19 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
 
 
 def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
-                unit: tuple[str, str] | None = None, highest: float = 0.0) -> None:
+                unit: tuple[str, str] | None = None, held: str = "curve", highest: float = 0.0
+                ) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is what is protected and its tooltip, where it is not a whole curve; `highest` the
-    largest ε, from 4 on called weak.
+    `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun;
+    `highest` is the largest ε, from 4 on called weak.
     """
     chips = fact_chips(facts)
     if unit is not None:
         chips[1] = pieces.Chip(*unit, "blue", "shield")
-    pieces.strip(chips, [pieces.Budgeted(budget, odds, error, highest >= _WEAK_FROM)], 0,
+    if odds:
+        chips += odds_card.chips(facts, held)
+    pieces.strip(chips, [pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)], 0,
                  person=facts.person, rev=st.session_state.rev, link=facts.kind != "upload",
                  key=key)
 
@@ -171,9 +168,18 @@ def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
     return wording.unit_tag(facts)
 
 
+def held_in(task: str) -> str:
+    """The noun of what one person has in a task."""
+    if task == WAVELET_REGRESSION.key:
+        return "reading"
+    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
+        return "row"
+    return "record" if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key) else "curve"
+
+
 def by_budget_alone(budget: Budget) -> str:
     """The odds that a budget allows, whatever the noise; for pages without one release."""
-    return f"{wording.odds_short(odds_of(np.nan, budget))} by ε alone"
+    return f"{wording.odds_short(risk.odds(None, budget))} by ε alone"
 
 
 def promise(spends: Sequence[Spend], asked: Budget) -> None:
@@ -208,36 +214,6 @@ def picture(scene: Scene) -> None:
 
 
 # -- the cards ------------------------------------------------------------------------------
-
-
-def odds(facts: PublicFacts, mu: float, budget: Budget, held: str = "curve") -> None:
-    """What an attacker could find out about one person; `mu` is NaN where noise is not Gaussian.
-
-    `held` is what a person has: a curve or a single reading.
-    """
-    person, at = facts.person, odds_of(mu, budget)
-    with st.container(border=True):
-        st.subheader(f"Odds for one {person}", anchor=False)
-        st.markdown(wording.odds_main(at, person, held))
-        draw(figures.odds(at.right, person, layout.theme()), "odds", 86)
-        st.markdown(f":small[{wording.odds_key(at)}]")
-        if at.budget.epsilon >= _WEAK_FROM:
-            st.warning(wording.weak(at, person), icon=":material/warning:")
-        with layout.fold("Why, and for a careful attacker", "why") as is_open:
-            if is_open:
-                _careful_attacker(facts, mu, budget)
-
-
-def _careful_attacker(facts: PublicFacts, mu: float, budget: Budget) -> None:
-    plain = odds_of(mu, budget)
-    st.markdown(wording.odds_careful(plain))
-    st.markdown(wording.odds_why(plain))
-    guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
-                          "10 in 100")
-    at = odds_of(mu, budget, _FIRST_GUESSES[guess])
-    st.markdown(wording.odds_flagged(at, facts.people))
-    st.markdown(wording.not_covered(facts))
-    st.markdown(wording.delta_explained(budget.delta))
 
 
 def refused(scene: Scene) -> None:
@@ -303,6 +279,7 @@ def budgets(scene: Scene) -> None:
             here, typical = scene.budget.epsilon, float(scene.typical[scene.at])
             st.markdown(wording.compared(typical, {m.label: float(m.errors[scene.at])
                                                    for m in others}))
+            st.markdown(wording.two_kinds(_deltas(scene, own, others)))
             st.markdown(wording.budget_ratio(facts, here, typical, study.floor,
                                              _at(scene, here / 2), _at(scene, here * 2)))
         st.markdown(wording.enough(*_enough(scene)))
@@ -316,6 +293,15 @@ def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]
     found = run.other_methods(scene.source, now.mechanism, budgets, now.seed)
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
     return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.typical), others
+
+
+def _deltas(scene: Scene, own: error_curve.Method, others: Sequence[error_curve.Method]
+            ) -> dict[str, float]:
+    """δ of every method of the chart; the others have the usual one where they need one."""
+    usual = settings.chosen_delta(scene.source)
+    return {own.label: scene.budget.delta} | {
+        other.label: 0.0 if mechanisms.get(other.key).guarantee == "pure" else usual
+        for other in others if np.isfinite(other.errors[scene.at])}
 
 
 def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Method:
@@ -424,6 +410,7 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
     """What one release would spend, line by line, and why the total is what it is."""
     st.dataframe(pd.DataFrame([_line(spend) for spend in spends]), hide_index=True)
     st.markdown(spends[0].why)
+    st.markdown(wording.how_added(accounting.by_server(spends).values()))
     proved = accounting.guarantees(spends)
     if len(proved) == 1:
         st.markdown(wording.total(proved[0], accounting.total_mu(spends)))
@@ -432,6 +419,7 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
             {"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
              "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)]),
             hide_index=True)
+    _of_several(spends)
     promise(spends, asked)
     given = max(budget.epsilon for budget in proved)
     if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * asked.epsilon:
@@ -439,13 +427,25 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
 
 
 def _line(spend: Spend) -> dict[str, object]:
-    """One line of the ledger; one without a μ has a ρ, or a pure ε, of its own."""
+    """One line of the ledger; one without a μ has a ρ, or a pure ε, of its own.
+
+    Neighbours, norm and law of the noise are as in `Spend`.
+    """
     costs = {"μ": spend.mu, "ρ": spend.rho, "ε": spend.epsilon}
     sign, cost = next((sign, cost) for sign, cost in costs.items() if cost is not None)
     return {"site": spend.server + 1, "what leaves it": spend.what, "how often": spend.count,
             f"{sign} of each": float(f"{cost:.4g}"), "adds up": spend.composition,
-            "moved at most by": f"{spend.sensitivity[0]:.4g}",
-            "noise": f"{spend.noise_scale[0]:.4g}"}
+            "neighbours": f"{spend.relation} {spend.unit}".strip(),
+            "moved at most by": f"{spend.sensitivity[0]:.4g}", "in the norm": spend.norm,
+            "noise": f"{spend.noise_scale[0]:.4g}", "law": wording.LAWS.get(spend.noise, "")}
+
+
+def _of_several(spends: Sequence[Spend]) -> None:
+    """What the same lines cost a person with several protected units, where odds are about them."""
+    count = settings.current().group
+    if count > 1:
+        several = accounting.guarantees(accounting.for_group(spends, count))
+        st.markdown(wording.ledger_of_several(count, spends[0].unit, several))
 
 
 def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:

@@ -16,7 +16,7 @@ from engine.figures import coefficients as figures
 from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
-from pages.shared import cards, code_fold, controls, layout, run, settings
+from pages.shared import cards, code_fold, controls, layout, odds_card, odometer, run, settings
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
@@ -81,11 +81,12 @@ def own_curves() -> None:
 
 
 def strip(view: View) -> None:
-    odds = cards.odds_of(view.shown.mu, view.budget)
+    odds = odds_card.of(view.shown.spends)
     typical = "" if view.shown.is_refused else wording.with_unit(
         wording.number(words.total(view.shown.typical)), view.facts.value_unit)
     cards.fixed_strip(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
                       wording.odds_short(odds), typical, highest=view.budget.epsilon)
+    odometer.line(settings.source(TASK))
 
 
 def promise(view: View) -> None:
@@ -144,7 +145,7 @@ def errors(view: View) -> None:
 
 
 def odds(view: View) -> None:
-    cards.odds(view.facts, view.shown.mu, view.budget)
+    odds_card.card(view.facts, view.shown.spends, view.shown.data.sizes)
     st.markdown(words.protects(view.facts))
 
 

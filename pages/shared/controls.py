@@ -189,6 +189,10 @@ def all_changed(task: str = settings.TASK) -> list[str]:
         out.append(f"δ {now.delta:g} (usual 1/n²)")
     if now.seed != settings.Settings().seed:
         out.append(f"Seed {now.seed}")
+    if now.group > 1:
+        out.append(f"Odds for {now.group} together (usual 1)")
+    if now.population is not None and not settings.uploaded(task):
+        out.append(f"Secret sample of {now.population:,}, as declared")
     return out
 
 

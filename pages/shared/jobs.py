@@ -19,7 +19,7 @@ import threading
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -142,6 +142,7 @@ class Job:
             if self.state == only_from:
                 self.state, self._task, self._ended = state, b"", time.monotonic()
                 self._over.set()
+                _log.info("job %s: %s", self.key, state)
 
     def _take(self, kind: str, payload: Any) -> None:
         """Note one message of the worker."""
@@ -197,6 +198,12 @@ class Jobs:
                 self._enqueue(job)
             self._kept.move_to_end(key)
             return job
+
+    def forget(self, job: Job) -> None:
+        """Keep nothing of a job that has ended."""
+        with self._lock:
+            if self._kept.get(job.key) is job and not job.live:
+                del self._kept[job.key]
 
     def close(self) -> None:
         """End all jobs and all workers, for good."""
@@ -278,6 +285,21 @@ def _turn(job: Job, worker: Worker) -> None:
 
 
 # -- what runs in the worker ----------------------------------------------------------------
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    """A target that runs any function: a generator with its parts, another without."""
+    result = function(*arguments)
+    return (yield from result) if isinstance(result, Iterator) else result
+
+
+def parts(function: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[Any]:
+    """A target whose result is the list of the parts that a generator gives."""
+    given = []
+    for part in function(*arguments):
+        given.append(part)
+        yield part
+    return given
 
 
 def _answer(pipe: Connection, task: bytes) -> None:

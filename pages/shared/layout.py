@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from engine import wording
 from engine.errors import InputError
 from engine.figures.theme import Chart, Theme
 from pages.shared import settings
@@ -76,8 +77,9 @@ def empty(text: str) -> None:
 def link_problems() -> None:
     """What a link asked for in vain."""
     for name in st.session_state.get("link_problems", []):
-        st.warning(f"**The link asked for something this page does not have ({name[:40]}).** The "
-                   "usual value is shown instead.".replace("$", "\\$"), icon=":material/link_off:")
+        st.warning("**The link asked for something this page does not have "
+                   f"({wording.escape(name[:40])}).** The usual value is shown instead.",
+                   icon=":material/link_off:")
 
 
 def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
@@ -129,4 +131,5 @@ def reset() -> None:
 
     now, usual = settings.current(), settings.Settings()
     settings.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
-                    delta=usual.delta, seed=usual.seed)
+                    delta=usual.delta, seed=usual.seed, group=usual.group,
+                    population=usual.population)

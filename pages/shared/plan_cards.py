@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +17,7 @@ from engine.figures import plan as figures
 from engine.figures.theme import Chart
 from engine.planner import Answer, Setting, bounds, usual_target
 from engine.types import Budget, PublicFacts
-from pages.shared import cards, code_fold, controls, layout, run, settings
+from pages.shared import cards, code_fold, controls, layout, odometer, run, settings
 from pages.shared import components as pieces
 
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
@@ -53,7 +54,8 @@ def strip(view: View, found: Answer | None) -> None:
     if found is not None and given is not None:
         error = wording.with_unit(wording.number(found.reached.error), view.facts.value_unit)
         cards.fixed_strip(view.facts, wording.budget_chip(given.asked), "plan_strip_found",
-                          wording.odds_short(given.odds), error, highest=given.asked.epsilon)
+                          wording.odds_short(given.for_group(view.now.group).odds), error,
+                          highest=given.asked.epsilon)
         return
     budget = Budget(view.now.epsilon, settings.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
@@ -63,6 +65,7 @@ def strip(view: View, found: Answer | None) -> None:
 
 def question(view: View) -> None:
     """One sentence with blanks; the open one is found."""
+    odometer.line(view.source)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
               "error": "error"}
@@ -146,6 +149,7 @@ def verdict(view: View, found: Answer) -> None:
 def answer(view: View, found: Answer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
     if found.is_possible and found.protection is not None:
+        found = replace(found, protection=found.protection.for_group(view.now.group))
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False)
             st.markdown(wording.odds_main(found.protection.odds, view.facts.person))

@@ -128,7 +128,8 @@ def strip(view: View) -> None:
         odds = wording.odds_short(scene.odds[scene.at])
         error = scene.errors_in_words[scene.at]
     cards.fixed_strip(view.facts, wording.budget_chip(budget), "rates_strip", odds, error,
-                      cards.unit_of(view.task, view.facts), budget.epsilon)
+                      cards.unit_of(view.task, view.facts), cards.held_in(view.task),
+                      budget.epsilon)
 
 
 def choices(view: View) -> None:
@@ -283,7 +284,7 @@ def practice(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with right:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
-                    f"fresh data sets each, by *{setting.mechanism.label.lower()}*.")
+                    f"fresh data sets each, by *{wording.uncapital(setting.mechanism.label)}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
             job = begin(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
                         view.now.seed, total=len(values))

@@ -20,7 +20,17 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, code_fold, controls, layout, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    code_fold,
+    controls,
+    layout,
+    odds_card,
+    odometer,
+    run,
+    settings,
+    upload_panel,
+)
 
 TASK = WAVELET_REGRESSION.key
 _OWN = "Your own network"
@@ -43,12 +53,9 @@ class View:
         return self.facts.kind == "upload"
 
     @property
-    def weakest(self) -> tuple[float, Budget]:
-        """μ and the budget of the site whose people are protected least."""
-        lines = accounting.by_server(self.shown.spends)
-        mus = {s: accounting.total_mu(own) for s, own in lines.items()}
-        first = max(mus, key=mus.__getitem__)
-        return mus[first], lines[first][0].asked
+    def weakest(self) -> Budget:
+        """The budget asked for at the site whose people are protected least."""
+        return accounting.weakest(self.shown.spends)[0].asked
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
              picked: Callable[[float], None] | None = None) -> None:
@@ -96,15 +103,15 @@ def look() -> View | None:
 
 
 def strip(view: View) -> None:
-    mu, asked = view.weakest
     error = "" if view.shown.is_refused or view.own else wording.number(view.shown.typical)
     cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
-                      wording.odds_short(cards.odds_of(mu, asked)), error, words.UNIT,
-                      max(group.epsilon for group in view.network.groups))
+                      wording.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
+                      "reading", max(group.epsilon for group in view.network.groups))
+    odometer.line(_source())
 
 
 def promise(view: View) -> None:
-    cards.promise(view.shown.spends, view.weakest[1])
+    cards.promise(view.shown.spends, view.weakest)
     caution = view.mechanism.caution(view.facts)
     if caution:
         st.warning(caution, icon=":material/warning:")
@@ -245,8 +252,7 @@ def accuracy(view: View) -> None:
                 view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
                           "split", 44)
                 st.markdown(words.largest(view.shown.risk))
-    mu, asked = view.weakest
-    cards.odds(view.facts, mu, asked, "reading")
+    odds_card.card(view.facts, view.shown.spends, view.network.source(view.source).sizes)
 
 
 def levels(view: View) -> None:
@@ -386,7 +392,7 @@ def slopes() -> None:
 
 
 def ledger(view: View) -> None:
-    cards.ledger(view.shown.spends, view.weakest[1])
+    cards.ledger(view.shown.spends, view.weakest)
 
 
 def formula(view: View) -> None:

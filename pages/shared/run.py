@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections import OrderedDict
 from collections.abc import Callable, MutableMapping, Sequence
-from functools import partial
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,10 @@ from engine import (
     feasible_smoothness,
     planner,
     preview,
+    published,
     regression_view,
+    release,
+    reuse,
     sites,
     sparse_interval_view,
     sparse_mean_view,
@@ -26,7 +28,9 @@ from engine import (
     wavelet_slopes,
 )
 from engine import holdout as protocol
+from engine.data_content import content_of
 from engine.identity import digest
+from engine.lessons import Worked, work
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.sparse_inference import SparseInference
@@ -36,8 +40,11 @@ from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
+from pages.shared import jobs
+from pages.shared.computing import computed, use_workers
 from pages.shared.settings import TASK, Settings, steps_of
 
+REUSED = reuse.SOURCE  # whose average is published twice
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 4
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
@@ -45,10 +52,13 @@ _MOST_DRAWN_KEPT = 4  # drawn curves of such tables, up to some ten megabytes
 
 
 class Store:
-    """A small cache of results by digest that forgets what was not used for longest."""
+    """A small cache of results by digest that forgets what was not used for longest.
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    `owner` names the visitor whose results alone it holds; nothing is shared with that name.
+    """
+
+    def __init__(self, limit: int, owner: str = "") -> None:
+        self._limit, self.owner = limit, owner
         self._kept: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -74,119 +84,129 @@ def _store(source: Source) -> Store:
     if source.facts.kind != "upload":
         return _SHARED
     state: MutableMapping[Any, Any] = st.session_state
-    return state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR))
+    return state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR, uuid.uuid4().hex))
+
+
+def _result(store: Store, key: str, function: Callable[..., Any], *arguments: Any,
+            shown: Callable[[int], None] = lambda done: None) -> Any:
+    """What a function of the engine returns: kept, or else computed in a worker."""
+    return store.get(key, lambda: computed(key + store.owner, function, *arguments, shown=shown))
 
 
 def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
             epsilons: tuple[float, ...]) -> preview.Preview:
     """Everything the picture shows, at every step of the slider and at an ε of one's own."""
     store, key = _store(source), digest((source, mechanism, delta, seed))
-    steps = store.get(key, lambda: preview.preview(source, mechanism, delta, seed))
+    steps = _result(store, key, preview.preview, source, mechanism, delta, seed)
     for own in set(epsilons) - set(preview.EPSILON_STEPS):
-        steps = store.get(digest((key, own)), partial(
-            preview.with_own_budget, steps, source, mechanism, seed, own))
+        steps = _result(store, digest((key, own)), preview.with_own_budget,
+                        steps, source, mechanism, seed, own)
     return steps
+
+
+def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
+    """What publishing would cost, from public facts alone."""
+    key = digest(("quote", source, mechanism, budget))
+    return _store(source).get(key, lambda: published.quote(source, mechanism, budget))
+
+
+def content(source: Source) -> bytes:
+    """The hash by which the ledger knows these data."""
+    return _store(source).get(digest(("content", source)), lambda: content_of(source))
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
                ) -> dict[str, Any]:
     """What doubling people, readings or ε would do to the error, at every budget."""
     key = digest(("doubled", source, mechanism, budgets, seed))
-    return _store(source).get(
-        key, lambda: preview.if_doubled(source, mechanism, budgets, seed))
+    return _result(_store(source), key, preview.if_doubled, source, mechanism, budgets, seed)
 
 
 def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int,
                   task: str = TASK) -> dict[str, tuple[Mechanism, Any]]:
     """The typical errors of the other methods, at every budget."""
     key = digest(("others", task, source, mechanism, budgets, seed))
-    return _store(source).get(
-        key, lambda: preview.other_methods(task, source, mechanism, budgets, seed))
+    return _result(_store(source), key,
+                   preview.other_methods, task, source, mechanism, budgets, seed)
 
 
 def coefficients(source: Source, mechanism: Mechanism, budget: Budget, seed: int
                  ) -> coefficient_view.CoefficientView:
     """Coefficient functions with their possible releases at one budget."""
     key = digest(("coefficients", source, mechanism, budget, seed))
-    return _store(source).get(
-        key, lambda: coefficient_view.coefficient_view(source, mechanism, budget, seed))
+    return _result(_store(source), key,
+                   coefficient_view.coefficient_view, source, mechanism, budget, seed)
 
 
 def coefficient_errors(source: Source, mechanism: Mechanism, delta: float, seed: int) -> Any:
     """Typical errors of coefficient functions at a few budgets: (budgets, functions)."""
     key = digest(("coefficient errors", source, mechanism, delta, seed))
-    return _store(source).get(
-        key, lambda: coefficient_view.errors_over_budgets(source, mechanism, delta, seed))
+    return _result(_store(source), key,
+                   coefficient_view.errors_over_budgets, source, mechanism, delta, seed)
 
 
 def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, seed: int
             ) -> summary_view.SummaryView:
     """A whole function in every way that serves the task."""
     key = digest(("summary", task, source, mechanism, budget, seed))
-    return _store(source).get(
-        key, lambda: summary_view.summary_view(source, mechanism, task, budget, seed))
+    return _result(_store(source), key,
+                   summary_view.summary_view, source, mechanism, task, budget, seed)
 
 
 def sparse(source: Source, mechanism: SparseRegression, budget: Budget, seed: int
            ) -> sparse_view.SparseView:
     """Few coefficients among many, from rows on several machines."""
     key = digest(("sparse", source, mechanism, budget, seed))
-    return _store(source).get(
-        key, lambda: sparse_view.sparse_view(source, mechanism, budget, seed))
+    return _result(_store(source), key, sparse_view.sparse_view, source, mechanism, budget, seed)
 
 
 def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed: int
                  ) -> sparse_view.Lines:
     """Their errors at several budgets."""
     key = digest(("sparse lines", source, mechanism, delta, seed))
-    return _store(source).get(
-        key, lambda: sparse_view.over_budgets(source, mechanism, delta, seed))
+    return _result(_store(source), key, sparse_view.over_budgets, source, mechanism, delta, seed)
 
 
 def sparse_intervals(source: Source, mechanism: SparseInference, budget: Budget, seed: int
                      ) -> sparse_interval_view.IntervalView:
     """One release with its limits."""
     key = digest(("sparse intervals", source, mechanism, budget, seed))
-    return _store(source).get(
-        key, lambda: sparse_interval_view.interval_view(source, mechanism, budget, seed))
+    return _result(_store(source), key,
+                   sparse_interval_view.interval_view, source, mechanism, budget, seed)
 
 
 def sparse_coverage(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int
                     ) -> sparse_interval_view.CoverageStudy:
     """How often such limits hold."""
     key = digest(("sparse coverage", source, mechanism, budget, seed))
-    return _SHARED.get(
-        key, lambda: sparse_interval_view.coverage_study(source, mechanism, budget, seed))
+    return _result(_SHARED, key,
+                   sparse_interval_view.coverage_study, source, mechanism, budget, seed)
 
 
 def sparse_machines(source: SparseRows, budget: Budget, seed: int
                     ) -> sparse_interval_view.Machines:
     """Machines that differ, fitted in three ways."""
     key = digest(("sparse machines", source, budget, seed))
-    return _SHARED.get(key, lambda: sparse_interval_view.machines(source, budget, seed))
+    return _result(_SHARED, key, sparse_interval_view.machines, source, budget, seed)
 
 
 def sparse_trust(name: str, values: tuple[float, ...]) -> tuple[Any, Any, Any]:
     """Errors of sparse means along one size, those at usual sizes, and the rates there."""
-    usual = sparse_mean_view.Setting()
-    return _SHARED.get(digest(("trust", name, values)), lambda: (
-        sparse_mean_view.along(usual, name, values, 5), sparse_mean_view.simulated(usual, 5),
-        sparse_mean_view.rates_of(usual)))
+    return _result(_SHARED, digest(("trust", name, values)), sparse_mean_view.trust, name, values)
 
 
 def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smoothness.GridSweep:
     """The sensitivity of n records on finer and finer grids."""
     key = digest(("by grid", mechanism, n, dimension))
-    return _SHARED.get(
-        key, lambda: feasible_smoothness.sensitivity_by_grid(mechanism, n, dimension))
+    return _result(_SHARED, key, feasible_smoothness.sensitivity_by_grid, mechanism, n, dimension)
 
 
 def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int
                        ) -> coefficient_view.CostOfCovariates:
     """What each further covariate costs."""
     key = digest(("cost of covariates", source, mechanism, budget, seed))
-    return _store(source).get(
-        key, lambda: coefficient_view.cost_of_covariates(source, mechanism, budget, seed))
+    return _result(_store(source), key,
+                   coefficient_view.cost_of_covariates, source, mechanism, budget, seed)
 
 
 def holdout(source: Source, mechanism: Mechanism, delta: float, seed: int
@@ -194,67 +214,63 @@ def holdout(source: Source, mechanism: Mechanism, delta: float, seed: int
     """A third of the curves against releases of the others, at the budgets of the paper."""
     budgets = tuple(Budget(epsilon, delta) for epsilon in protocol.PAPER_EPSILONS)
     key = digest(("holdout", source, mechanism, budgets, seed))
-    return _store(source).get(
-        key, lambda: protocol.holdout_study(source, mechanism, budgets, seed))
+    return _result(_store(source), key, protocol.holdout_study, source, mechanism, budgets, seed)
 
 
 def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: int
                   ) -> protocol.ReleaseRange:
     """Many runs on all curves at one budget."""
     key = digest(("runs", source, mechanism, budget, seed))
-    return _store(source).get(
-        key, lambda: protocol.release_range(source, mechanism, (budget,), seed))
+    return _result(_store(source), key, protocol.release_range, source, mechanism, (budget,), seed)
 
 
 def regression(source: regression_view.Readings, mechanism: WaveletGlobal,
                network: regression_view.Network, seed: int) -> regression_view.RegressionView:
     """The curve that sites would publish from single readings."""
     key = digest(("regression", source, mechanism, network, seed))
-    return _store(source).get(
-        key, lambda: regression_view.regression_view(source, mechanism, network, seed))
+    return _result(_store(source), key,
+                   regression_view.regression_view, source, mechanism, network, seed)
 
 
 def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal,
                   network: regression_view.Network) -> regression_view.ByLevel:
     """Its exact error at every level."""
     key = digest(("levels", source, mechanism, network))
-    return _SHARED.get(key, lambda: regression_view.risk_by_level(source, mechanism, network))
+    return _result(_SHARED, key, regression_view.risk_by_level, source, mechanism, network)
 
 
 def wavelet_slopes_compared() -> dict[str, list[str]]:
     """Slopes of exact errors beside those of the theory."""
-    return _SHARED.get("wavelet slopes", wavelet_slopes.compared)
+    return _result(_SHARED, "wavelet slopes", wavelet_slopes.compared)
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
             shown: Callable[[int], None]) -> planner.Answer:
     """The answer to one question; `shown` is told how many steps are done."""
-    def compute() -> planner.Answer:
-        steps = planner.plan(setting, unknown, target, seed)
-        for done in count(1):
-            try:
-                next(steps)
-            except StopIteration as end:
-                return end.value
-            shown(done)
-        raise AssertionError("a plan ends")
-
     key = digest(("plan", setting, unknown, target if unknown != "error" else 0.0, seed))
-    return _store(setting.source).get(key, compute)
+    return _result(_store(setting.source), key, planner.plan, setting, unknown, target, seed,
+                   shown=shown)
 
 
 def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple[float, ...],
               seed: int, shown: Callable[[int], None]) -> Any:
     """Typical errors over people and ε: (people, epsilons)."""
-    def compute() -> Any:
-        rows = []
-        for row in planner.error_map(setting, people, epsilons, seed):
-            rows.append(row)
-            shown(len(rows))
-        return np.stack(rows)
-
     key = digest(("map", setting, people, epsilons, seed))
-    return _store(setting.source).get(key, compute)
+    rows = _result(_store(setting.source), key, jobs.parts, planner.error_map, setting, people,
+                   epsilons, seed, shown=shown)
+    return np.stack(rows)
+
+
+def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
+    """Two releases of one average, with one draw or with fresh noise."""
+    delta = 1.0 / REUSED.n_curves**2
+    key = digest(("reuse", first, second, seed, is_fresh))
+    return _SHARED.get(key, lambda: reuse.reuse(first, second, delta, seed, is_fresh))
+
+
+def lesson(key: str, seed: int) -> Worked:
+    """A lesson’s picture, numbers and guess for one seed."""
+    return _result(_SHARED, digest(("lesson", key, seed)), work, key, seed)
 
 
 def site_memory(source: Source) -> sites.Memory:
@@ -284,8 +300,9 @@ def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[sites
 def warm_up() -> None:
     """Compute the front page once, so that the first visitor need not wait for it.
 
-    Imports what calibration needs, too, which alone takes two seconds.
+    The workers that compute it import what calibration needs, which alone takes two seconds.
     """
+    use_workers()
     front = Settings()
     delta = 1.0 / front.source.sizes.n_curves**2
     shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))

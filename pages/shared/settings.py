@@ -6,15 +6,17 @@ The address holds one readable parameter, `s`: the settings that differ from the
 
 from __future__ import annotations
 
+import importlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from engine import papers
+from engine import handbook
+from engine.amplification import MOST_PEOPLE
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
@@ -58,6 +60,9 @@ MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
            SPARSE_REGRESSION.key: (("rows_source", "x"), ("rows_mechanism", "y"))}
 # Tasks whose records are rows of numbers.
 OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)
+# Tasks whose records are whole curves.
+OF_CURVES = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key, COVARIANCE.key,
+                       VARYING_COEFFICIENTS.key})
 SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
              VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
@@ -67,19 +72,29 @@ LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
 PICTURE = "picture"  # the key of the live picture
+MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
          "trust": 2, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
          "sparse_less": 2, "sparse_own": 5, "sparse_along": 4}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
 _MOST_FOLDS = 20
+AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
+_WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
 _LONGEST = 4000  # characters of an address that are read
 _PARAMETER = "s"
 _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symbols))
 _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
             "constants": ("fitted", "one"),
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
-            "exhibit": ("", *papers.names())}
+            "part": AUDIT_PARTS, "around": ("small", "screen"), "draw": ("same", "fresh"),
+            "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY), "about": handbook.method_keys(),
+            "presenter": ("off", "on")}
+_EPSILONS = ("epsilon", "again")
+# Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
+_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.audit_view:names",
+          "variant": "engine.broken:names", "limits": "engine.coverage_lab:names",
+          "lesson": "engine.lessons:names"}
 
 
 def _first(shelf: Registry, task: str) -> Any:
@@ -103,8 +118,13 @@ class Settings:
     `sites` is the table of Sites; the sites of a file are never kept here.
     `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
-    belong to Rates, `exhibit` to Reproduce, `unknown` and `target` (None: a seventieth of the range
-    of the values) to Plan.
+    belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
+    `unknown` and `target` (None: a seventieth of the range of the values) to Plan. `part`,
+    `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
+    planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
+    and `presenter` (large type for a class) to Teach.
+    Odds are those of a person with `group` protected units; `population` is the size of the group
+    that a secret random sample was declared to be drawn of, None where nothing was declared.
     `looks` are choices that change a picture or its words alone, as (key, number of the option),
     and `folds` those that are open, both in order.
     """
@@ -144,8 +164,21 @@ class Settings:
     covariance_mechanism: Mechanism = field(default_factory=_USUAL["covariance_mechanism"])
     labels_source: Source = field(default_factory=_USUAL["labels_source"])
     labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
+    group: int = 1
+    population: int | None = None
     rows_source: Source = field(default_factory=_USUAL["rows_source"])
     rows_mechanism: Mechanism = field(default_factory=_USUAL["rows_mechanism"])
+    part: str = AUDIT_PARTS[0]
+    audited: str = ""
+    around: str = "small"
+    variant: str = ""
+    limits: str = "point"
+    again: float = 2.0
+    draw: str = "same"
+    lesson: str = "1"
+    presenter: str = "off"
+    chapter: str = handbook.CHAPTERS[0]
+    about: str = handbook.method_keys()[0]
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
@@ -168,7 +201,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in ("epsilon", "delta", "seed", *_CHOICES, "target", "point"):
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "point", "group",
+                 "population"):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -249,13 +283,13 @@ def _has_a_page(letter: str, cls: Any) -> bool:
 def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Settings:
     """One more setting, or a problem noted."""
     try:
-        if name == "epsilon":
+        if name in _EPSILONS:
             value: Any = checked_epsilon(float(text))
         elif name == "delta":
             value = Budget(1.0, float(text)).delta
         elif name == "seed":
             value = checked_seed(int(text))
-        elif name in _CHOICES and text in _CHOICES[name]:
+        elif text in _choices(name):
             value = text
         elif name == "target":
             value = checked_target(float(text))
@@ -263,6 +297,10 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = _network(text)
         elif name == "point":
             value = checked_point(float(text))
+        elif name == "group":
+            value = checked_group(int(text))
+        elif name == "population":
+            value = checked_population(int(text))
         elif name == "sites":
             value = site_table.rows_of_word(text)
         elif name.startswith("sweep."):
@@ -304,6 +342,14 @@ def _folds(text: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _choices(name: str) -> Sequence[str]:
+    """The words that a setting can be, () for one that is no choice."""
+    if name not in _FOUND:
+        return _CHOICES.get(name, ())
+    module, _, function = _FOUND[name].partition(":")
+    return getattr(importlib.import_module(module), function)()
+
+
 def _network(text: str) -> Network:
     groups = tuple(_group(part) for part in text.split("_"))
     if len(groups) > MOST_KINDS:
@@ -322,6 +368,19 @@ def checked_point(point: float) -> float:
     if not 0 <= point <= 1:
         raise InputError(f"The point must lie between 0 and 1; got {point:g}.", field="point")
     return point
+
+
+def checked_group(count: int) -> int:
+    if not 1 <= count <= MOST_OF_ONE:
+        raise InputError(f"One person has 1 to {MOST_OF_ONE} of them; got {count}.", field="group")
+    return count
+
+
+def checked_population(count: int) -> int:
+    if not 1 < count <= MOST_PEOPLE:
+        raise InputError(f"The larger group has 2 to {MOST_PEOPLE:,} people; got {count}.",
+                         field="population")
+    return count
 
 
 def checked_target(target: float) -> float:
@@ -434,7 +493,8 @@ def save() -> None:
     page = st.session_state.page
     chosen = {"summaries": current().summary, "sweeps": current().sweep.task}
     task = chosen.get(page) or _PAGE_TASKS.get(page, TASK)
-    token = "" if uploaded(task) else encode(st.session_state.settings)
+    own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    token = "" if own else encode(st.session_state.settings)
     st.session_state.written = token
     if st.query_params.get(_PARAMETER, "") == token:
         return
@@ -520,4 +580,4 @@ def chosen_delta(of: Source) -> float:
 
 def usual_delta(of: Source) -> float:
     """1/n²: far below 1/n, at which a method could publish one whole curve and still pass."""
-    return 1.0 / of.sizes.n_curves**2
+    return 1.0 / max(2, of.sizes.n_curves) ** 2  # a single curve would make it 1

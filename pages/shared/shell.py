@@ -10,6 +10,7 @@ from __future__ import annotations
 PAGES = (
     ("", "explore.py", "Explore"),
     ("", "plan.py", "Plan"),
+    ("", "teach.py", "Teach"),
     ("Compare", "sites.py", "Sites"),
     ("Compare", "sweeps.py", "Sweeps"),
     ("Models", "coefficients.py", "Varying coefficients"),
@@ -17,7 +18,11 @@ PAGES = (
     ("Models", "summaries.py", "Summaries"),
     ("Models", "sparse.py", "Sparse regression"),
     ("Check", "rates.py", "Rates"),
+    ("Check", "audit.py", "Audit"),
     ("Check", "reproduce.py", "Reproduce"),
+    ("Publish", "release.py", "Release"),
+    ("Guide", "guide.py", "Guide"),
+    ("Guide", "methods.py", "Method notes"),
 )
 
 if __name__ == "__main__":
@@ -25,7 +30,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import layout, settings
+    from pages.shared import layout, settings, visitors
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -50,7 +55,8 @@ if __name__ == "__main__":
     )
     theme = st.context.theme.type or "light"
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
+    visitors.admit()
     settings.load(page.url_path)
-    with layout.user_errors():  # a fault of ours: a reference to quote, and nothing of the data
+    with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()
     settings.save()

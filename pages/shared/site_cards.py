@@ -24,13 +24,14 @@ from pages.shared import (
     controls,
     holdout_cards,
     layout,
+    odds_card,
+    odometer,
     run,
     settings,
     site_table,
 )
 from pages.shared import components as pieces
 
-_WEAK_FROM = 4.0
 _OWN_TABLE = "Your own table"
 _TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings",
                 "n_visits")
@@ -123,7 +124,8 @@ def solve(view: View) -> None:
         if len(view.rows) < 2 and view.is_fixed:
             raise InputError("These curves are at one site, so there is nothing to compare.",
                              hint="Choose simulated curves, or a file with a column for the site.")
-        view.found = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed)
+        view.found = run.federation(view.source, view.now.mechanism, view.rows, view.now.seed
+                                    ).for_group(view.now.group)
     except InputError as problem:  # such as a method that refuses δ = 0
         view.problem = view.problem or problem
 
@@ -139,9 +141,10 @@ def strip(view: View) -> None:
     odds = error = ""
     if view.found is not None:
         odds, error = site_words.weakest(view.found), site_words.typical(view.found)
-    pieces.strip([source_chip, unit], [pieces.Budgeted(
-        site_words.budgets(view.rows), odds, error, max(included) >= _WEAK_FROM)], 0,
+    pieces.strip([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
+        site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
         person=view.facts.person, rev=st.session_state.rev, link=not view.own, key="sites_strip")
+    odometer.line(settings.source())
 
 
 def choices(view: View) -> None:
@@ -307,6 +310,8 @@ def guarantees(view: View) -> None:
     assert view.found is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
     _numbers(view, site_words.table(view.found))
+    st.markdown(wording.two_kinds({member.row.name: member.guarantee.delta
+                                   for member in view.found.members}))
     st.markdown(":small[Sites do not add up: each holds other people, so a guarantee is what its "
                 "own messages cost, whatever the others do.]")
 

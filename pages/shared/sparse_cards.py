@@ -24,6 +24,8 @@ from pages.shared import (
     code_fold,
     controls,
     layout,
+    odds_card,
+    odometer,
     rows_panel,
     run,
     settings,
@@ -81,8 +83,9 @@ def look() -> View | None:
 def strip(view: View) -> None:
     shown = view.shown
     cards.fixed_strip(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
-                      "sparse_strip", wording.odds_short(cards.odds_of(np.nan, shown.guarantee)),
-                      wording.number(shown.typical), words.UNIT, shown.budget.epsilon)
+                      "sparse_strip", wording.odds_short(odds_card.of(shown.spends)),
+                      wording.number(shown.typical), words.UNIT, "row", shown.budget.epsilon)
+    odometer.line(settings.source(TASK))
 
 
 def choices() -> None:
@@ -131,7 +134,7 @@ def coefficients(view: View) -> None:
 
 
 def odds(view: View) -> None:
-    cards.odds(view.facts, np.nan, view.shown.guarantee, "row")
+    odds_card.card(view.facts, view.shown.spends, view.shown.sizes)
 
 
 def calculator(view: View) -> None:

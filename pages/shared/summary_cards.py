@@ -27,6 +27,8 @@ from pages.shared import (
     code_fold,
     controls,
     layout,
+    odds_card,
+    odometer,
     rows_panel,
     run,
     settings,
@@ -70,15 +72,13 @@ def look() -> View | None:
 
 
 def strip(view: View) -> None:
-    odds = _odds(view) if view.chosen.spends else None
+    odds = odds_card.of(view.chosen.spends) if view.chosen.spends else None
     error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
     cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
                       "" if odds is None else wording.odds_short(odds), error,
-                      cards.unit_of(view.task, view.facts), view.chosen.budget.epsilon)
-
-
-def _odds(view: View):
-    return cards.odds_of(view.chosen.mu, view.chosen.guarantee)
+                      cards.unit_of(view.task, view.facts), cards.held_in(view.task),
+                      view.chosen.budget.epsilon)
+    odometer.line(view.source)
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -236,8 +236,7 @@ def accuracy(view: View) -> None:
 
 def odds(view: View) -> None:
     if view.chosen.spends:
-        held = "record" if view.task in settings.OF_ROWS else "curve"
-        cards.odds(view.facts, view.chosen.mu, view.chosen.guarantee, held)
+        odds_card.card(view.facts, view.chosen.spends, view.source.sizes)
 
 
 def components(view: View) -> None:

@@ -56,7 +56,8 @@ def strip(task: str) -> None:
     chip = wording.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
     cards.fixed_strip(source.facts, chip, "sweeps_strip", cards.by_budget_alone(highest),
-                      _errors(task), cards.unit_of(task, source.facts), highest.epsilon)
+                      _errors(task), cards.unit_of(task, source.facts), cards.held_in(task),
+                      highest.epsilon)
 
 
 def _epsilons(task: str) -> tuple[float, ...]:
@@ -187,7 +188,7 @@ def _offer(task: str, chosen: Scenario) -> None:
             help="More repeats, smaller standard errors." if is_random else
                  "Real curves are the same every time; the noise is drawn afresh.")
         refusal = _refused(chosen)
-        if st.button("Run", icon=":material/play_arrow:", key="sweep_run", type="primary",
+        if st.button("Run", icon=":material/play_arrow:", key="sweep_run",
                      disabled=refusal is not None):
             st.session_state.sweep_ran = _started(task, chosen)
     if refusal is not None:
@@ -322,7 +323,8 @@ class Ran:
         run = self.chosen.run
         each = f"{run.repeats} fresh data sets each" if self.chosen.source.is_random else \
             f"{run.draws} releases of the same curves each"
-        text = f"{each}, by {self.chosen.mechanism.label.lower()}; bars: two standard errors. "
+        method = wording.uncapital(self.chosen.mechanism.label)
+        text = f"{each}, by {method}; bars: two standard errors. "
         if view.kind == PRIVACY:
             text += "The truth is not known: only the error from privacy noise is shown. "
         if any(line.theory is not None for line in view.lines):

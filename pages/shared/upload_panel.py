@@ -20,7 +20,7 @@ from engine.sources import Source, upload
 from engine.sources.upload import CurveTable, Layout, StatedCovariate
 from engine.sources.upload_rows import RowLayout
 from engine.tasks import WAVELET_REGRESSION
-from pages.shared import code_fold, settings
+from pages.shared import code_fold, settings, visitors
 from pages.shared.controls import message
 
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
@@ -98,8 +98,9 @@ def _file(single: bool) -> CurveTable | None:
 def uploaded_table(label: str, example: str) -> tables.Table | None:
     """The uploader and the table in its file; without a file an example to download."""
     st.subheader("1. The file", anchor=False)
-    file = st.file_uploader(label, type=["csv", "tsv", "txt", "xlsx"],
-                            key="upload_file", max_upload_size=tables.MOST_BYTES // 1_000_000)
+    # Any name will do: the content decides, and a name that the widget refused would end the page.
+    file = st.file_uploader(label, key="upload_file",
+                            max_upload_size=tables.MOST_BYTES // 1_000_000)
     if file is None:
         st.download_button("An example file", example, "example.csv", "text/csv",
                            on_click="ignore", type="tertiary", icon=":material/description:")
@@ -232,7 +233,8 @@ def _facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], 
                 "off the file would leak." + (" The bounds are those of the curve; single readings "
                                               "may lie beyond." if single else ""))
     words = words_of()
-    value, time = words["value_name"] or "value", words["time_name"] or "time"
+    value = plain(words["value_name"] or "value")
+    time = plain(words["time_name"] or "time")
     curve = " of the curve" if single else ""
     low, high = st.columns(2)
     with low:
@@ -263,6 +265,8 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
         code_fold.remember(task)
         settings.show_own(task, True)
         st.session_state.upload_open = False
+        st.session_state.pop("upload_read", None)  # only the arrays are needed from here on
+        visitors.drop_own_files()
         settings.change(delta=None)
         shown()
 

@@ -5,26 +5,19 @@ The browser never leaves the loopback address, and every server is ended by its 
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from scripts import find_browser
+from tests.server import Server, running
 
-ROOT = Path(__file__).parents[2]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-dev-shm-usage"]
-START_SECONDS = 60
+_OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")
 expect.set_options(timeout=20_000)  # a loaded machine is slow, not wrong
 
 
@@ -32,14 +25,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-
-
-@dataclass
-class Server:
-    """A running dashboard; `url` has no trailing slash."""
-
-    url: str
-    process: subprocess.Popen[bytes]
 
 
 @pytest.fixture(scope="session")
@@ -62,14 +47,14 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that do not mind what was asked of it before."""
-    with _running(tmp_path_factory.mktemp("server") / "log") as server:
+    with running(tmp_path_factory.mktemp("server") / "log") as server:
         yield server
 
 
 @pytest.fixture
 def fresh_server(tmp_path: Path) -> Iterator[Server]:
     """A server that nobody has visited."""
-    with _running(tmp_path / "log") as server:
+    with running(tmp_path / "log") as server:
         yield server
 
 
@@ -100,7 +85,7 @@ def _record(page: Page) -> None:
     page.outside, page.problems = [], []
 
     def request(request: Request) -> None:
-        if not request.url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")):
+        if not request.url.startswith(_OWN):
             page.outside.append(request.url)
 
     def console(message: ConsoleMessage) -> None:
@@ -112,42 +97,3 @@ def _record(page: Page) -> None:
     page.on("websocket", request)
     page.on("console", console)
     page.on("pageerror", lambda error: page.problems.append(str(error)))
-
-
-@contextmanager
-def _running(log: Path) -> Iterator[Server]:
-    port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
-               "--server.address", "127.0.0.1", "--server.port", str(port),
-               "--server.fileWatcherType", "none"]
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out,
-                                   stderr=subprocess.STDOUT)
-    try:
-        _wait_until_healthy(process, f"http://127.0.0.1:{port}/_stcore/health", log)
-        yield Server(f"http://127.0.0.1:{port}", process)
-    finally:
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
-def _wait_until_healthy(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    end = time.monotonic() + START_SECONDS
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=2) as answer:
-                if answer.read() == b"ok":
-                    return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"The server did not start:\n{log.read_text()}", pytrace=False)

@@ -151,8 +151,10 @@ FIELDS = {
         [preset.rows for preset in SITE_PRESETS.values()]),
     "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])
     | some.lists(_GROUP, min_size=1, max_size=3).map(lambda groups: Network(tuple(groups))),
-    "sweep": _SWEEP,
-    **{name: some.sampled_from(options) for name, options in settings._CHOICES.items()}}
+    "sweep": _SWEEP, "again": _EPSILON, "group": some.integers(1, settings.MOST_OF_ONE),
+    "population": some.none() | some.integers(2, 10_000),
+    **{name: some.sampled_from(list(settings._choices(name)))
+       for name in (*settings._CHOICES, *settings._FOUND)}}
 
 
 def digits(value):

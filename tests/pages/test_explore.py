@@ -143,7 +143,7 @@ def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_besid
     assert "Beside this method" in words(at) and "Noisy gradient" not in words(at)
     assert "Together: **ε = 4.00** with δ = 0" in words(at)
     at = open_page("delta-0~epsilon-4", fold_why=True)
-    assert "This is what ε alone allows" in words(at)
+    assert "worked out from the noise of all releases together" in words(at)
     assert "With δ = 0 the limit set by ε never fails" in words(at)
     assert not at.error
 

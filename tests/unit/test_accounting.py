@@ -208,7 +208,114 @@ def test_a_plan_that_shares_out_rho_reports_exactly_what_was_asked(epsilon, delt
 def test_ledgers_without_rho_are_worth_what_they_were():
     """Gaussian lines keep the exact curve, which is tighter than their ρ; pure lines keep δ = 0."""
     gaussian = [spend(0.3), spend(0.4)]
-    assert accounting.guarantee(gaussian, 0).epsilon == accounting.exact_epsilon(0.5, 1e-3)
+    assert accounting.guarantee(gaussian, 0).epsilon == accounting.exact_epsilon(
+        accounting.total_mu(gaussian), 1e-3)
     assert accounting.exact_epsilon(0.5, 1e-3) < accounting.epsilon_of_rho(0.125, 1e-3)
     pure = [Spend("x", 0, None, (1.0,), (1.0,), 2, "sequential", Budget(1, 1e-3), "", epsilon=0.2)]
     assert accounting.guarantee(pure, 0) == Budget(0.4)
+
+
+# -- pure and Gaussian lines together, and several records of one person --------------------------
+
+ASKED = Budget(1.0, 1e-6)
+
+
+def pure(epsilon, count=1, noise="laplace", composition="sequential", server=0):
+    return Spend("x", server, None, (1.0,), (1.0,), count, composition, ASKED, "",
+                 epsilon=epsilon, noise=noise)
+
+
+def normal(mu, count=1, server=0):
+    return Spend("x", server, mu, (1.0,), (1.0,), count, "sequential", ASKED, "", noise="gaussian")
+
+
+@pytest.mark.parametrize("lines", [[pure(0.4), normal(0.2)], [pure(0.1, 5), normal(0.1, 9)],
+                                   [pure(0.3, noise="choice"), normal(0.3)]], ids=str)
+def test_pure_and_gaussian_lines_together_cost_more_than_either_and_less_than_by_rho(lines):
+    together = accounting.guarantee(lines, 0)
+    alone = accounting.exact_epsilon(accounting.total_mu(lines[1:]), 1e-6)
+    assert together.delta == 1e-6
+    assert max(alone, 0.9 * accounting.total_epsilon(lines[:1])) < together.epsilon
+    assert together.epsilon < accounting.epsilon_of_rho(accounting.total_rho(lines), 1e-6)
+    assert together.epsilon < alone + accounting.total_epsilon(lines[:1]) + 1e-3
+
+
+def test_kinds_of_noise_are_read_off_the_curve_that_they_have():
+    names = {name: accounting.trade_off(lines).name for name, lines in {
+        "gaussian": [normal(0.1, 4), normal(0.2)], "laplace": [pure(0.5)],
+        "budget": [pure(0.5, noise="bits")], "losses": [pure(0.2), pure(0.3, noise="bits")],
+        "zcdp": [selection(0.01), pure(0.1)], "unlimited": [pure(math.inf, noise="none")]}.items()}
+    assert names.pop("unlimited") == "budget"
+    assert names == {name: name for name in names}
+
+
+def test_the_weakest_server_is_the_one_about_whose_people_one_is_most_often_right():
+    """ε = 0.66 of a turned bit tells more apart than ε = 0.7 by moving a number."""
+    lines = [pure(0.7), pure(0.66, noise="bits", server=1), normal(0.1, server=2)]
+    assert accounting.weakest(lines)[0].server == 1
+
+
+def test_a_group_costs_k_times_mu_and_epsilon_and_k_squared_times_rho():
+    lines = [normal(0.1, 4), pure(0.2), selection(0.01)]
+    mu, epsilon, rho = (accounting.for_group(lines, 5)[k] for k in range(3))
+    assert (mu.mu, epsilon.epsilon, rho.rho) == pytest.approx((0.5, 1.0, 0.25))
+    assert accounting.for_group(lines, 1) == tuple(lines)
+    assert mu.count == 4 and mu.sensitivity == lines[0].sensitivity
+
+
+def test_a_group_of_a_sum_with_gaussian_noise_is_moved_exactly_k_times_as_far():
+    """k values each moved from one bound to the other move their sum by k sensitivities."""
+    own, k = [normal(0.3)], 7
+    curve = accounting.trade_off(accounting.for_group(own, k))
+    moved = k * own[0].mu
+    assert float(curve.right()) == pytest.approx(float(ndtr(moved / 2)), rel=1e-12)
+
+
+@pytest.mark.parametrize("line", [normal(0.2, 3), pure(0.3), pure(0.3, noise="bits"),
+                                  selection(0.02)], ids=lambda s: s.noise or "rho")
+def test_a_larger_group_is_never_protected_better(line):
+    """Nor by an attacker who goes from neighbour to neighbour: f(1 − f(…)), k times."""
+    alarms = np.array([0.01, 0.05, 0.3])
+    caught = [accounting.trade_off(accounting.for_group([line], k)).detection(alarms)
+              for k in (1, 2, 3, 5, 30)]
+    assert (np.diff(caught, axis=0) >= -1e-12).all()
+    one = accounting.trade_off([line])
+    stepwise = one.detection(np.minimum(one.detection(alarms), 1 - 1e-12))
+    assert (caught[1] <= stepwise + 0.12).all()  # of the same size, by another route
+    epsilons = [accounting.guarantee(accounting.for_group([line], k), 0).epsilon
+                for k in (1, 2, 3, 5, 30)]
+    assert (np.diff(epsilons) > 0).all()
+
+
+def test_a_laplace_group_is_what_going_from_neighbour_to_neighbour_allows():
+    """f(1 − f(…)) of Laplace noise is that of a move k times as far, to rounding."""
+    alarms, one = np.linspace(0.01, 0.9, 30), accounting.trade_off([pure(0.4)])
+    stepwise = one.detection(one.detection(one.detection(alarms)))
+    group = accounting.trade_off(accounting.for_group([pure(0.4)], 3)).detection(alarms)
+    assert np.allclose(stepwise, group, rtol=1e-12)
+
+
+@pytest.mark.parametrize("records", [0, -3, 1.5])
+def test_a_person_without_a_record_is_refused_by_name(records):
+    with pytest.raises(InputError) as caught:
+        accounting.for_group([normal(0.1)], records)
+    assert caught.value.field == "group"
+
+
+@pytest.mark.parametrize("wrong", [
+    lambda lines: accounting.exact_epsilon(max(line.mu for line in lines), 1e-6),
+    lambda lines: accounting.exact_epsilon(sum(line.mu for line in lines) / 2, 1e-6),
+    lambda lines: round(accounting.exact_epsilon(accounting.total_mu(lines), 1e-6), 2) - 0.005],
+    ids=["only the largest counts", "half the sum", "rounded down"])
+def test_an_accountant_that_reports_too_little_is_caught_by_the_exact_profile(wrong):
+    """What the true total is worth in fifty digits: δ at the reported ε is more than was asked."""
+    lines = [normal(0.3), normal(0.4)]
+    with mpmath.workdps(50):
+        mu = mpmath.sqrt(mpmath.mpf(0.3) ** 2 + mpmath.mpf(0.4) ** 2)
+
+        def delta(epsilon):
+            epsilon = mpmath.mpf(epsilon)
+            return mpmath.ncdf(mu / 2 - epsilon / mu) - mpmath.exp(epsilon) * mpmath.ncdf(
+                -mu / 2 - epsilon / mu)
+
+        assert delta(accounting.guarantee(lines, 0).epsilon) <= 1e-6 < delta(wrong(lines))

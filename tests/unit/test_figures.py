@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from engine import risk, wording
+from engine.accounting import exact_mu
 from engine.figures import cards, error_curve, theme
 from engine.types import Budget
 
@@ -34,11 +35,12 @@ def all_charts(name: str) -> dict[str, theme.Chart]:
         "dots": cards.error_dots(ERRORS, 0.82, "cm", name),
         "split": cards.split_bar([0.79, 0.01, 0.2], ["noise", "sampling", "smoothing"], name),
         "budgets": budget_chart(name),
+        "trade-off": cards.trade_off(risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5)), name),
     }
 
 
 @pytest.mark.parametrize("name", THEMES)
-@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets"])
+@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets", "trade-off"])
 def test_every_figure_is_valid_and_plain(which, name):
     chart = all_charts(name)[which]
     figure = go.Figure(chart.spec)  # refuses unknown properties and values
@@ -46,7 +48,7 @@ def test_every_figure_is_valid_and_plain(which, name):
     json.dumps(chart.spec["data"], allow_nan=False)
 
 
-@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets"])
+@pytest.mark.parametrize("which", ["odds", "dots", "split", "budgets", "trade-off"])
 def test_every_figure_has_one_sentence_and_a_table(which):
     chart = all_charts("light")[which]
     assert chart.alt.endswith(".") and any(c.isdigit() for c in chart.alt)
@@ -67,6 +69,13 @@ def test_the_hundred_dots_agree_with_the_sentence(right, more):
     assert dots == {"right by chance": 50, "more": more, "wrong": 50 - more}
     odds = risk.Odds(Budget(1.0), right, 0.1, 0.1, 1.0, 1.0)
     assert f"at most {more} more" in wording.odds_key(odds)
+
+
+def test_the_trade_off_lies_between_a_blind_guess_and_what_the_budget_allows():
+    odds = risk.odds(exact_mu(2.0, 1e-5), Budget(2.0, 1e-5))
+    blind, cap, own, marks = cards.trade_off(odds, "light").spec["data"]
+    assert all(b <= o <= c + 1e-9 for b, o, c in zip(blind["y"], own["y"], cap["y"], strict=True))
+    assert marks["x"] == [0.01, 0.05] and marks["y"] == pytest.approx([odds.rarely, odds.detected])
 
 
 def test_the_dots_stand_in_five_rows_of_twenty():

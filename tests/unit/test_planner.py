@@ -162,7 +162,7 @@ def test_a_plan_shows_the_protection_that_the_noise_really_gives():
     assert "It can be looked at, not released" in memo.decision_memo(loose, found, FACTS).decode()
     honest = answer(HERE, "error")
     assert honest.protection.keeps_promise and plan_words.broken_promise(honest) == ""
-    assert honest.protection.mu == pytest.approx(accounting.exact_mu(1.0, 150**-2), rel=1e-6)
+    assert honest.protection.odds.curve.mu == pytest.approx(accounting.exact_mu(1.0, 150**-2), rel=1e-6)
     nothing = answer(replace(NUMBERS, mechanism=UnivariateMean(setting="none")), "error")
     assert "no protection at all" in plan_words.broken_promise(nothing)
     assert nothing.protection.odds.right == 1.0

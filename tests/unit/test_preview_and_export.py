@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from engine.preview import (
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
+from engine.tables import read_table
 from engine.types import Budget
 
 SOURCE = SparseCurves(n_curves=100, n_observations_per_curve=8)
@@ -54,8 +56,8 @@ def test_shares_of_the_error_add_up_and_noise_gives_way():
 
 
 def test_the_risk_of_the_picture_is_that_of_its_noise():
-    for budget, mu in zip(SHOWN.budgets, SHOWN.mus, strict=True):
-        assert mu == pytest.approx(accounting.exact_mu(budget.epsilon, DELTA), rel=1e-9)
+    for budget, spends in zip(SHOWN.budgets, SHOWN.spends, strict=True):
+        assert accounting.total_mu(spends) == pytest.approx(accounting.exact_mu(budget.epsilon, DELTA), rel=1e-9)
 
 
 def test_the_sampling_range_covers_the_truth_nineteen_times_in_twenty():
@@ -100,7 +102,7 @@ def test_a_budget_put_in_later_is_the_one_that_would_have_been_computed_at_once(
     at_once = preview(SOURCE, method, DELTA, 3, (0.3, 1.0, 2.2, 10.0))
     assert later.budgets == at_once.budgets and later.spends == at_once.spends
     assert later.tuning == at_once.tuning and later.feasibility == at_once.feasibility
-    for name in ("releases", "noise_low", "noise_high", "mus", "planned"):
+    for name in ("releases", "noise_low", "noise_high", "planned"):
         assert np.allclose(getattr(later, name), getattr(at_once, name), equal_nan=True), name
     for name in ("errors", "shares"):
         assert np.allclose(getattr(later.study, name), getattr(at_once.study, name)), name
@@ -121,7 +123,7 @@ def test_the_picture_of_the_adaptive_mean_has_a_band_where_something_is_publishe
 
 def test_without_delta_there_is_no_mu_and_the_epsilon_is_kept():
     shown = preview(SOURCE, AdaptiveMean(), 0.0, 3, (1.0, 4.0))
-    assert np.isnan(shown.mus).all()
+    assert np.isnan([accounting.total_mu(spends) for spends in shown.spends]).all()
     assert accounting.guarantees(shown.spends[1]) == (Budget(4.0),)
 
 
@@ -185,6 +187,19 @@ def test_the_numbers_file_holds_the_picture_and_how_to_make_it_again():
     assert len(rows) == 101
     assert float(rows[7]["possible release 3"]) == pytest.approx(SHOWN.releases[13, 2, 7], rel=1e-5)
     assert float(rows[7]["true average"]) == pytest.approx(SHOWN.truth[7], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["Age", '=HYPERLINK("x","y")', "+1", "a,b", "@SUM(A1)"])
+def test_the_numbers_file_is_read_again_by_the_reader_of_uploads(name):
+    facts = replace(SHOWN.data.facts, time_name=name, time_unit="")
+    shown = replace(SHOWN, data=replace(SHOWN.data, facts=facts))
+    table = read_table(export.numbers_csv(shown, 13, {"person": "a\n# b"}))
+    assert table.n_rows == 101
+    assert table.columns[0] == export.safe_cell(name)
+    assert table.columns[1] == "without protection"
+    found = table.numbers("true average")
+    assert found.values == pytest.approx(SHOWN.truth, rel=1e-5)
+    assert (found.missing, found.unreadable) == (0, 0)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])

@@ -6,7 +6,8 @@ import pytest
 
 from engine import risk, wording
 from engine.accounting import exact_mu
-from engine.types import Budget, PublicFacts
+from engine.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
+from engine.types import Budget, PublicFacts, Spend
 
 DELTA = 2.5e-5
 CHILDREN = PublicFacts(person="child", people="children", curve="growth", value_name="Height",
@@ -126,6 +127,45 @@ def test_flags_are_compared_with_the_first_guess():
                     "without the release, 1 in 100.")
 
 
+def test_several_curves_of_one_child_are_told_together_and_beside_one():
+    mu = exact_mu(1, DELTA)
+    several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
+    assert wording.odds_short(several) == "at most 67 in 100 (3 together)"
+    assert "has narrowed all 3 of this child down to two" in wording.odds_main(several, "child")
+    assert "A child with **3 curves** has **ε = 3.46 · δ" in wording.group(
+        odds_at(1), several, "child")
+
+
+def test_what_taking_part_adds_names_both_worlds():
+    text = wording.with_and_without(odds_at(1, 0.5), "child")
+    assert "starting from 50 in 100, is right **at most 56 in 100**" in text
+    assert "**With another child’s in its place** it is right 50 in 100." in text
+
+
+@pytest.mark.parametrize("curve", [Gaussian(0.3), Laplace(1.0), Zcdp(0.1),
+                                   Losses((("laplace", 0.2, 2),)), Subsampled(Laplace(1.0), 0.1)])
+def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):
+    text = wording.odds_why(risk.odds(curve, Budget(1.0, DELTA)))
+    assert text.startswith("This is w") and "by itself would allow at most" in text
+
+
+def test_two_kinds_of_promise_are_told_apart_only_where_there_are_two():
+    assert wording.two_kinds({"A": 0.0, "B": 0.0}) == "" == wording.two_kinds({"A": 1e-5})
+    assert wording.two_kinds({"A": 1e-5, "B": 0.0}) == (
+        "**Two kinds of promise.** A has δ = 1×10⁻⁵, B has δ = 0. Equal ε is **not** equal "
+        "protection: compare *Right guess*.")
+
+
+def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
+    def line(mu=None, epsilon=None, rho=None):
+        return Spend("x", 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon,
+                     rho)
+    both = wording.how_added([[line(mu=0.1), line(epsilon=0.2)]])
+    assert "**Two kinds of promise:** x cannot fail (δ = 0)" in both and "laws" in both
+    assert "their ρ, which add up" in wording.how_added([[line(mu=0.1), line(rho=0.2)]])
+    assert wording.how_added([[line(epsilon=0.1)]]) == ""
+
+
 def test_weak_protection_names_the_worst_method_too():
     assert wording.weak(odds_at(8), "child") == (
         "**ε = 8 is weak protection for one child.** An attacker is right at most 81 times in 100 "
@@ -197,3 +237,11 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
         wording.delta_explained(DELTA), wording.enough(6.0, "smoothing"),
         *wording.source_tag(CHILDREN), *wording.unit_tag(CHILDREN)]).lower()
     assert [word for word in forbidden if word in text] == []
+
+
+@pytest.mark.parametrize("label, inside", [
+    ("Adaptive mean", "adaptive mean"), ("ICLP, absolute penalty", "ICLP, absolute penalty"),
+    ("Bernstein polynomials", "Bernstein polynomials"), ("Gaussian process", "Gaussian process"),
+    ("A few coefficients (FRL)", "a few coefficients (FRL)")])
+def test_inside_a_sentence_a_label_is_small_but_for_names_and_abbreviations(label, inside):
+    assert wording.uncapital(label) == inside

@@ -1,0 +1,171 @@
+"""What the Audit page attacks: a mechanism as it is set, or a variant with a planted fault.
+
+Simulated data alone: small data that are made for the attack, where the claim must be reached, or
+those of a source. An upload is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from engine import audit, broken, scenario
+from engine.audit.black_box import parts
+from engine.audit.cases import case_like
+from engine.audit.neighbours import FAMILIES, family_of
+from engine.errors import InputError
+from engine.experiments import Run
+from engine.mechanisms import Mechanism, mechanisms
+from engine.sources import Source, sources
+from engine.tasks import TASKS
+from engine.types import Budget
+
+TRIES, RUNS, SECONDS = 2000, 40_000, 20.0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One class of mechanisms with one task that it serves; `key` names it in a link."""
+
+    cls: type[Mechanism]
+    task: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.cls.key}.{self.task}"
+
+    @property
+    def label(self) -> str:
+        """Its name, with what it is for where it serves several tasks."""
+        if len(self.cls.tasks) == 1:
+            return self.cls.label
+        return f"{self.cls.label}: {TASKS[self.task].label.lower()}"
+
+    def usual(self) -> Mechanism:
+        """As its first preset for the task is set."""
+        return self.cls(**self.cls.presets_for(self.task)[0][1])
+
+    def usual_source(self) -> Source:
+        """Simulated data of the first source that serves the task."""
+        for one in sources.for_task(self.task):
+            found: Source = one(**one.presets_for(self.task)[0][1])
+            if found.is_random:
+                return found
+        raise InputError("There are no simulated data for this task.", field="source")
+
+
+@cache
+def subjects() -> tuple[Subject, ...]:
+    """Everything that can be attacked, in the order of the registry."""
+    known = {task for task, _ in FAMILIES}
+    return tuple(Subject(cls, task) for cls in mechanisms.all() for task in TASKS
+                 if task in cls.tasks & known and cls.presets_for(task))
+
+
+def names() -> list[str]:
+    return [one.key for one in subjects()]
+
+
+def subject(key: str) -> Subject:
+    """The subject of this key.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    for one in subjects():
+        if one.key == key:
+            return one
+    raise InputError(f"There is nothing to audit by the name {key!r}.", field="mechanism")
+
+
+def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:
+    """The broken variants of a mechanism that do the same task."""
+    task = getattr(mechanism, "task", None)
+    return tuple(one for one in broken.bugs() if isinstance(one.case.mechanism, type(mechanism))
+                 and getattr(one.case.mechanism, "task", None) == task)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One audit: of the mechanism, or of a variant of it by name, with the same budget and data.
+
+    Without a source the neighbours are built around small data made for the attack.
+    """
+
+    mechanism: Mechanism
+    budget: Budget
+    source: Source | None = None
+    variant: str = ""
+    seed: int = 1
+
+    @property
+    def case(self) -> audit.Case:
+        """What is run: a variant keeps its own settings, which show its fault."""
+        own = broken.get(self.variant).case if self.variant else case_like(self.mechanism)
+        found = own.at(self.budget)
+        return found if self.source is None else replace(found, attains=0.0, why="", copies=1)
+
+    @property
+    def neighbours(self) -> str:
+        """What the two data sets consist of."""
+        return family_of(self.mechanism).label
+
+    @property
+    def steps(self) -> int:
+        """About how many steps it takes."""
+        return math.ceil(TRIES / self.case.chunk) + len(list(parts(RUNS)))
+
+
+def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS
+           ) -> Generator[audit.Progress, None, audit.Report]:
+    """The audit of one attack, step by step.
+
+    Raises
+    ------
+    InputError
+        If the data are an upload, do not fit the mechanism, or nothing is released.
+    """
+    if asked.source is not None and asked.source.facts.kind == "upload":
+        raise InputError("An audit uses simulated data only, never an upload.", field="source",
+                         hint="Choose simulated data.")
+    return (yield from audit.audit_steps(asked.case, asked.source, asked.seed, tries=tries,
+                                         runs=runs, seconds=seconds))
+
+
+def finished(asked: Attack, seed: int, *, tries: int = TRIES, runs: int = RUNS,
+             seconds: float = SECONDS) -> audit.Report:
+    """The whole audit of one attack."""
+    return audit.finished(attack(replace(asked, seed=seed), tries, runs, seconds))
+
+
+# -- to take away -------------------------------------------------------------------------------
+
+
+def as_json(found: Sequence[tuple[Attack, audit.Report]]) -> bytes:
+    """Reports of attacks with what was asked, as a JSON file."""
+    return json.dumps({"audits": [_plain(asked, report) for asked, report in found]},
+                      ensure_ascii=False, indent=1).encode()
+
+
+def _plain(asked: Attack, report: audit.Report) -> dict[str, Any]:
+    fault = {"variant": asked.variant,
+             "what": broken.get(asked.variant).what} if asked.variant else {}
+    source = asked.source and {"key": asked.source.key, "parameters": asked.source.values()}
+    return {**fault, **report.plain(), "parameters": asked.case.mechanism.values(),
+            "source": source, "seed": asked.seed}
+
+
+def command(asked: Attack, source: Source) -> str:
+    """The same attack for a shell; `source` stands in the scenario where small data are used."""
+    plain = scenario.to_plain(asked.source or source, asked.mechanism, (asked.budget,),
+                              Run(seed=asked.seed))
+    options = " --small" * (asked.source is None)
+    options += f" --broken {asked.variant}" * bool(asked.variant)
+    text = json.dumps(plain, ensure_ascii=False, indent=1)
+    return f"python -m engine audit --scenario -{options} <<'END'\n{text}\nEND"

@@ -1,0 +1,249 @@
+"""A picture of a lesson as data, and its drawing as SVG: one drawing for screen, class and paper.
+
+Colours are names of roles, `var(--pc-role)`, which whoever shows the drawing sets for its theme.
+Marks with `after` are in groups of that class, to be hidden until a guess is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from engine.figures.theme import Theme, colour
+from engine.types import Array
+
+ROLES = ("text", "quiet", "raw", "truth", "without", "bias", "page", "gradient", "functional")
+GUESS = "Your guess"
+_LETTER = 0.48  # width of an average letter, as a share of the size of the text
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: what it shows with its unit, its ends, and its ticks with what is written there."""
+
+    title: str
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+    is_log: bool = False
+
+    def share(self, values: Array) -> Array:
+        """Where values lie between the ends, as shares of the axis."""
+        if self.is_log:
+            low, high = math.log(self.low), math.log(self.high)
+            return (np.log(np.asarray(values, dtype=float)) - low) / (high - low)
+        return (np.asarray(values, dtype=float) - self.low) / (self.high - self.low)
+
+
+def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:
+    return tuple((value, f"{value:g}".replace("-", "−")) for value in values)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Lines or dots of one kind: `x` and `y` of equal length, NaN where a line is interrupted.
+
+    `shape` is "line", "dot", "ring", "cross" or "square"; `role` gives the colour, `label` the
+    entry of the legend (none if empty), `after` that it is shown only once a guess was made.
+    """
+
+    x: Array
+    y: Array
+    role: str
+    label: str = ""
+    shape: str = "line"
+    dash: str = ""
+    width: float = 2.2
+    opacity: float = 1.0
+    after: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Two axes with marks; `alt` and `alt_after` say in a sentence what is seen.
+
+    `table` holds the numbers behind it, by column.
+    """
+
+    x: Axis
+    y: Axis
+    marks: tuple[Mark, ...]
+    alt: str
+    alt_after: str
+    table: dict[str, list[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Look:
+    """Size of a drawing, its text and its dots, in pixels; lines are `thick` times as wide."""
+
+    width: int
+    height: int
+    text: float = 13.0
+    thick: float = 1.0
+    dot: float = 3.4
+
+
+WIDE, NARROW = Look(860, 380), Look(350, 330, dot=2.4)
+PRESENTED, PRESENTED_NARROW = Look(720, 390, 18, 1.36, 4.2), Look(350, 360, 15, 1.36, 2.6)
+PRINTED = Look(700, 370, dot=3)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the plot lies in a drawing, in pixels."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def x(self, axis: Axis, values: Array) -> Array:
+        return self.left + axis.share(values) * (self.right - self.left)
+
+    def y(self, axis: Axis, values: Array) -> Array:
+        return self.bottom - axis.share(values) * (self.bottom - self.top)
+
+
+def palette(theme: Theme) -> dict[str, str]:
+    """The colour of every role."""
+    return {role: colour(role, theme) for role in ROLES}
+
+
+def frame(picture: Picture, look: Look) -> Frame:
+    """Room for ticks and titles around the plot, and above it for the legend."""
+    widest = max(len(text) for _, text in picture.y.ticks)
+    left = look.text * (2.2 + _LETTER * widest) + 6
+    rows = 1 + max((row for row, _, _, _ in _entries(picture, look, left)), default=0)
+    return Frame(left, look.width - 14, 12 + rows * 1.6 * look.text,
+                 look.height - 3.4 * look.text - 4)
+
+
+def svg(picture: Picture, look: Look, name: str) -> str:
+    """The drawing; `name` makes what it defines its own where several are on one page."""
+    box = frame(picture, look)
+    parts = [*_grid(picture, look, box), f'<g clip-path="url(#clip-{name})">']
+    parts += [_mark(mark, picture, box, look) for mark in picture.marks]
+    parts += ["</g>", *_legend(picture, look, box)]
+    clip = (f'<clipPath id="clip-{name}"><rect x="{box.left - 8:.1f}" y="{box.top - 8:.1f}" '
+            f'width="{box.right - box.left + 16:.1f}" height="{box.bottom - box.top + 16:.1f}"/>'
+            "</clipPath>")
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {look.width} {look.height}" '
+            f'font-size="{look.text:g}" fill="none"><defs>{clip}</defs>{"".join(parts)}</svg>')
+
+
+# -- axes ---------------------------------------------------------------------------------------
+
+
+def _grid(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
+    yield _stroke(box.left, box.bottom, box.right, box.bottom, "raw")
+    for value, text in picture.x.ticks:
+        x = float(box.x(picture.x, np.array(value)))
+        yield _stroke(x, box.bottom, x, box.bottom + 4, "raw")
+        yield _text(x, box.bottom + 1.4 * look.text, text, "middle")
+    for value, text in picture.y.ticks:
+        y = float(box.y(picture.y, np.array(value)))
+        yield _stroke(box.left, y, box.right, y, "raw", 0.28)
+        yield _text(box.left - 8, y + 0.35 * look.text, text, "end")
+    across = (box.left + box.right) / 2
+    yield _text(across, look.height - 0.5 * look.text, picture.x.title, "middle")
+    middle = (box.top + box.bottom) / 2
+    yield _text(0, 0, picture.y.title, "middle",
+                f' transform="translate({look.text:g} {middle:.1f}) rotate(-90)"')
+
+
+def _stroke(x1: float, y1: float, x2: float, y2: float, role: str, opacity: float = 1.0) -> str:
+    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+            f'stroke-opacity="{opacity:g}" style="stroke:var(--pc-{role})"/>')
+
+
+def _text(x: float, y: float, text: str, anchor: str, more: str = "", role: str = "quiet") -> str:
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more} '
+            f'style="fill:var(--pc-{role})">{escape(text)}</text>')
+
+
+# -- marks --------------------------------------------------------------------------------------
+
+
+def _mark(mark: Mark, picture: Picture, box: Frame, look: Look) -> str:
+    x, y = box.x(picture.x, mark.x), box.y(picture.y, mark.y)
+    drawn = (_path(x, y, mark, look) if mark.shape == "line" else
+             "".join(_dot(a, b, mark, look.dot) for a, b in zip(x, y, strict=True)))
+    return f'<g class="after">{drawn}</g>' if mark.after else drawn
+
+
+def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
+    steps, pen = [], "M"
+    for a, b in zip(x, y, strict=True):
+        if not (math.isfinite(a) and math.isfinite(b)):
+            pen = "M"
+            continue
+        steps.append(f"{pen}{a:.1f} {b:.1f}")
+        pen = "L"
+    return (f'<path d="{"".join(steps)}" stroke-opacity="{mark.opacity:g}" '
+            f'{_dash(mark)}stroke-linejoin="round" '
+            f'style="stroke:var(--pc-{mark.role});stroke-width:{mark.width * look.thick:.2f}"/>')
+
+
+def _dash(mark: Mark) -> str:
+    return f'stroke-dasharray="{mark.dash}" ' if mark.dash else ""
+
+
+def _dot(x: float, y: float, mark: Mark, size: float) -> str:
+    colour_of = f"var(--pc-{mark.role})"
+    line = f"stroke:{colour_of};stroke-width:{0.45 * size:.2f}"
+    if mark.shape == "cross":
+        r, line = 1.6 * size, f"stroke:{colour_of};stroke-width:{0.6 * size:.2f}"
+        return (f'<path d="M{x - r:.1f} {y - r:.1f}l{2 * r:.1f} {2 * r:.1f}m0 {-2 * r:.1f}'
+                f'l{-2 * r:.1f} {2 * r:.1f}" style="{line}"/>')
+    if mark.shape == "square":
+        return (f'<rect x="{x - size:.1f}" y="{y - size:.1f}" width="{2 * size:.1f}" '
+                f'height="{2 * size:.1f}" style="{line};fill:var(--pc-page)"/>')
+    inside = "var(--pc-page)" if mark.shape == "ring" else colour_of
+    return (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size:.1f}" opacity="{mark.opacity:g}" '
+            f'style="{line};fill:{inside}"/>')
+
+
+# -- legend -------------------------------------------------------------------------------------
+
+_GUESS_MARK = Mark(np.zeros(1), np.zeros(1), "text", GUESS, dash="2,4")
+_SAMPLE = 26.0  # pixels of a line in the legend
+
+
+def _entries(picture: Picture, look: Look, left: float
+             ) -> Iterator[tuple[int, float, Mark, float]]:
+    """Row, start, mark and width of each entry; as many in a row as there is room for."""
+    row, x = 0, left
+    for mark in (*[m for m in picture.marks if m.label and not m.after], _GUESS_MARK,
+                 *[m for m in picture.marks if m.label and m.after]):
+        width = _SAMPLE + 6 + _LETTER * look.text * len(mark.label)
+        if x > left and x + width > look.width - 6:
+            row, x = row + 1, left
+        yield row, x, mark, width
+        x += width + 14
+
+
+def _legend(picture: Picture, look: Look, box: Frame) -> Iterator[str]:
+    for row, x, mark, _ in _entries(picture, look, box.left):
+        y = 0.9 * look.text + row * 1.6 * look.text
+        ends, middle = np.array([x, x + _SAMPLE]), x + _SAMPLE / 2
+        solid = Mark(mark.x, mark.y, mark.role, shape=mark.shape, dash=mark.dash,
+                     width=max(mark.width, 1.6), opacity=max(mark.opacity, 0.8))
+        drawn = (_path(ends, np.array([y, y]), solid, look) if mark.shape == "line" else
+                 _dot(middle, y, solid, look.dot))
+        if mark is _GUESS_MARK:
+            drawn += _dot(middle, y, Mark(ends, ends, "text", shape="square"), 4.5)
+        drawn += _text(x + _SAMPLE + 6, y + 0.35 * look.text, mark.label, "start", role="text")
+        yield f'<g class="after">{drawn}</g>' if mark.after else drawn
+
+
+def gaps(lines: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Several lines as one mark, with a gap after each."""
+    nothing = [math.nan]
+    return (np.concatenate([part for x, _ in lines for part in (x, nothing)]),
+            np.concatenate([part for _, y in lines for part in (y, nothing)]))

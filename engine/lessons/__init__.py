@@ -1,0 +1,137 @@
+"""Lessons of five minutes: a story, a guess, what really happens, and a question.
+
+A lesson is one file of this package. Its words are templates without a single digit: every number
+in them is a field that `work` fills with what the engine computes for a seed, so that no lesson can
+say what is not so. Everything is simulated with a known seed, and only for looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from engine.figures.drawn import Picture
+from engine.registry import Parameterised, Registry
+from engine.types import Array
+
+lessons = Registry("engine.lessons", "lesson")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the visitor guesses: the heights of a curve at `places`, or, without, a number.
+
+    A number is guessed on the horizontal axis, a height on the vertical one; `truth` holds what is
+    right, one for each handle, and `start` where the handles stand at first. `names` say for each
+    handle what it guesses. A guess that is off by `close` at most counts as close.
+    """
+
+    truth: tuple[float, ...]
+    start: tuple[float, ...]
+    names: tuple[str, ...]
+    close: float
+    step: float
+    places: tuple[float, ...] = ()
+    unit: str = ""
+    decimals: int = 0
+
+    @property
+    def is_curve(self) -> bool:
+        return bool(self.places)
+
+    def off(self, guess: Array) -> float:
+        """Root mean square distance of a guess from what is right, over the handles."""
+        return float(np.sqrt(np.mean((np.asarray(guess) - np.array(self.truth)) ** 2)))
+
+
+@dataclass(frozen=True)
+class Worked:
+    """One lesson for one seed: the fields of its words, its picture, and what is guessed."""
+
+    words: Mapping[str, str]
+    picture: Picture
+    guess: Guess
+    budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
+
+
+@dataclass(frozen=True)
+class Option:
+    """One answer to the question, and why it is right or wrong."""
+
+    text: str
+    why: str
+    is_right: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with options, one of which is right."""
+
+    ask: str
+    options: tuple[Option, ...]
+
+    @property
+    def right(self) -> Option:
+        return next(option for option in self.options if option.is_right)
+
+
+@dataclass(frozen=True)
+class See:
+    """A page on which to go on, opened with these settings."""
+
+    script: str
+    label: str
+    token: str = ""
+
+
+class Lesson(Parameterised):
+    """A lesson; its class facts are its words.
+
+    `key` is its number in links, `label` its title, `unit` what is protected, with its tooltip.
+    `story` and `explains` are paragraphs, `ask` what is to be guessed, `shows` what happened.
+    """
+
+    order: ClassVar[int]
+    unit: ClassVar[tuple[str, str]]
+    story: ClassVar[tuple[str, ...]]
+    ask: ClassVar[str]
+    shows: ClassVar[str]
+    explains: ClassVar[tuple[str, ...]]
+    question: ClassVar[Question]
+    see: ClassVar[tuple[See, ...]] = ()
+
+    @classmethod
+    def work(cls, seed: int) -> Worked:
+        """Compute everything for one seed."""
+        raise NotImplementedError
+
+
+def names() -> tuple[str, ...]:
+    """The keys of all lessons, as links may name them."""
+    return tuple(lesson.key for lesson in lessons.all())
+
+
+def work(key: str, seed: int) -> Worked:
+    """One lesson for one seed.
+
+    Raises
+    ------
+    InputError
+        If there is no such lesson.
+    """
+    return lessons.get(key).work(seed)
+
+
+def heading(lesson: type[Lesson]) -> str:
+    """"Lesson 2 of 8: averages survive, one child hides"."""
+    return f"Lesson {lesson.key} of {len(lessons.all())}: {lesson.label}"
+
+
+def neighbours(lesson: type[Lesson]) -> tuple[type[Lesson] | None, type[Lesson] | None]:
+    """The lessons before and after, where there are any."""
+    every = lessons.all()
+    at = every.index(lesson)
+    return every[at - 1] if at else None, every[at + 1] if at + 1 < len(every) else None

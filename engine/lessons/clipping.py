@@ -1,0 +1,111 @@
+"""Lesson 3: tight bounds bend an average, wide ones drown it in noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from engine import wording
+from engine.experiments import DATA_STREAM, generator
+from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.sources.numbers import Numbers
+from engine.types import Array, Budget
+
+BUDGET = Budget(0.5)
+CLASS = Numbers(n_servers=1, n_items=50, mean=20.0, item_sd=15.0, value_low=0.0, value_high=1000.0)
+METHOD = UnivariateMean(setting="central_item")
+LIMITS = np.arange(21.0, 101.0)  # minutes at which numbers may be held
+_TALLEST = 8.0  # minutes of error that are shown
+
+
+def parts(limit: float) -> tuple[float, float]:
+    """Bias and standard deviation of the noise of a mean held to [0, limit], in minutes."""
+    held = replace(CLASS, value_high=limit)
+    noise = METHOD.exact_error(held.sizes, (BUDGET,), held.facts)
+    assert noise is not None
+    return CLASS.true_mean - held.true_mean, math.sqrt(noise)
+
+
+def errors() -> Array:
+    """Bias, noise and both together at every limit: (3, limits)."""
+    bias, noise = np.array([parts(limit) for limit in LIMITS]).T
+    return np.stack([bias, noise, np.hypot(bias, noise)])
+
+
+@lessons.register
+class Clipping(Lesson):
+    """Where to hold numbers so that bias and noise together are least."""
+
+    key = "3"
+    order = 3
+    label = "where to cut, and what that bends"
+    unit = ("One pupil’s number", "What is protected: the number of any one pupil.")
+    story = (
+        "{n} pupils say how many minutes they need to school. The average is to be published.",
+        "A pupil who says a thousand would move it far, and noise must hide even that. So every "
+        "number is first held below a **limit**, and noise is made to fit the limit.",
+        "A low limit bends the average. A high one needs much noise. ε = {epsilon}.")
+    ask = "Which limit gives the least error? Drag the square along the axis."
+    shows = ("The least error is at a limit of **{best} minutes**: {least} minutes. At {low} it "
+             "would be {at_low}, at {high} it would be {at_high}.")
+    explains = (
+        "At {low} minutes the noise is only {noise_low}. But long ways are cut, so the average is "
+        "{bias_low} minutes too short. Asking more pupils does not mend that.",
+        "At {high} minutes nearly nothing is cut. But the noise is {noise_high} minutes.",
+        "The limit must come from what is known without these pupils, such as a bus timetable. "
+        "Read off their numbers, it would tell about the pupil who needs longest.")
+    question = Question("The school has twice as many pupils next year. What about the limit?", (
+        Option("It can be higher.", "Noise falls with the number of pupils, bias does not. The "
+               "best limit moves from {best} to {best_twice} minutes.", True),
+        Option("It should be lower.", "With more pupils there is less noise, so cutting is what "
+               "costs. The best limit becomes {best_twice} minutes."),
+        Option("Take the longest way of all pupils.", "Then what is published depends on one "
+               "pupil alone, and no noise was made for that.")))
+    see = (See("explore.py", "Bounds and clipping of curves"),)
+
+    @classmethod
+    def work(cls, seed: int) -> Worked:
+        bias, noise, both = errors()
+        best, low, high = int(both.argmin()), 4, len(LIMITS) - 1
+        written = wording.together([both[best], both[low], both[high], noise[low], bias[low],
+                                    noise[high]])
+        names = ("least", "at_low", "at_high", "noise_low", "bias_low", "noise_high")
+        words = dict(zip(names, written, strict=True)) | {
+            "n": str(CLASS.n_items), "epsilon": f"{BUDGET.epsilon:g}",
+            "best": f"{LIMITS[best]:.0f}", "low": f"{LIMITS[low]:.0f}",
+            "high": f"{LIMITS[high]:.0f}", "best_twice": f"{_best_with_twice(bias, noise):.0f}"}
+        guess = Guess((float(LIMITS[best]),), (75.0,), ("Limit",), close=6.0, step=1.0,
+                      unit="minutes")
+        return Worked(words, _picture(seed, words), guess, wording.budget_chip(BUDGET))
+
+
+def _best_with_twice(bias: Array, noise: Array) -> float:
+    """The best limit when twice as many take part: noise is halved, bias stays."""
+    return float(LIMITS[np.hypot(bias, noise / 2).argmin()])
+
+
+def _picture(seed: int, words: dict[str, str]) -> Picture:
+    bias, noise, both = errors()
+    times = CLASS.draw(1, generator(seed, DATA_STREAM, 0)).values[0]
+    stack = np.sort(times)
+    height = np.array([0.25, 0.55, 0.85, 1.15])[np.arange(len(stack)) % 4]
+    marks = (
+        Mark(stack, height, "raw", "One pupil’s way", "dot", opacity=0.8),
+        Mark(LIMITS, noise, "gradient", "Noise", dash="8,3", after=True),
+        Mark(LIMITS, np.where(bias <= _TALLEST, bias, np.nan), "bias", "Bias from cutting",
+             dash="2,3", after=True),
+        Mark(LIMITS, both, "text", "Both together", width=2.6, after=True))
+    alt = f"The ways of {CLASS.n_items} pupils as dots on an axis of minutes."
+    few = slice(4, None, 5)
+    return Picture(
+        Axis("Limit (minutes)", 0, 100, plain_ticks(*range(0, 101, 20))),
+        Axis("Error (minutes)", 0, _TALLEST, plain_ticks(0, 2, 4, 6, 8)), marks, alt,
+        f"{alt} Noise grows with the limit and bias falls; together they are least at "
+        f"{words['best']} minutes.",
+        {"Limit (minutes)": [int(limit) for limit in LIMITS[few]],
+         **{name: [round(float(value), 2) for value in values[few]] for name, values in
+            (("Bias", bias), ("Noise", noise), ("Both", both))}})

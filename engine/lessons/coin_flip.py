@@ -1,0 +1,120 @@
+"""Lesson 1: randomised response, told with two coins."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine import wording
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
+from engine.untrusted_means import Plan
+
+PUPILS, COPIED = 200, 0.3
+EPSILON = math.log(3)  # of two fair coins: an answer is turned round with chance 1/4
+_MECHANISM = SparseMeanSigns()
+_ROWS = 5  # of dots
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is true of every pupil and what was said: (PUPILS,), with the total worked out."""
+
+    true: NDArray[np.bool_]
+    said: NDArray[np.bool_]
+    estimate: float
+    standard_error: float
+
+
+def plan() -> Plan:
+    """One bit from each pupil, at the ε of the coins."""
+    return Plan(size=1, per_machine=1, epsilon=np.full(PUPILS, EPSILON),
+                rows=np.ones(PUPILS, dtype=np.int64), sd=1.0, bound=1.0, largest_mean=1.0)
+
+
+def ask(seed: int) -> Answers:
+    """Every pupil's answer through the mechanism; shares of "yes"."""
+    truly = generator(seed, DATA_STREAM, 0).random(PUPILS) < COPIED
+    standard = _MECHANISM.standard((1, 1, PUPILS, 1), generator(seed, NOISE_STREAM, 0))
+    signs = _MECHANISM.answers(truly.astype(float))[None, None, :, None]
+    said = _MECHANISM.private(signs, plan(), standard).ravel()
+    gain = float(_MECHANISM.gain(plan())[0])
+    noise = math.sqrt(float(_MECHANISM.noise_variance(plan())[0]) / PUPILS)
+    return Answers(truly, said > 0, (1 + gain * float(said.mean())) / 2, noise / 2)
+
+
+@lessons.register
+class CoinFlip(Lesson):
+    """Each answers with the help of two coins: no answer counts, their sum does."""
+
+    key = "1"
+    order = 1
+    label = "a coin hides every answer"
+    unit = ("One pupil’s answer", "What is protected: what any one pupil would truly say.")
+    story = (
+        "A teacher asks {n} pupils: have you ever copied homework? Nobody wants to say yes.",
+        "So each flips a coin in secret. Heads: answer truly. Tails: flip again, and say yes for "
+        "heads and no for tails.",
+        "Now every yes may be the coin’s. **{said} in 100** said yes.")
+    ask = "How many in 100 have really copied? Drag the square to your guess."
+    shows = ("**{true} in 100** have really copied. The answers alone give **{estimate} in 100**, "
+             "give or take {error}. Crosses: answers that the coins turned round.")
+    explains = (
+        "The coins turn about {turned} in 100 answers round. How many is known, so it can be taken "
+        "off the total.",
+        "Which ones is not known. So it cannot be taken off the answer of one pupil.",
+        "Whatever is true of a pupil, no answer becomes more than {ratio} times as likely. That is "
+        "protection (ε) of {epsilon}: the logarithm of {ratio}.")
+    question = Question("Mia said yes. What does the teacher know about Mia?", (
+        Option("That she has copied.", "The coins may have said yes for her. They turn "
+               "{turned} in 100 answers round."),
+        Option("That it is somewhat likelier, and never for sure.", "A yes is {ratio} times as "
+               "likely from a pupil who has copied. It is still no proof.", True),
+        Option("Nothing at all.", "A yes is {ratio} times as likely from a pupil who has copied. "
+               "Protection limits what is learned; it is rarely nothing.")))
+    see = (See("sparse.py", "One bit from each machine, at work"),)
+
+    @classmethod
+    def work(cls, seed: int) -> Worked:
+        found = ask(seed)
+        said, true = 100 * float(found.said.mean()), 100 * float(found.true.mean())
+        estimate = 100 * found.estimate
+        words = {"n": str(PUPILS), "said": f"{said:.0f}", "true": f"{true:.0f}",
+                 "estimate": f"{estimate:.0f}", "error": f"{100 * found.standard_error:.0f}",
+                 "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
+                 "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": wording.number(EPSILON)}
+        guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
+                      unit="in 100")
+        return Worked(words, _picture(found, words), guess, f"ε = {words['epsilon']}")
+
+
+def _picture(found: Answers, words: dict[str, str]) -> Picture:
+    """A dot for each pupil, those who said yes first, so that they end at their share."""
+    order = np.lexsort((found.said != found.true, ~found.said))
+    said, turned = found.said[order], (found.said != found.true)[order]
+    place = np.arange(PUPILS)
+    x = np.asarray(100 * (place // _ROWS + 0.5) * _ROWS / PUPILS, dtype=np.float64)
+    y = np.asarray(place % _ROWS + 1.0, dtype=np.float64)
+    true, estimate = 100 * float(found.true.mean()), 100 * found.estimate
+
+    def line(at: float, role: str, label: str, dash: str, after: bool = True) -> Mark:
+        return Mark(np.full(2, at), np.array([0.3, _ROWS + 0.7]), role, label, dash=dash,
+                    after=after)
+
+    marks = (Mark(x[said], y[said], "gradient", "Said yes", "dot"),
+             Mark(x[~said], y[~said], "gradient", "Said no", "ring"),
+             Mark(x[turned], y[turned], "bias", "Turned round by the coins", "cross", after=True),
+             line(true, "truth", "Have really copied", ""),
+             line(estimate, "functional", "Worked out from the answers", "10,2"))
+    alt = f"{PUPILS} dots, one for each pupil; {words['said']} in 100 said yes."
+    return Picture(
+        Axis("Pupils (in 100)", 0, 100, plain_ticks(0, 20, 40, 60, 80, 100)),
+        Axis("", 0, _ROWS + 1, ((0.0, ""),)), marks, alt,
+        f"{alt} {words['true']} in 100 have copied; the answers give {words['estimate']}.",
+        {"what": ["said yes", "have really copied", "worked out from the answers"],
+         "in 100": [words["said"], words["true"], words["estimate"]]})

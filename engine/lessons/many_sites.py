@@ -1,0 +1,132 @@
+"""Lesson 5: many sites, each of which adds its own noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import wording
+from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.preview import simulated_study
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Array, Budget
+
+CHILDREN, READINGS = 1000, 10
+SITES = (1, 2, 5, 10, 20)
+BUDGET = Budget(1.0, 1 / CHILDREN**2)
+_METHOD = AdaptiveMean()
+_REPEATS = 24
+_ROOM = 1.5  # times the largest error together is shown
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Typical errors in cm with so many sites: together, and of one site alone (NaN: nothing).
+
+    `floor` is the error without protection of all children together.
+    """
+
+    together: Array
+    alone: Array
+    floor: float
+
+
+def measure(seed: int) -> Errors:
+    """The same number of children, spread over more and more sites."""
+    together = [_typical(CHILDREN, sites, seed) for sites in SITES]
+    alone = [_typical(CHILDREN // sites, 1, seed)[0] for sites in SITES]
+    return Errors(np.array([error for error, _ in together]), np.array(alone), together[0][1])
+
+
+def _typical(children: int, sites: int, seed: int) -> tuple[float, float]:
+    """Typical error with protection, NaN where nothing would be published, and without."""
+    source = SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
+                          n_servers=sites)
+    verdict = _METHOD.feasibility(source.sizes, (BUDGET,) * sites)
+    study = simulated_study(source, _METHOD, [BUDGET], seed, _REPEATS)
+    assert study.floor is not None
+    is_refused = verdict is not None and not verdict.is_feasible
+    return math.nan if is_refused else float(study.typical[0]), study.floor
+
+
+@lessons.register
+class ManySites(Lesson):
+    """Not trusting one centre costs noise; leaving the others out costs more."""
+
+    key = "5"
+    order = 5
+    label = "many hospitals, nobody in the middle"
+    unit = ("One child’s whole curve, at its own site",
+            "What is protected: exchanging every reading of any one child changes what leaves the "
+            "site only a little, whoever reads it.")
+    story = (
+        "{n} children have {m} readings each. If one centre holds all curves, it adds noise once. "
+        "The error is {centre} cm (left end).",
+        "Often no centre is trusted. Then the same children belong to several hospitals. Each adds "
+        "its own noise, ε = {epsilon}, before anything leaves.",
+        "What they send is averaged.")
+    ask = "The same children at more and more hospitals: how large is the error? Drag the squares."
+    shows = ("With {most} hospitals the error is **{together} cm**, at one trusted centre it is "
+             "**{centre} cm**. Without protection: {floor} cm.")
+    explains = (
+        "Each hospital must hide one child among its own, who are few. So each adds much noise, "
+        "and only part of it averages out.",
+        "That is the price of trusting nobody in the middle: here the error is {price} as large.",
+        "Still it pays to work together. {some} hospitals together err by {together_some} cm. One "
+        "of them alone: {alone}.")
+    question = Question("What does the centre learn about one child?", (
+        Option("The child’s curve.", "No curve leaves a hospital, only averages with noise in "
+               "them."),
+        Option("Nothing, for it sees no child’s name.", "Names are not what protects. A curve "
+               "without a name can still be recognised; noise is what hides it."),
+        Option("As little as any reader of what was published.", "Noise was added before anything "
+               "left. The centre has nothing else.", True)))
+    see = (See("sites.py", "Set up your own hospitals on Sites"),)
+
+    @classmethod
+    def work(cls, seed: int) -> Worked:
+        found = measure(seed)
+        some = SITES.index(5)
+        centre, together, floor, together_some = wording.together(
+            [found.together[0], found.together[-1], found.floor, found.together[some]])
+        words = {"n": wording.number(CHILDREN), "m": str(READINGS), "most": str(SITES[-1]),
+                 "some": str(SITES[some]), "epsilon": f"{BUDGET.epsilon:g}", "centre": centre,
+                 "together": together, "floor": floor, "together_some": together_some,
+                 "price": wording.times(found.together[-1] / found.together[0]),
+                 "alone": _said(found.alone[some])}
+        guess = Guess(tuple(found.together[1:].tolist()),
+                      (round(float(found.together[0]) + 1, 1),) * (len(SITES) - 1),
+                      tuple(f"Error with {sites} hospitals" for sites in SITES[1:]), close=0.2,
+                      step=0.05, places=tuple(map(float, SITES[1:])), unit="cm", decimals=2)
+        return Worked(words, _picture(found), guess, wording.budget_chip(BUDGET))
+
+
+def _said(error: float) -> str:
+    """An error in cm, or that nothing can be published."""
+    if math.isnan(error):
+        return "nothing could be published"
+    return f"{wording.together([error])[0]} cm"
+
+
+def _picture(found: Errors) -> Picture:
+    at = np.array(SITES, dtype=float)
+    top = math.ceil(2 * _ROOM * float(found.together.max())) / 2
+    marks = (
+        Mark(at, np.full(len(at), found.floor), "without", "Without protection", dash="6,4"),
+        Mark(at[:1], found.together[:1], "gradient", "One trusted centre", "dot"),
+        Mark(at, found.together, "gradient", "Hospitals together", width=2.6, after=True),
+        Mark(at, found.alone, "functional", "One hospital alone", dash="10,2", after=True))
+    alt = f"Error against hospitals; one trusted centre has {found.together[0]:.2f} cm."
+    return Picture(
+        Axis("Hospitals that share the children (log scale)", 1, 20, plain_ticks(*SITES),
+             is_log=True),
+        Axis("Typical error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.01, 0.5))), marks,
+        alt, f"{alt} It grows to {found.together[-1]:.2f} cm with {SITES[-1]} hospitals; one "
+        "alone has more.",
+        {"hospitals": list(SITES),
+         "together (cm)": [round(float(v), 2) for v in found.together],
+         "one alone (cm)": [_said(v).removesuffix(" cm") for v in found.alone]})

@@ -1,0 +1,100 @@
+"""Lesson 7: one draw of noise used twice gives everything away."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from engine import wording
+from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.reuse import SOURCE, Reuse, reuse
+from engine.types import Array
+
+FIRST, SECOND = 0.3, 1.0
+DELTA = 1 / SOURCE.n_curves**2
+_PLACES = tuple(np.round(np.linspace(0.05, 0.95, 10), 2).tolist())
+
+
+def both_ways(seed: int) -> tuple[Reuse, Reuse]:
+    """Two releases with one draw of noise, and with a draw for each."""
+    return reuse(FIRST, SECOND, DELTA, seed, False), reuse(FIRST, SECOND, DELTA, seed, True)
+
+
+def exact_places(found: Reuse) -> int:
+    """To how many decimal places the average was worked out."""
+    return math.floor(-math.log10(max(found.largest_error, 1e-16)))
+
+
+@lessons.register
+class ReusedNoise(Lesson):
+    """Two equations with two unknowns: the draw and the average."""
+
+    key = "7"
+    order = 7
+    label = "the same noise twice hides nothing"
+    unit = wording.unit_tag(SOURCE.facts)
+    story = (
+        "The average of {n} curves is published with ε = {first}. Later it is published again, "
+        "with ε = {second}.",
+        "To save work, the programmer uses the same random draw both times. It only gets another "
+        "size, and the sizes are public.",
+        "Both releases are in the picture. The average that they protect is not.")
+    ask = "Where is the average that was protected? Drag the squares, or draw."
+    shows = ("Out of the two releases the average comes back exactly: to **{places} decimal "
+             "places**. The noise in them was of {noise_first} and {noise_second}.")
+    explains = (
+        "The two releases are two equations. Unknown are the draw and the average. Two equations "
+        "with two unknowns have one answer.",
+        "With fresh noise for the second release the same formula is off by up to {fresh}.",
+        "Pages here use one draw at all ε, so that pictures move smoothly. That is fine for "
+        "simulated curves, and never done for a release.")
+    question = Question("Both releases kept their ε. What went wrong?", (
+        Option("The noise of the second was known from the first.", "Budgets add up only if every "
+               "release has noise of its own.", True),
+        Option("ε was too large.", "The same happens at any two ε that differ, however small."),
+        Option("Nothing: each release was noisy.", "Each alone was. Together they give the exact "
+               "average, on which one person shows.")))
+    see = (See("audit.py", "Reused noise on Audit, at any two ε",
+               f"part-reuse~epsilon-{FIRST:g}~again-{SECOND:g}"),)
+
+    @classmethod
+    def work(cls, seed: int) -> Worked:
+        same, fresh = both_ways(seed)
+        noise = wording.together([*same.noise, fresh.largest_error])
+        words = {"n": str(SOURCE.n_curves), "first": f"{FIRST:g}", "second": f"{SECOND:g}",
+                 "places": str(exact_places(same)), "noise_first": noise[0],
+                 "noise_second": noise[1], "fresh": noise[2]}
+        truth = np.interp(_PLACES, same.times, same.exact)
+        middle = float(np.round(same.exact.mean(), 1))
+        guess = Guess(tuple(truth.tolist()), (middle,) * len(_PLACES),
+                      tuple(f"Average at time {t:g}" for t in _PLACES), close=0.3, step=0.1,
+                      places=_PLACES, decimals=2)
+        return Worked(words, _picture(same), guess, f"ε = {FIRST:g}, then ε = {SECOND:g}")
+
+
+def _picture(found: Reuse) -> Picture:
+    low, high = (math.floor(2 * float(found.first.min())) / 2,
+                 math.ceil(2 * float(found.first.max())) / 2)
+    marks = (
+        Mark(found.times, found.first, "functional", f"First release, ε = {FIRST:g}",
+             dash="2,2", width=1.8),
+        Mark(found.times, found.second, "functional", f"Second release, ε = {SECOND:g}",
+             width=1.8),
+        Mark(found.times, found.exact, "raw", "Without protection", width=5, opacity=0.55,
+             after=True),
+        Mark(found.times, found.recovered, "bias", "What the formula gives", dash="6,4",
+             after=True))
+    alt = "Two noisy releases of one average over time; the second is nearer to it."
+
+    def column(values: Array) -> list[float]:
+        return [round(float(value), 3) for value in values[::5]]
+
+    return Picture(
+        Axis("Time", 0, 1, plain_ticks(0, 0.2, 0.4, 0.6, 0.8, 1)),
+        Axis("Average", low, high, plain_ticks(*np.arange(math.ceil(low), high + 0.01))), marks,
+        alt, f"{alt} What the formula gives lies exactly on the average without protection.",
+        {"time": column(found.times), "first release": column(found.first),
+         "second release": column(found.second), "without protection": column(found.exact),
+         "what the formula gives": column(found.recovered)})

@@ -1,0 +1,112 @@
+"""Lesson 4: more readings or more children, and when privacy is free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine import wording
+from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.preview import simulated_study
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Array, Budget
+
+READINGS = (2, 5, 10, 20, 50)
+FEW, MANY = 200, 2000
+EPSILON = 1.0
+_METHOD = AdaptiveMean()
+_REPEATS = {FEW: 40, MANY: 5}
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Typical errors in cm with and without protection: (readings,) each."""
+
+    private: Array
+    without: Array
+
+
+def lines(children: int, seed: int) -> Lines:
+    """So many children with 2 to 50 readings each; δ = 1/n²."""
+    budget = Budget(EPSILON, 1 / children**2)
+    found = [simulated_study(
+        SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=m), _METHOD,
+        [budget], seed, _REPEATS[children]) for m in READINGS]
+    return Lines(np.array([study.typical[0] for study in found]),
+                 np.array([study.floor for study in found]))
+
+
+@lessons.register
+class WhenPrivacyIsFree(Lesson):
+    """More readings help what is sparse, more children help privacy."""
+
+    key = "4"
+    order = 4
+    label = "more readings or more children?"
+    unit = wording.unit_tag(SparseCurves(mean="growth").facts)
+    story = (
+        "An average growth curve of {few} children is published with ε = {epsilon}.",
+        "With {least} readings each, curves are sparse: between readings nobody knows them. With "
+        "{most} each they are dense.",
+        "The dashed line shows how the error falls with more readings when nothing is protected.")
+    ask = "How does it fall with protection? Drag the squares to your curve."
+    shows = ("With protection the error falls from **{private_sparse} cm** to **{private_dense} "
+             "cm**, without it from {without_sparse} to {without_dense} cm.")
+    explains = (
+        "More readings tell more about each child. They do not make a child count less. So noise "
+        "is left, however dense the curves are.",
+        "More children do: each counts less, so less noise hides them. With {many} children and "
+        "{most} readings the error is {many_private} cm with protection and {many_without} cm "
+        "without.",
+        "Privacy is free where it adds nearly nothing to the error. With {few} children it is far "
+        "from free: {most} readings each leave {ratio} the error.")
+    question = Question("Privacy costs too much. What helps most?", (
+        Option("More readings of the same children.", "From {least} to {most} readings the error "
+               "only falls to {private_dense} cm. What is left is noise for privacy."),
+        Option("More children.", "Noise for privacy falls as fast as their number grows, faster "
+               "than any other part of the error.", True),
+        Option("A cleverer drawing of the same release.", "What was drowned by noise is gone. "
+               "Whatever is computed from the release cannot bring it back.")))
+    see = (See("rates.py", "Where privacy is free: the map"),)
+
+    @classmethod
+    def work(cls, seed: int) -> Worked:
+        few, many = lines(FEW, seed), lines(MANY, seed)
+        names = ("private_sparse", "private_dense", "without_sparse", "without_dense")
+        written = wording.together([few.private[0], few.private[-1], few.without[0],
+                                    few.without[-1], many.private[-1], many.without[-1]])
+        words = dict(zip((*names, "many_private", "many_without"), written, strict=True)) | {
+            "few": str(FEW), "many": wording.number(MANY), "epsilon": f"{EPSILON:g}",
+            "least": str(READINGS[0]), "most": str(READINGS[-1]),
+            "ratio": wording.times(few.private[-1] / few.without[-1])}
+        truth = tuple(few.private.tolist())
+        start = (float(np.ceil(few.without[0]) + 0.5),) * len(READINGS)
+        guess = Guess(truth, start, tuple(f"Error with {m} readings" for m in READINGS),
+                      close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
+                      decimals=2)
+        return Worked(words, _picture(few, many), guess,
+                      wording.budget_chip(Budget(EPSILON, 1 / FEW**2)))
+
+
+def _picture(few: Lines, many: Lines) -> Picture:
+    at = np.array(READINGS, dtype=float)
+    top = float(np.ceil(max(3.0, few.private.max())))
+    marks = (
+        Mark(at, few.without, "without", f"{FEW} children, no protection", dash="6,4"),
+        Mark(at, few.private, "gradient", f"{FEW} children, protected", width=2.6, after=True),
+        Mark(at, many.without, "without", f"{MANY} children, no protection", dash="2,3",
+             width=1.6, after=True),
+        Mark(at, many.private, "functional", f"{MANY} children, protected", dash="10,2",
+             after=True))
+    alt = f"Error against readings of each of {FEW} children, without protection: it falls."
+    columns = {f"{n} children, {what} (cm)": [round(float(v), 2) for v in values]
+               for n, own in ((FEW, few), (MANY, many))
+               for what, values in (("protected", own.private), ("no protection", own.without))}
+    return Picture(
+        Axis("Readings of each child (log scale)", 2, 50, plain_ticks(*READINGS), is_log=True),
+        Axis("Typical error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.5))), marks, alt,
+        f"{alt} With protection it levels off at {few.private[-1]:.1f} cm; with {MANY} children "
+        "both lines nearly meet.", {"readings": list(READINGS), **columns})

@@ -1,0 +1,75 @@
+"""Why noise is never used twice: one draw at two budgets gives the exact answer away.
+
+With noise of sizes s₁ ≠ s₂, both public, and one draw ξ, r₁ = f + s₁ξ and r₂ = f + s₂ξ. Two
+equations, two unknowns: f = (s₂r₁ − s₁r₂)/(s₂ − s₁). With a draw of its own for each release the
+same formula gives noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.sources.dense_curves import DenseCurves
+from engine.types import Array, Budget, drawing_grid
+
+SOURCE = DenseCurves(mean="two_peaks", n_curves=200)
+MECHANISM = GaussianProcess(penalty_weight=0.01)  # not by a rule: f must not depend on ε
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """Two releases of one average, and what the formula makes of them, on a grid: (GRID_SIZE,).
+
+    `exact` is the average that was protected. `scales` are the sizes of the noise.
+    """
+
+    times: Array
+    first: Array
+    second: Array
+    exact: Array
+    recovered: Array
+    budgets: tuple[Budget, Budget]
+    scales: tuple[float, float]
+
+    @property
+    def largest_error(self) -> float:
+        """Of what was recovered, anywhere on the curve."""
+        return float(np.abs(self.recovered - self.exact).max())
+
+    @property
+    def noise(self) -> tuple[float, float]:
+        """Typical distances of the two releases from the average they protect."""
+        first, second = (float(np.sqrt(np.mean((one - self.exact) ** 2)))
+                         for one in (self.first, self.second))
+        return first, second
+
+
+def reuse(first: float, second: float, delta: float, seed: int, is_fresh: bool) -> Reuse:
+    """Publish the average of simulated curves at two ε, with one draw or with fresh noise.
+
+    Raises
+    ------
+    InputError
+        If the two ε are the same: then one draw gives the same curve twice.
+    """
+    if first == second:
+        raise InputError("The two budgets must differ.", field="epsilon",
+                         hint="At one budget the same draw gives the same curve again.")
+    budgets = (Budget(first, delta), Budget(second, delta))
+    data = SOURCE.draw(1, generator(seed, DATA_STREAM, 0))
+    both = MECHANISM.release_many(data, [(one,) for one in budgets], 1,
+                                  generator(seed, NOISE_STREAM, 0))
+    curves = both.coefficients[:, 0, 0]
+    if is_fresh:
+        alone = MECHANISM.release_many(data, [(budgets[1],)], 1, generator(seed, NOISE_STREAM, 1))
+        curves = np.stack([curves[0], alone.coefficients[0, 0, 0]])
+    one, other = (float(lines[0].noise_scale[0]) for lines in both.spends)
+    recovered = (other * curves[0] - one * curves[1]) / (other - one)
+    shown = both.on_grid(np.stack([*curves, both.unprotected[0, 0], recovered]), drawing_grid())
+    return Reuse(data.facts.from_unit_time(drawing_grid()), shown[0], shown[1], shown[2], shown[3],
+                 budgets, (one, other))

@@ -1,0 +1,343 @@
+"""How well neighbouring data can be told apart: exact trade-off curves, or bounds on them.
+
+An attacker who sees a release decides which of two neighbouring data sets it came from. A curve
+says how often they detect the right one when a share α of their alarms may be false (f of Dong,
+Roth and Su 2022, J. R. Stat. Soc. B 84, is one less that), and, as δ(ε), how far the two laws are
+apart: the largest P(A) − e^ε Q(A). Both say the same. What is not exact is never below the truth.
+All curves are those of pairs of neighbours that may be exchanged, so that
+
+    δ(−ε) = 1 − e^(−ε) + e^(−ε) δ(ε).
+
+Every method works elementwise on arrays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, log_ndtr, ndtr, ndtri
+
+from engine.errors import InputError
+from engine.types import Budget
+
+Chances = NDArray[np.float64]
+Part = tuple[str, float, int]  # kind of noise, its size, and in how many releases
+_LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every curve says 1 anyway
+_SLOPES = np.concatenate([np.linspace(0, 8, 1601), np.geomspace(8, 60, 200)[1:]])
+_ORDERS = 1 + np.geomspace(1e-3, 2e3, 60)  # of Rényi divergences
+_HALVINGS = 40
+_ALARMS = np.concatenate([np.geomspace(1e-9, 1e-3, 60), np.linspace(1e-3, 1, 400)[1:]])
+_FINEST, _MOST_STEPS = 1e-4, 1e4  # of a discretised loss: its step, and steps over its range
+_NOT_COMPUTED = 1e-13  # rounding of a convolution, far above what it is
+
+
+class Curve:
+    """What tells two neighbouring data sets apart, at most."""
+
+    exact = True  # whether some pair of neighbours attains it for this noise
+    name = ""
+
+    def detection(self, false_alarms: ArrayLike) -> Chances:
+        """Share of right detections: min over ε of e^ε α + δ(ε), both ways round."""
+        alpha, delta = np.asarray(false_alarms, dtype=float)[..., None], self._bounds
+        few = np.exp(self.slopes) * alpha + delta
+        many = 1 - np.exp(-self.slopes) * (1 - delta - alpha)
+        return np.clip(np.minimum(few, many).min(axis=-1), alpha[..., 0], 1.0)
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        """δ(ε), for any ε."""
+        raise NotImplementedError
+
+    @property
+    def slopes(self) -> Chances:
+        """The ε at which the curve is bounded."""
+        return _SLOPES
+
+    @cached_property
+    def _bounds(self) -> Chances:
+        return self.delta(self.slopes)
+
+    def right(self, first_guess: ArrayLike = 0.5) -> Chances:
+        """Chance that the best guess is right if one of the two had the chance `first_guess`.
+
+        1 − π + π δ(log((1 − π)/π)): nothing is learnt where that is the larger of π and 1 − π.
+        """
+        prior = np.asarray(first_guess, dtype=float)
+        known = np.maximum(prior, 1 - prior)
+        return np.clip(1 - prior + prior * self.delta(np.log1p(-prior) - np.log(prior)), known, 1)
+
+
+def _mirrored(epsilon: Chances, delta: Chances) -> Chances:
+    """δ at any ε from `delta`, its values at |ε|."""
+    shrink = np.exp(-np.abs(epsilon))
+    return np.where(epsilon >= 0, delta, 1 - shrink + shrink * delta)
+
+
+@dataclass(frozen=True)
+class Gaussian(Curve):
+    """N(0, 1) against N(μ, 1), which Gaussian noise attains; see Balle and Wang (2018), Thm 8."""
+
+    mu: float
+    name = "gaussian"
+
+    def __post_init__(self) -> None:
+        at_least_zero(self.mu, "mu")
+
+    def detection(self, false_alarms: ArrayLike) -> Chances:
+        return np.asarray(ndtr(ndtri(np.asarray(false_alarms, dtype=float)) + self.mu))
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        epsilon = np.asarray(epsilon, dtype=float)
+        if self.mu == 0:
+            return np.maximum(0.0, -np.expm1(epsilon))
+        if math.isinf(self.mu):
+            return np.ones_like(epsilon)
+        far = epsilon / self.mu
+        return np.maximum(0.0, ndtr(self.mu / 2 - far)
+                          - np.exp(epsilon + log_ndtr(-self.mu / 2 - far)))
+
+
+@dataclass(frozen=True)
+class Laplace(Curve):
+    """Laplace noise of scale 1 against the same, moved by θ; see Dong, Roth and Su, section 2.
+
+    No noise that is added to numbers and proved private by the length of their change does worse:
+    if log-densities change by at most the length of a move and a record moves numbers by at most
+    θ, then the move can be cut into N steps, each of which is θ/N-DP. What N such steps allow one
+    after another (group privacy, their Theorem 2.14) tends to this curve. So it holds for Laplace
+    noise in several numbers, however Σ|Δ_j|/b_j = θ is split among them, where a move of one number
+    attains it, and for density exp(−‖z‖). Several such releases that sum to θ are again no worse:
+    changing their data one release after another is such a path.
+    """
+
+    theta: float
+    name = "laplace"
+
+    def __post_init__(self) -> None:
+        at_least_zero(self.theta, "epsilon")
+
+    def detection(self, false_alarms: ArrayLike) -> Chances:
+        alpha, theta = np.asarray(false_alarms, dtype=float), min(self.theta, _LARGEST_EXPONENT)
+        middle = 1 - math.exp(-theta) / (4 * np.maximum(alpha, 1e-300))
+        few, many = math.exp(theta) * alpha, 1 - math.exp(-theta) * (1 - alpha)
+        return np.where(alpha <= math.exp(-theta) / 2, few, np.where(alpha < 0.5, middle, many))
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        epsilon = np.asarray(epsilon, dtype=float)
+        within = -np.expm1((np.abs(epsilon) - min(self.theta, 1e6)) / 2)
+        return _mirrored(epsilon, np.maximum(0.0, within))
+
+
+@dataclass(frozen=True)
+class Approximate(Curve):
+    """All that (ε, δ) allows; with δ = 0 a bit turned round with odds e^ε attains it.
+
+    Wasserman and Zhou (2010): the lower of two lines.
+    """
+
+    budget: Budget
+    exact = False
+    name = "budget"
+
+    def detection(self, false_alarms: ArrayLike) -> Chances:
+        alpha, failing = np.asarray(false_alarms, dtype=float), self.budget.delta
+        most = min(self.budget.epsilon, _LARGEST_EXPONENT)
+        few = math.exp(most) * alpha + failing
+        many = 1 - math.exp(-most) * (1 - failing - alpha)
+        return np.clip(np.minimum(few, many), 0.0, 1.0)
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        epsilon = np.asarray(epsilon, dtype=float)
+        size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
+        failing = self.budget.delta
+        corner = (1 - failing) * float(expit(-self.budget.epsilon))  # alarms where the lines meet
+        return _mirrored(epsilon, np.maximum(failing, 1 - corner * (1 + np.exp(size))))
+
+
+@dataclass(frozen=True)
+class Zcdp(Curve):
+    """All that ρ of zero-concentrated privacy allows, by every order of Rényi's divergence.
+
+    A test with a share α of false alarms and p of detections has a divergence of its own, which is
+    no larger: p^a α^(1−a) + (1 − p)^a (1 − α)^(1−a) ≤ exp((a − 1) a ρ) for all a > 1. That is
+    tighter than by way of (ε, δ); see Balle, Barthe, Gaboardi, Hsu and Sato (2020), AISTATS.
+    """
+
+    rho: float
+    exact = False
+    name = "zcdp"
+
+    def __post_init__(self) -> None:
+        at_least_zero(self.rho, "rho")
+
+    def detection(self, false_alarms: ArrayLike) -> Chances:
+        alpha = np.asarray(false_alarms, dtype=float)
+        flat = np.clip(alpha, 1e-300, 1.0).ravel()
+        if math.isinf(self.rho):
+            return np.ones_like(alpha)
+        low, high = np.repeat(flat[None], len(_ORDERS), 0), np.ones((len(_ORDERS), len(flat)))
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            fits = self._fits(middle, flat)
+            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+        return np.asarray(high.min(axis=0).reshape(alpha.shape))
+
+    def _fits(self, detected: Chances, alarms: Chances) -> Any:
+        """Whether both divergences of a test are allowed, order by order."""
+        order = _ORDERS[:, None]
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            p, q = np.log(detected), np.log1p(-detected)
+            a, b = np.log(alarms), np.log1p(-alarms)
+            one = np.logaddexp(order * p + (1 - order) * a, _no_nan(order * q + (1 - order) * b))
+            other = np.logaddexp(order * a + (1 - order) * p, _no_nan(order * b + (1 - order) * q))
+        return np.maximum(one, other) <= (order - 1) * order * self.rho
+
+    @cached_property
+    def _table(self) -> Chances:
+        return self.detection(_ALARMS)
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        """The largest p − e^ε α lies between two of many α: at most p at the upper of them."""
+        epsilon = np.asarray(epsilon, dtype=float)
+        weight = np.exp(np.minimum(np.abs(epsilon), _LARGEST_EXPONENT))[..., None]
+        below = np.concatenate([[0.0], _ALARMS[:-1]])
+        most = (self._table - weight * below).max(axis=-1)
+        return _mirrored(epsilon, np.clip(most, 0.0, 1.0))
+
+    def right(self, first_guess: ArrayLike = 0.5) -> Chances:
+        """At even chances the best test has as many false alarms as misses."""
+        general = super().right(first_guess)
+        return np.where(np.asarray(first_guess) == 0.5, self._balanced, general)
+
+    @cached_property
+    def _balanced(self) -> float:
+        low, high = np.full((len(_ORDERS), 1), 0.5), np.ones((len(_ORDERS), 1))
+        for _ in range(_HALVINGS if math.isfinite(self.rho) else 0):
+            middle = (low + high) / 2
+            fits = self._fits(middle, 1 - middle)
+            low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+        return float(high.min())
+
+
+def _no_nan(values: Chances) -> Chances:
+    """0 · log 0 is 0: nothing of a chance that is not there."""
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+@dataclass(frozen=True)
+class Losses(Curve):
+    """Releases of several kinds about the same people, by the law of their privacy loss.
+
+    `parts` are (kind, size, how many): "gaussian" with μ, "laplace" with θ, or "pure" with ε. Each
+    is replaced by its worst pair, and their losses, on a grid and rounded up, are added
+    (Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022; Zhu, Dong and Wang 2022, Thm 10 that
+    worst pairs may be composed, adaptively too). Computed by dp-accounting.
+    """
+
+    parts: tuple[Part, ...]
+    exact = False
+    name = "losses"
+
+    def detection(self, false_alarms: ArrayLike) -> Chances:
+        found = super().detection(false_alarms)
+        together = self._together
+        return found if together is None else np.minimum(found, together.detection(false_alarms))
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        """Between the tabulated ones chords, which lie above: δ is convex in e^ε."""
+        epsilon = np.asarray(epsilon, dtype=float)
+        sizes = np.abs(epsilon)
+        above = np.interp(np.exp(np.minimum(sizes, _SLOPES[-1])), np.exp(_SLOPES), self._table)
+        if self._together is not None:  # which rounding up may exceed
+            above = np.minimum(above, self._together.delta(sizes))
+        return _mirrored(epsilon, np.clip(above, 0.0, 1.0))
+
+    @cached_property
+    def _table(self) -> Chances:
+        found = loss_distribution(self.parts).get_delta_for_epsilon(_SLOPES)
+        return np.asarray(found) + _NOT_COMPUTED
+
+    @cached_property
+    def _together(self) -> Curve | None:
+        """Where all parts are pure, the curve of their sum."""
+        kinds = {kind for kind, _, _ in self.parts}
+        if "gaussian" in kinds:
+            return None
+        total = math.fsum(size * count for _, size, count in self.parts) * (1 + 1e-12)
+        return Approximate(Budget(total)) if "pure" in kinds else Laplace(total)
+
+    def epsilon(self, delta: float) -> float:
+        """The ε proved at δ, rounded up; ∞ where rounding of the sums could hide a δ so small."""
+        left = delta * (1 - 1e-9) - _NOT_COMPUTED
+        if left <= 0:
+            return math.inf
+        return float(loss_distribution(self.parts).get_epsilon_for_delta(left)) * (1 + 1e-9)
+
+
+@lru_cache(maxsize=512)
+def loss_distribution(parts: Sequence[Part]) -> Any:
+    """The law of the summed loss, never too small."""
+    from dp_accounting.pld import common
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    reach = sum(count * (size**2 / 2 + 10 * size if kind == "gaussian" else size)
+                for kind, size, count in parts)
+    step = max(_FINEST, 2 * reach / _MOST_STEPS)
+
+    def one(kind: str, size: float, count: int) -> Any:
+        if kind == "gaussian":
+            return pld.from_gaussian_mechanism(1 / (size * math.sqrt(count)),
+                                               value_discretization_interval=step)
+        made = (pld.from_laplace_mechanism(1 / size, value_discretization_interval=step)
+                if kind == "laplace" else pld.from_privacy_parameters(
+                    common.DifferentialPrivacyParameters(size, 0),
+                    value_discretization_interval=step))
+        return made if count == 1 else made.self_compose(count)
+
+    total = None
+    for part in parts:
+        total = one(*part) if total is None else total.compose(one(*part))
+    return total
+
+
+@dataclass(frozen=True)
+class Subsampled(Curve):
+    """The same release of a secret random sample: a share q of a larger group takes part.
+
+    Sampled without replacement, so that one of the larger group being replaced changes the sample
+    with chance q. For ε ≥ 0 then δ'(log(1 + q(e^ε − 1))) = q δ(ε) (Balle, Barthe and Gaboardi
+    2018, NeurIPS, Theorem 9), and the mirror image for the other direction, which is C_q of Dong,
+    Roth and Su (2022), Theorem 4.2.
+    """
+
+    full: Curve
+    share: float
+    exact = False
+    name = "subsampled"
+
+    @property
+    def slopes(self) -> Chances:
+        """Those of the full release, in what they become."""
+        return np.log1p(self.share * np.expm1(_SLOPES))
+
+    def delta(self, epsilon: ArrayLike) -> Chances:
+        epsilon = np.asarray(epsilon, dtype=float)
+        size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
+        before = np.log1p(np.expm1(size) / self.share)
+        return _mirrored(epsilon, self.share * self.full.delta(before))
+
+
+# -- checks ---------------------------------------------------------------------------------------
+
+
+def at_least_zero(value: ArrayLike, field: str) -> Chances:
+    array = np.asarray(value, dtype=float)
+    if not (array >= 0).all():  # also refuses NaN
+        raise InputError(f"“{field}” must not be negative or missing.", field=field)
+    return array

@@ -1,0 +1,29 @@
+"""Release: publish real data once, with hardened noise, and write it to the ledger."""
+
+import streamlit as st
+
+from engine import release_words
+from pages.shared import layout
+from pages.shared import release_cards as cards
+
+st.title(release_words.TITLE, anchor=False)
+layout.link_problems()
+choice = cards.Choice()
+cards.strip(choice)
+cards.choices(choice)
+cards.own_data(choice)
+quoted = cards.quote(choice)
+left, right = st.columns([7, 5], gap="medium")
+with left, layout.user_errors():
+    cards.before(choice, quoted)
+with right, layout.user_errors():
+    cards.book(choice, quoted)
+with layout.user_errors():
+    cards.result()
+if quoted is not None:
+    with layout.fold("How this cost is worked out", "release_cost") as is_open:
+        if is_open:
+            cards.accounting(quoted)
+with layout.fold("What a release is, and what it does not cover", "release_limits") as is_open:
+    if is_open:
+        st.markdown(release_words.LIMITS)

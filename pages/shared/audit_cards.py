@@ -1,0 +1,387 @@
+"""The parts of Audit: an attack with or without a planted fault, coverage, and noise used twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import streamlit as st
+
+from engine import audit_view, broken
+from engine import audit_words as words
+from engine import coverage_lab as lab
+from engine.audit import Progress, Report
+from engine.audit_view import Attack, Subject
+from engine.errors import InputError
+from engine.figures import audit as figures
+from engine.figures.theme import Chart
+from engine.identity import digest
+from engine.mechanisms import Mechanism
+from engine.sources import Source
+from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, SPARSE_REGRESSION
+from engine.types import Budget
+from pages.shared import cards, controls, layout, run, settings
+from pages.shared.jobs import Job, jobs
+from pages.shared.progress import progress
+
+_PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
+_AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
+_DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
+_RECORD = ("One record", "Neighbouring data differ in one record: a curve, a reading or a row, "
+                         "whichever the method protects.")
+_JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question
+
+
+class View:
+    """What is attacked, as it is set on its own page, at the present ε. Never an upload."""
+
+    def __init__(self) -> None:
+        self.now = settings.current()
+        self.subject = _subject(self.now)
+        self.mechanism, self.source = _as_on_its_page(self.subject, self.now)
+        self.charts: dict[str, Chart] = {}
+
+    @property
+    def budget(self) -> Budget:
+        return _budget(self.now, self.mechanism, self.source)
+
+    @cached_property
+    def variants(self) -> tuple[broken.Bug, ...]:
+        return audit_view.variants_of(self.mechanism)
+
+    @property
+    def variant(self) -> str:
+        """The planted fault, where it is one of this mechanism."""
+        return self.now.variant if self.now.variant in {v.name for v in self.variants} else ""
+
+    def attack(self, variant: str = "") -> Attack:
+        source = self.source if self.now.around == "screen" else None
+        return Attack(self.mechanism, self.budget, source, variant, self.now.seed)
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        cards.draw(chart, f"audit_{key}", height, phone)
+
+
+def _subject(now: settings.Settings) -> Subject:
+    """The chosen method, or that of Explore."""
+    return audit_view.subject(now.audited or f"{now.mechanism.key}.{settings.TASK}")
+
+
+def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism, Source]:
+    """The method and simulated data as its page has them; usual ones where it has no page."""
+    task = subject.task
+    if task == MEAN_FUNCTION.key and subject.cls.family == "functional":
+        task = FUNCTIONAL_SUMMARY.key
+    mechanism, source = subject.usual(), None
+    for own in (task, subject.task):
+        if own in settings.MEMBERS and isinstance(now.mechanism_of(own), subject.cls):
+            mechanism = now.mechanism_of(own)
+            break
+    if task in settings.MEMBERS and now.source_of(task).is_random:
+        source = now.source_of(task)
+    return mechanism, source or subject.usual_source()
+
+
+def _budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
+    pure = mechanism.guarantee == "pure"
+    return Budget(now.epsilon, 0.0 if pure else settings.chosen_delta(source))
+
+
+# -- above all parts ----------------------------------------------------------------------------
+
+
+def strip(view: View) -> None:
+    """What is simulated and what is claimed."""
+    if view.now.part == "reuse":
+        budget = words.two_budgets(view.now.epsilon, view.now.again)
+        cards.fixed_strip(run.REUSED.facts, budget, "audit_strip")
+        return
+    shown = _lab(view) if view.now.part == "coverage" else view
+    facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
+    cards.fixed_strip(facts, words.claim(shown.budget), "audit_strip",
+                      unit=None if of_curves else _RECORD)
+
+
+def parts(view: View) -> None:
+    controls.bound(st.segmented_control, "Part", view.now.part,
+                   lambda chosen: settings.change(part=chosen or view.now.part), "audit_part",
+                   options=list(_PARTS), format_func=_PARTS.__getitem__,
+                   label_visibility="collapsed")
+
+
+def _slider(label: str = "Claimed protection (ε)") -> None:
+    now = settings.current()
+    controls.bound(st.select_slider, label, now.epsilon, settings.set_epsilon, "audit_epsilon",
+                   options=settings.steps(now.epsilon), format_func=lambda e: f"{e:g}")
+
+
+def _started(key: str) -> Job | None:
+    return st.session_state.setdefault(_JOBS, {}).get(key)
+
+
+def _start(key: str, target: str, *arguments: object, total: int) -> None:
+    """Begin a job from a button and keep it; a busy server says so beside the button."""
+    try:
+        job = jobs().start(key, target, *arguments, total=total)
+    except InputError as problem:
+        st.session_state.problem = ("audit", problem)
+        return
+    st.session_state.setdefault(_JOBS, {})[key] = job
+
+
+def _key(asked: object) -> str:
+    return digest(("audit", asked))
+
+
+# -- the attack ---------------------------------------------------------------------------------
+
+
+def attack(view: View) -> None:
+    """Try to break a claim, then plant a fault and see it caught."""
+    st.markdown(f"{words.INTRO} :small[{words.SIMULATED}]")
+    _method(view)
+    honest, planted = view.attack(), view.attack(view.variant)
+    _buttons(view, honest, planted)
+    asked = [honest] + [planted] * bool(view.variant)
+    started = [(one, job) for one in asked if (job := _started(_key(one))) is not None]
+    if not started:
+        st.info("Press *Run the attack*: it takes up to 20 seconds.", icon=":material/play_arrow:")
+    else:
+        live = [job for _, job in started if job.live]
+        progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
+    _command(view, planted if view.variant else honest, started)
+
+
+def _method(view: View) -> None:
+    found = {one.key: one.label for one in audit_view.subjects()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.selectbox, "Method", view.subject.key,
+                       lambda key: settings.change(audited=key, variant=""), "audit_method",
+                       options=list(found), format_func=found.__getitem__,
+                       help="As it is set on its own page.")
+        controls.bound(st.selectbox, "Data", view.now.around,
+                       lambda chosen: settings.change(around=chosen), "audit_around",
+                       options=list(_AROUND), format_func=_AROUND.__getitem__,
+                       help="Around which simulated data neighbours are built. With small data "
+                            "the claim must be reached.")
+    names = {"": words.NO_VARIANT} | {one.name: words.unnamed(one) for one in view.variants}
+    left, right = st.columns([4, 6], gap="medium", vertical_alignment="bottom")
+    with left:
+        _slider()
+    with right:
+        controls.bound(st.selectbox, "Planted fault", view.variant,
+                       lambda chosen: settings.change(variant=chosen), "audit_variant",
+                       options=list(names), format_func=names.__getitem__,
+                       disabled=not view.variants, help="A variant of this method with one "
+                       "privacy bug. It can run in this audit and nowhere else.")
+
+
+def _buttons(view: View, honest: Attack, planted: Attack) -> None:
+    def run_one(asked: Attack) -> Callable[[], None]:
+        return lambda: _start(_key(asked), "engine.audit_view:attack", asked, total=asked.steps)
+
+    with st.container(horizontal=True):
+        st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
+                  on_click=run_one(honest))
+        st.button("Attack the planted fault", icon=":material/bug_report:", key="audit_planted",
+                  on_click=run_one(planted), disabled=not view.variant,
+                  help=None if view.variant else "Choose a fault above.")
+    controls.show_problem("audit")
+
+
+def _found(view: View, started: list[tuple[Attack, Job]]) -> None:
+    """The chart of all steps so far, beside a card for each attack."""
+    lines = [figures.Line(_name(view, asked), _steps(job), bool(asked.variant))
+             for asked, job in started]
+    known = [line for line in lines if line.steps]
+    if not known:
+        return
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        view.draw("What the attack shows", figures.climbing(
+            known, known[0].steps[-1].claimed_epsilon, layout.theme()), "climb", 360, 340)
+        st.markdown(f":small[{words.LEGEND}]")
+    with right:
+        for (asked, job), line in zip(started, lines, strict=True):
+            _card(asked, job, line)
+
+
+def _name(view: View, asked: Attack) -> str:
+    return "Planted fault" if asked.variant else view.subject.label
+
+
+def _steps(job: Job) -> list[Progress]:
+    return list(job.parts) + [job.result] * (job.result is not None)
+
+
+def _card(asked: Attack, job: Job, line: figures.Line) -> None:
+    """The verdict of one attack, or how far it is."""
+    if not line.steps:
+        return
+    last = line.steps[-1]
+    with st.container(border=True):
+        st.subheader(line.name, anchor=False)
+        if asked.variant:
+            st.markdown(f":small[{broken.get(asked.variant).what}]")
+        if last.is_broken:
+            st.badge(words.BROKEN, icon=":material/error:", color="red")
+        elif isinstance(last, Report):
+            st.badge(words.HOLDS, icon=":material/check:", color="gray")
+        if not last.is_broken and not isinstance(last, Report):
+            st.markdown(words.running(last))
+            return
+        st.markdown(words.attacked(last))
+        st.markdown(f":small[{_details(asked, last)}]")
+
+
+def _details(asked: Attack, last: Progress) -> str:
+    said = [words.worked_out(last)]
+    if isinstance(last, Report):
+        said.append(words.caught(last) if asked.variant else words.tightness(last))
+    said.append(words.data(asked, asked.neighbours))
+    return " ".join(filter(None, said))
+
+
+def _command(view: View, asked: Attack, started: list[tuple[Attack, Job]]) -> None:
+    """What was found as a file, and the same on the command line."""
+    found = [(one, job.result) for one, job in started if job.result is not None]
+    with st.container(horizontal=True):
+        st.download_button("Get the report", audit_view.as_json(found),
+                           "privacy-curves-audit.json", "application/json", on_click="ignore",
+                           icon=":material/data_object:", key="audit_json", disabled=not found,
+                           help=None if found else "Run the attack first.")
+    with layout.fold("The same on the command line", "audit_command") as is_open:
+        if is_open:
+            st.code(audit_view.command(asked, view.source), language="bash")
+            st.markdown(":small[It ends with exit code 0 if the claim holds, or if a planted "
+                        "fault is caught. Without a scenario, *python -m engine audit* attacks "
+                        "every method.]")
+
+
+# -- coverage -----------------------------------------------------------------------------------
+
+
+def _lab(view: View) -> lab.Question:
+    """The limits that are looked at, by the method and the data of their own page."""
+    kind, now = lab.KINDS[view.now.limits], view.now
+    source, own = now.source_of(kind.task), now.mechanism_of(kind.task)
+    mechanism = lab.mechanism_for(now.limits, own, now.point)
+    return lab.Question(now.limits, source, mechanism, _budget(now, mechanism, source), now.seed,
+                        now.point)
+
+
+def coverage(view: View) -> None:
+    """Two hundred repetitions, and how many limits miss the truth."""
+    st.markdown(words.COVERAGE)
+    names = {key: kind.label for key, kind in lab.KINDS.items()}
+    controls.bound(st.selectbox, "Limits of", view.now.limits,
+                   lambda chosen: settings.change(limits=chosen), "audit_limits",
+                   options=list(names), format_func=names.__getitem__,
+                   help="By the method and on the data of its own page.")
+    kind = lab.KINDS[view.now.limits]
+    has_time = not kind.is_joint and kind.task != SPARSE_REGRESSION.key
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider("Protection (ε)")
+    if has_time:
+        with right:
+            _time()
+    asked = _lab(view)
+    key = digest(("coverage", asked))
+    st.button("Repeat 200 times", icon=":material/play_arrow:", key="audit_repeat",
+              on_click=lambda: _start(key, "engine.coverage_lab:repetitions", asked,
+                                      total=lab.REPEATS // lab.EACH))
+    controls.show_problem("audit")
+    job = _started(key)
+    if job is None:
+        st.info("Press *Repeat 200 times*: it takes a few seconds.", icon=":material/play_arrow:")
+        return
+    progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
+
+
+def _time() -> None:
+    controls.bound(st.slider, "At which time, from start (0) to end (1)", settings.current().point,
+                   lambda chosen: settings.change(point=settings.checked_point(chosen)),
+                   "audit_point", min_value=0.0, max_value=1.0, step=0.01)
+
+
+def _misses(view: View, job: Job) -> None:
+    batches = list(job.parts)
+    if not batches:
+        return
+    found = lab.Batch.joined(batches)
+    unit = words.unit(_lab(view).source.facts)
+    half = figures.common_half([found.given, found.naive])
+    for column, limits, title, is_naive in zip(
+            st.columns(2, gap="medium"), (found.given, found.naive),
+            ("With privacy noise counted", "Naive: privacy noise ignored"), (False, True),
+            strict=True):
+        with column:
+            st.subheader(title, anchor=False)
+            view.draw(title, figures.repetitions(limits, half, f"Off the truth by{unit}",
+                                                 layout.theme()),
+                      "naive" if is_naive else "given", 320, 280)
+            st.markdown(words.misses(limits, is_naive))
+    st.markdown(words.widths(found))
+    st.markdown(f":small[{words.coverage_legend(view.now.limits)}]")
+
+
+# -- noise that is used twice ---------------------------------------------------------------------
+
+
+def reuse(view: View) -> None:
+    """One draw at two budgets gives the exact answer away."""
+    st.markdown(words.REUSE)
+    now = view.now
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider("First release (ε)")
+    with right:
+        controls.bound(st.select_slider, "Second release (ε)", now.again,
+                       lambda chosen: settings.change(again=settings.checked_epsilon(chosen)),
+                       "audit_again", options=settings.steps_of(now.again),
+                       format_func=lambda e: f"{e:g}")
+    controls.bound(st.segmented_control, "Noise of the second release", now.draw,
+                   lambda chosen: settings.change(draw=chosen or now.draw), "audit_draw",
+                   options=list(_DRAWS), format_func=_DRAWS.__getitem__)
+    is_fresh = now.draw == "fresh"
+    found = run.reused(now.epsilon, now.again, now.seed, is_fresh)
+    left, right = st.columns([7, 3], gap="medium")
+    with left:
+        view.draw("Two releases of one average", figures.reused(found, layout.theme()), "reuse",
+                  380, 360)
+    with right, st.container(border=True):
+        st.subheader("What is left of the protection", anchor=False)
+        if is_fresh:
+            st.badge(words.FAILS, icon=":material/check:", color="gray")
+        else:
+            st.badge(words.GIVEN_AWAY, icon=":material/error:", color="red")
+        st.markdown(words.recovered(found, is_fresh))
+        st.markdown(words.spent(found, is_fresh))
+    st.markdown(f":small[{words.REUSE_RULE} {words.SIMULATED}]")
+
+
+SECTIONS: dict[str, Callable[[View], None]] = {
+    "attack": attack, "coverage": coverage, "reuse": reuse}
+
+
+# -- chips and folds ----------------------------------------------------------------------------
+
+
+def changed(view: View) -> list[str]:
+    """What differs from the usual settings of what is attacked."""
+    if view.now.part == "attack":
+        return controls.changed_chips(view.mechanism)
+    return []
+
+
+def formula(view: View) -> None:
+    """How it is done, and for an attack what is attacked."""
+    st.markdown(words.METHOD[view.now.part])
+    if view.now.part == "reuse":
+        st.latex(words.REUSE_FORMULA)
+    else:
+        shown = _lab(view) if view.now.part == "coverage" else view
+        cards.formula(shown.mechanism, {}, None)

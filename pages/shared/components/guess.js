@@ -1,0 +1,220 @@
+// Predict, then reveal. The drawing comes from the server with everything in it; what happened is
+// hidden until the visitor has moved the handles and asks for it. How far off each first guess was
+// is kept in this browser's own storage and never sent.
+
+const SVG = 'http://www.w3.org/2000/svg';
+const STORE = 'privacy-curves-guesses';
+const PHONE = 520;                        // narrower than this: the second drawing
+const REACH = 20;                         // pixels around a handle that take hold of it
+const SOME = 5;                           // steps of the large keys
+
+export default function ({data, parentElement: root, setStateValue}) {
+  const S = root.__guess ||= {root, host: root.host, q: s => root.querySelector(s)};
+  S.send = () => setStateValue('revealed', S.isRevealed ? S.data.tag : '');
+  if (!S.stop) wire(S);
+  if (S.data?.tag !== data.tag) take(S, data);
+  S.data = data;
+  paint(S);                               // also called when the theme changes
+  return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
+}
+
+function take(S, data) {                  // another lesson, or other noise: a new guess
+  if (S.data && S.data.lesson !== data.lesson) {
+    document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0);
+  }
+  S.made ||= {};                          // guesses of this visit, by their picture
+  S.isRevealed = data.is_revealed;
+  S.isRestored = S.isRevealed && !S.made[data.tag];     // shown, but the guess is forgotten: no score
+  S.values = S.made[data.tag] ||= [...data.guess.start];
+}
+
+function wire(S) {
+  S.q('#reveal').onclick = () => reveal(S, !S.isRevealed);
+  S.q('#forget').onclick = () => { localStorage.removeItem(STORE); tell(S); S.q('#reveal').focus(); };
+  const size = new ResizeObserver(() => {
+    if (S.data && S.q('#plot').clientWidth !== S.width) paint(S);
+  });
+  size.observe(S.q('#plot'));
+  S.stop = () => size.disconnect();
+}
+
+function reveal(S, isRevealed) {
+  S.isRevealed = isRevealed;
+  S.isRestored = false;
+  if (isRevealed) keep(S);
+  S.send();
+  show(S);
+}
+
+// ---- the score --------------------------------------------------------------------------------
+
+function off(S) {                         // root mean square distance over the handles
+  const {truth} = S.data.guess;
+  return Math.sqrt(truth.reduce((sum, t, k) => sum + (S.values[k] - t) ** 2, 0) / truth.length);
+}
+
+function verdict(S) {
+  const {close} = S.data.guess, far = off(S);
+  return S.data.verdicts[far <= close ? 0 : far <= 3 * close ? 1 : 2];
+}
+
+function said(S, value) {
+  const {decimals, unit} = S.data.guess;
+  return `${value.toFixed(decimals).replace('-', '\u2212')} ${unit}`.trim();
+}
+
+function kept() {
+  try { return JSON.parse(localStorage.getItem(STORE)) || {}; } catch (_) { return {}; }
+}
+
+function keep(S) {                        // the first guess of a lesson counts
+  const all = kept();
+  all[S.data.lesson] ||= {off: said(S, off(S)), verdict: verdict(S)};
+  try { localStorage.setItem(STORE, JSON.stringify(all)); } catch (_) { /* storage is closed */ }
+}
+
+function tell(S) {
+  const mine = S.isRevealed && !S.isRestored;
+  const word = verdict(S), all = Object.entries(kept());
+  S.q('#result').textContent = mine ? `${S.data.off} ${said(S, off(S))}: ${word}.` : '';
+  S.q('#sofar').textContent = all.length ? `Your guesses so far, kept in this browser only: ${
+    all.map(([lesson, g]) => `lesson ${lesson} ${g.verdict} (${g.off} off)`).join(' · ')}.` : '';
+  S.q('#forget').hidden = !all.length;
+}
+
+// ---- drawing ----------------------------------------------------------------------------------
+
+function svg(name, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+function dress(S) {                       // colours of the roles for the theme that is on screen
+  const box = S.q('#guess'), probe = document.createElement('i');
+  probe.style.cssText = 'display:none;background-color:var(--st-background-color)';
+  box.append(probe);
+  const [r, g, b] = getComputedStyle(probe).backgroundColor.match(/[\d.]+/g).map(Number);
+  probe.remove();
+  const dark = 0.2126 * r + 0.7152 * g + 0.0722 * b < 128;
+  for (const [role, colour] of Object.entries(S.data.colours[dark ? 'dark' : 'light'])) {
+    box.style.setProperty(`--pc-${role}`, colour);
+  }
+}
+
+function paint(S) {                       // everything: new data, size or theme
+  S.width = S.q('#plot').clientWidth;
+  if (!S.width) return;
+  dress(S);
+  S.look = S.data.looks[S.width < PHONE ? 1 : 0];
+  const focused = S.root.activeElement?.dataset?.handle;
+  const drawing = new DOMParser().parseFromString(S.look.svg, 'image/svg+xml').documentElement;
+  S.svg = document.importNode(drawing, true);
+  for (const child of S.svg.children) child.setAttribute('aria-hidden', 'true');
+  S.svg.setAttribute('role', 'group');
+  S.line = svg('path', {class: 'line', 'stroke-width': 2.2 * S.look.thick});
+  S.handles = S.values.map((_, k) => handle(S, k));
+  S.svg.append(S.line, ...S.handles);
+  S.svg.onpointerdown = event => grab(S, event);
+  S.q('#plot').replaceChildren(S.svg);
+  show(S);
+  if (focused !== undefined) S.handles[focused]?.focus();
+}
+
+function handle(S, k) {
+  const {axis, guess} = S.data, r = 5.5 * S.look.thick;
+  const node = svg('g', {class: 'handle', role: 'slider', tabindex: 0, 'aria-label': guess.names[k],
+    'aria-orientation': guess.is_curve ? 'vertical' : 'horizontal',
+    'aria-valuemin': axis.low, 'aria-valuemax': axis.high, 'data-handle': k},
+    svg('circle', {r: REACH}), svg('rect', {x: -r, y: -r, width: 2 * r, height: 2 * r}));
+  node.onkeydown = event => press(S, k, event);
+  return node;
+}
+
+function at(S, k) {                       // where a handle stands, in units of the drawing
+  const {box, places} = S.look;
+  return S.data.guess.is_curve ? [places[k], along(S, S.values[k], box.bottom, box.top)]
+    : [along(S, S.values[k], box.left, box.right), box.bottom];
+}
+
+function along(S, value, from, to) {
+  const {low, high, is_log} = S.data.axis, of = is_log ? Math.log : v => v;
+  return from + (of(value) - of(low)) / (of(high) - of(low)) * (to - from);
+}
+
+function show(S) {
+  const {guess, alt, alt_after, ask} = S.data, points = S.values.map((_, k) => at(S, k));
+  S.q('#guess').classList.toggle('revealed', S.isRevealed);
+  S.svg.setAttribute('aria-label', `${S.isRevealed ? alt_after : alt} ${ask}`);
+  S.line.setAttribute('d', guess.is_curve ? `M${points.map(p => p.join(' ')).join('L')}`
+    : `M${points[0][0]} ${S.look.box.bottom}V${S.look.box.top}`);
+  S.handles.forEach((node, k) => {
+    node.setAttribute('transform', `translate(${points[k].join(' ')})`);
+    node.setAttribute('aria-valuenow', S.values[k]);
+    node.setAttribute('aria-valuetext', said(S, S.values[k]));
+    node.setAttribute('aria-disabled', String(S.isRevealed));
+  });
+  S.q('#reveal').textContent = S.isRevealed ? 'Guess again' : 'Reveal';
+  S.q('#how').hidden = S.isRevealed;
+  S.host.dataset.values = S.values.join(' ');
+  tell(S);
+}
+
+// ---- moving -----------------------------------------------------------------------------------
+
+function set(S, k, value) {
+  const {low, high} = S.data.axis, {step} = S.data.guess;
+  S.values[k] = Math.min(Math.max(+(Math.round(value / step) * step).toFixed(6), low), high);
+  show(S);
+}
+
+function press(S, k, event) {
+  const {low, high} = S.data.axis, {step} = S.data.guess, now = S.values[k];
+  const to = {ArrowUp: now + step, ArrowRight: now + step, ArrowDown: now - step, ArrowLeft: now - step,
+    PageUp: now + SOME * step, PageDown: now - SOME * step, Home: low, End: high}[event.key];
+  if (to === undefined || S.isRevealed) return;
+  event.preventDefault();
+  set(S, k, to);
+}
+
+// A finger moves the handle it holds, so that the page still scrolls beside handles; a mouse or a
+// pen draws: whichever handle is nearest follows it.
+function grab(S, event) {
+  if (S.isRevealed || event.button) return;
+  const held = event.target.closest('.handle');
+  if (!held && event.pointerType === 'touch') return;
+  event.preventDefault();
+  held?.focus();
+  const own = event.pointerType === 'touch' ? nearest(S, inside(S, event)[0]) : null;
+  const follow = move => {
+    const [x, y] = inside(S, move);
+    set(S, own ?? nearest(S, x), valueAt(S, x, y));
+  };
+  const let_go = () => {
+    removeEventListener('pointermove', follow);
+    removeEventListener('pointerup', let_go);
+    removeEventListener('pointercancel', let_go);
+  };
+  addEventListener('pointermove', follow);
+  addEventListener('pointerup', let_go);
+  addEventListener('pointercancel', let_go);
+  if (!held) follow(event);
+}
+
+function inside(S, event) {               // pixels of the screen to units of the drawing
+  const {left, top, width} = S.svg.getBoundingClientRect(), scale = S.svg.viewBox.baseVal.width / width;
+  return [(event.clientX - left) * scale, (event.clientY - top) * scale];
+}
+
+function nearest(S, x) {
+  const gaps = S.values.map((_, k) => Math.abs(at(S, k)[0] - x));
+  return gaps.indexOf(Math.min(...gaps));
+}
+
+function valueAt(S, x, y) {
+  const {box} = S.look, {low, high, is_log} = S.data.axis;
+  const share = S.data.guess.is_curve ? (box.bottom - y) / (box.bottom - box.top)
+    : (x - box.left) / (box.right - box.left);
+  return is_log ? low * (high / low) ** share : low + share * (high - low);
+}

@@ -1,0 +1,128 @@
+"""What an attacker could find out about one person: the card, its folds, and its switches.
+
+All pages that show odds show this card, from the ledger of what is on screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine import amplification, risk, wording
+from engine.amplification import SecretSample
+from engine.figures import cards as figures
+from engine.types import PublicFacts, Sizes, Spend
+from pages.shared import components as pieces
+from pages.shared import controls, layout, settings
+
+WEAK_FROM = 4.0
+_FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
+
+
+def of(spends: Sequence[Spend], first_guess: float = 0.5) -> risk.Odds:
+    """For a person with as many protected units as the visitor states, usually one."""
+    return risk.of_ledger(spends, settings.current().group, first_guess)
+
+
+def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
+    """Beside the unit of protection, where odds are about several of them."""
+    count = settings.current().group
+    if count == 1:
+        return []
+    return [pieces.Chip(*wording.group_tag(facts, count, unit), "orange", "person")]
+
+
+def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
+    """The sentence, a hundred dots, and what stands behind them."""
+    person, held, at = facts.person, spends[0].unit, of(spends)
+    with st.container(border=True):
+        st.subheader(f"Odds for one {person}", anchor=False)
+        st.markdown(wording.odds_main(at, person, held))
+        _draw(figures.odds(at.right, person, layout.theme()), "odds", 86)
+        st.markdown(f":small[{wording.odds_key(at)}]")
+        if at.group > 1:
+            st.markdown(wording.group(risk.of_ledger(spends), at, person, held))
+        if at.budget.epsilon >= WEAK_FROM:
+            st.warning(wording.weak(at, person), icon=":material/warning:")
+        with layout.fold("Why, and for a careful attacker", "why") as is_open:
+            if is_open:
+                _careful_attacker(facts, spends, held)
+        with layout.fold("All false alarms: the trade-off curve", "trade_off") as is_open:
+            if is_open:
+                _trade_off(at, facts)
+        with layout.fold(f"Several {held}s of one {person}, or a secret sample",
+                         "several") as is_open:
+            if is_open:
+                _several(facts, held)
+                _secret_sample(facts, spends, sizes)
+
+
+def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:
+    plain = of(spends)
+    st.markdown(wording.odds_careful(plain))
+    st.markdown(wording.odds_rare(plain))
+    st.markdown(wording.odds_why(plain))
+    guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
+                          "10 in 100")
+    at = of(spends, _FIRST_GUESSES[guess])
+    st.markdown(wording.odds_flagged(at, facts.people))
+    st.markdown(wording.with_and_without(at, facts.person, held))
+    st.markdown(wording.not_covered(facts))
+    st.markdown(wording.delta_explained(plain.budget.delta))
+
+
+def _trade_off(at: risk.Odds, facts: PublicFacts) -> None:
+    chart = figures.trade_off(at, layout.theme())
+    _draw(chart, "trade_off", 300)
+    st.markdown(f":small[{wording.TRADE_OFF_KEY}]")
+    layout.table(chart.table, facts.kind == "upload", 220)
+
+
+def _several(facts: PublicFacts, held: str) -> None:
+    """How many protected units one person has: stated, never read off the data."""
+    controls.bound(
+        st.number_input, f"{wording.capital(held)}s of one {facts.person}",
+        settings.current().group, lambda count: settings.change(
+            group=settings.checked_group(count or 1)), "group", min_value=1,
+        max_value=settings.MOST_OF_ONE, step=1, help=f"The most {held}s that one {facts.person} "
+        "has in the data, from repeat visits for example. Yours to state.")
+
+
+def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
+    """What it would be worth that those who take part are a secret sample, if it is declared."""
+    st.markdown(f"**Were these {facts.people} a secret random sample of a larger group?**")
+    reason = amplification.reason_against(sizes)
+    if reason:
+        st.markdown(reason)
+        return
+    n, state = sizes.n_curves, st.session_state
+    own = f"declared_{facts.name}_{n}" if facts.kind == "upload" else ""
+    chosen = state.get(own) if own else settings.current().population
+    total = chosen or state.get("larger_group") or 10 * n
+
+    def declare(population: int | None) -> None:
+        """For one's own data a declaration stays in the session: no link can make it."""
+        if own:
+            state[own] = population
+        else:
+            settings.change(population=population)
+
+    def count(entered: int | None) -> None:
+        state.larger_group = SecretSample(n, entered or 0, True).population  # refuses what is none
+        if chosen is not None:
+            declare(state.larger_group)
+
+    controls.bound(st.number_input, "How many could have been drawn", total, count, "population",
+                   min_value=1, max_value=amplification.MOST_PEOPLE, step=1)
+    controls.bound(
+        st.checkbox, wording.DECLARATION, chosen is not None,
+        lambda declared: declare(total if declared else None), "declared")
+    if chosen is not None:
+        drawn = SecretSample(n, chosen, True)
+        st.markdown(wording.sampled(of(spends), drawn.odds(spends, settings.current().group),
+                                    drawn.share, facts.person))
+
+
+def _draw(chart: figures.Chart, key: str, height: int) -> None:
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height)

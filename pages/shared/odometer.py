@@ -1,0 +1,27 @@
+"""What is left of a data set's total, in one line wherever that data set is shown."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import release_words
+from engine.errors import InputError
+from engine.ledger import Ledger, Odometer
+from engine.sources import Source
+from pages.shared import run
+
+
+def line(source: Source) -> None:
+    """One line under the strip; nothing for simulated data, of which there is no ledger."""
+    if source.is_random:
+        return
+    try:
+        words = release_words.left(source.facts, read(source))
+    except InputError:
+        words = "The ledger cannot be read, so nothing can be published."
+    st.markdown(f":material/receipt_long: {words}")
+
+
+def read(source: Source) -> Odometer | None:
+    """What has been spent on these data; None if nothing ever was."""
+    return Ledger().odometer(run.content(source))

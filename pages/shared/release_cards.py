@@ -1,0 +1,306 @@
+"""The parts of the page that publishes: what, at which cost, the ticks, the ledger, the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from engine import published, release_files, wording
+from engine import release_words as words
+from engine.errors import InputError
+from engine.figures import released
+from engine.identity import digest
+from engine.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Odometer
+from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.noise.hardened import Measurement
+from engine.published import Published
+from engine.release import Quote
+from engine.sources import Source, sources
+from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
+from engine.types import Budget
+from pages.shared import cards, controls, layout, odometer, rows_panel, run, settings, upload_panel
+
+_WHAT = {MEAN_FUNCTION.key: "Average curve", DENSITY.key: "Density",
+         VARYING_COEFFICIENTS.key: "Effects of covariates", UNIVARIATE_MEAN.key: "Average number"}
+_NUMBER = UnivariateMean(setting="central_user")
+_FILES = {"release.csv": ("Curve (CSV)", "text/csv", ":material/table:"),
+          "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
+          "release.html": ("Report (HTML)", "text/html", ":material/article:"),
+          "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:")}
+
+
+def _what() -> str:
+    return st.session_state.get("release_what", MEAN_FUNCTION.key)
+
+
+@dataclass
+class Choice:
+    """What is to be published; `source` is None until real data are chosen."""
+
+    what: str = field(default_factory=_what)
+
+    @property
+    def task(self) -> str:
+        """Whose data are used: an average number is that of whole curves."""
+        return MEAN_FUNCTION.key if self.what == UNIVARIATE_MEAN.key else self.what
+
+    @property
+    def source(self) -> Source | None:
+        found = settings.source(self.task)
+        return None if found.is_random else found
+
+    @property
+    def mechanism(self) -> Mechanism:
+        if self.what == UNIVARIATE_MEAN.key:
+            return _NUMBER
+        return settings.current().mechanism_of(self.task)
+
+    @property
+    def budget(self) -> Budget:
+        pure = self.mechanism.guarantee == "pure" or self.source is None
+        return Budget(settings.current().epsilon,
+                      0.0 if pure else settings.chosen_delta(self.source))
+
+    @property
+    def key(self) -> str:
+        """Names all that would be published: with anything else, ticks are asked for again."""
+        return digest((self.what, self.source, self.mechanism, self.budget))
+
+
+# -- what -------------------------------------------------------------------------------------
+
+
+def strip(choice: Choice) -> None:
+    if choice.source is None:
+        st.info("**Curves made by the computer are nobody’s: there is nothing to publish.** Choose "
+                "public data to try it, or use your own.", icon=":material/science:")
+        return
+    unit = published.unit_of(choice.source, choice.mechanism)
+    cards.fixed_strip(choice.source.facts, wording.budget_chip(choice.budget), "release_strip",
+                      unit=(wording.capital(unit), "What is protected: exchanging all of it "
+                            "changes what is published only a little."))
+    odometer.line(choice.source)
+
+
+def choices(choice: Choice) -> None:
+    """What, of which data, by which method and at which ε."""
+    controls.bound(st.segmented_control, "What to publish", choice.what, _choose_what,
+                   "release_what", options=list(_WHAT), format_func=_WHAT.get)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _real_source(choice)
+        if choice.what != UNIVARIATE_MEAN.key:
+            controls.mechanism_choice(choice.task)
+        now = settings.current()
+        controls.bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon,
+                       "release_epsilon", format="%g", step=None,
+                       help="Lower ε: everybody is better protected and the noise is larger.")
+        upload_panel.button(choice.task)
+
+
+def _choose_what(key: str | None) -> None:
+    st.session_state.release_what = key or _what()
+    st.session_state.upload_open = False
+
+
+def _real_source(choice: Choice) -> None:
+    """Public data or the visitor's own; nothing that is simulated."""
+    task = choice.task
+    real = {label: (cls, chosen) for cls in sources.for_task(task) if not cls.is_random
+            for label, chosen in cls.presets_for(task)}
+    mine = "Your records" if task in settings.OF_ROWS else "Your curves"
+    has_own = settings.own(task) is not None
+    current = None
+    if choice.source is not None:
+        current = mine if settings.uploaded(task) else choice.source.nearest_preset()[0]
+
+    def write(label: str | None) -> None:
+        settings.show_own(task, label == mine)
+        if label in real:
+            cls, chosen = real[label]
+            settings.change_source(task, cls(**chosen))
+
+    controls.bound(st.selectbox, "Real data", current, write, f"release_source_{task}",
+                   options=[*real, *[mine] * has_own], placeholder="Choose, or use your own",
+                   help="Public data to try it, or your own file.")
+
+
+def own_data(choice: Choice) -> None:
+    """The visitor's own data: the panel, and what was moved into the stated ranges."""
+    if choice.task in settings.OF_ROWS:
+        rows_panel.panel("Use these records", choice.task)
+        rows_panel.clamped(choice.task)
+    else:
+        upload_panel.panel("Use these curves", choice.task)
+        upload_panel.clamped(choice.task)
+
+
+def quote(choice: Choice) -> Quote | None:
+    """What it would cost; None with the reason where it cannot be published."""
+    if choice.source is None:
+        return None
+    try:
+        return run.quote(choice.source, choice.mechanism, choice.budget)
+    except InputError as problem:
+        st.error(controls.message(problem), icon=":material/block:")
+        _published_instead(choice)
+        return None
+
+
+def _published_instead(choice: Choice) -> None:
+    """Which methods have a hardened path for this task and budget."""
+    if choice.what == UNIVARIATE_MEAN.key or not choice.mechanism.why_not_published(choice.budget):
+        return
+    budget = Budget(choice.budget.epsilon, settings.chosen_delta(choice.source))
+    found = [label for cls in mechanisms.for_task(choice.task)
+             for label, chosen in cls.presets_for(choice.task)
+             if not cls(**chosen).why_not_published(budget)]
+    st.markdown(f":small[Methods that can be published: {', '.join(found)}.]")
+
+
+# -- the ticks and the button -----------------------------------------------------------------
+
+
+def before(choice: Choice, quoted: Quote | None) -> None:
+    """Three statements to tick, a name to type, and the button."""
+    with st.container(border=True):
+        st.subheader("Before you publish", anchor=False)
+        problem = st.session_state.pop("release_problem", None)
+        if problem is not None:
+            st.error(controls.message(problem), icon=":material/block:")
+        if choice.source is None or quoted is None:
+            st.markdown("Choose real data and a method that can be published.")
+            return
+        facts = choice.source.facts
+        st.markdown(words.certified(quoted))
+        st.markdown(f":small[Bounds come from: {wording.escape(facts.origin)}.]")
+        ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
+                  for k, text in enumerate(words.ticks(facts, quoted))]
+        name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
+                             key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
+        total = _total(choice)
+        st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
+                  disabled=not (all(ticked) and name.strip()), key="release_publish",
+                  on_click=_publish, args=(choice, choice.source, choice.mechanism, choice.budget,
+                                           name, total))
+
+
+def _tries() -> int:
+    """How many releases this visit has made: names and ticks are asked for again after each."""
+    return st.session_state.get("release_tries", 0)
+
+
+def _total(choice: Choice) -> Budget | None:
+    """The total of data that were never published, as their holder sets it; else it is fixed."""
+    if choice.source is None or _odometer(choice) is not None:
+        return None
+    usual = published.usual_total(choice.source.sizes.n_curves)
+    facts = choice.source.facts
+    chosen = st.number_input(f"Most for all releases about these {wording.escape(facts.people)} "
+                             "(total ε)", min_value=0.05, max_value=100.0, value=USUAL_TOTAL,
+                             step=None, format="%g", key=f"release_total_{_tries()}",
+                             help=words.total_help(facts))
+    return Budget(chosen, usual.delta)
+
+
+def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
+             total: Budget | None) -> None:
+    """Publish once: a second click finds no tick, and the ledger refuses a name twice."""
+    if not all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3)):
+        return
+    one = None
+    with layout.user_errors():
+        try:
+            one = published.publish(source, mechanism, budget, Ledger(), name, total)
+        except InputError as problem:
+            st.session_state.release_problem = problem
+    if one is None:
+        return
+    st.session_state.released = one
+    st.session_state.release_tries = _tries() + 1
+    for k in range(3):
+        st.session_state[f"release_tick_{k}_{choice.key}"] = False
+
+
+# -- the ledger -------------------------------------------------------------------------------
+
+
+def _odometer(choice: Choice) -> Odometer | None:
+    return None if choice.source is None else odometer.read(choice.source)
+
+
+def book(choice: Choice, quoted: Quote | None) -> None:
+    """All releases of these data, and the total with the next one."""
+    with st.container(border=True):
+        st.subheader("Ledger", anchor=False)
+        found = _odometer(choice)
+        if choice.source is None:
+            st.markdown("Simulated data have no ledger.")
+            return
+        if found is None:
+            st.markdown(words.left(choice.source.facts, None))
+            return
+        st.dataframe(_rows(found), hide_index=True)
+        st.markdown(words.after(choice.source.facts, found))
+        if any(not entry.is_finished for entry in found.entries):
+            st.markdown(":small[Charged, not finished: the server stopped before the result was "
+                        "shown. It counts, because nobody can know.]")
+        if quoted is not None:
+            st.markdown(f":small[{words.with_next(found, quoted)}]")
+
+
+def _rows(found: Odometer) -> list[dict[str, Any]]:
+    return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
+             "δ": wording.small(entry.budget.delta), "What": entry.what if entry.is_finished
+             else f"{entry.what} (not finished)"} for entry in reversed(found.entries)]
+
+
+# -- the result -------------------------------------------------------------------------------
+
+
+def result() -> None:
+    """The last release of this visit, with its files."""
+    one: Published | None = st.session_state.get("released")
+    if one is None:
+        return
+    with st.container(border=True):
+        st.header(f"Released: {wording.escape(one.name)}", anchor=False)
+        st.badge(f"Released {one.at[:10]}", icon=":material/verified:", color="green",
+                 help="Published with this much protection and written in the ledger. It may be "
+                      "shared.")
+        if one.axis:
+            cards.draw(released.chart(one, layout.theme()), "released", 340, 280)
+        else:
+            st.metric(one.value, wording.number(float(next(iter(one.columns.values()))[0]), 4))
+        if one.ranges:
+            st.markdown(":small[Shaded: where the true function plausibly lies, worked out from "
+                        "the release alone.]")
+        st.markdown("Save it now: it is kept nowhere else, and cannot be drawn again.")
+        with st.container(horizontal=True):
+            for file, content in release_files.all_files(one).items():
+                label, kind, icon = _FILES[file]
+                st.download_button(label, content, file, kind, on_click="ignore", icon=icon,
+                                   key=f"release_get_{file}")
+        with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
+            if is_open:
+                st.markdown("\n".join(f"* **{what}:** {wording.escape(text)}" for what, text in
+                                      release_files.guarantee_rows(one).items()))
+                st.markdown("A new release with the same settings, new noise, and charged again:")
+                st.code("python -m engine release - --yes <<'END'\n"
+                        + release_files.request(one).decode() + "\nEND", language="bash")
+
+
+def accounting(quoted: Quote) -> None:
+    """Every message, its noise and its charge."""
+    st.dataframe([_message(step, one) for (_, step), one in quoted.messages.items()],
+                 hide_index=True)
+    st.markdown(words.why(quoted))
+
+
+def _message(step: str, one: Measurement) -> dict[str, Any]:
+    sign = "ρ" if one.law == "gaussian" else "ε"
+    return {"what leaves": step, "numbers": one.size, "noise": f"discrete {one.law.capitalize()}",
+            "moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
+            "lattice": wording.power_of_two(-one.bits), "charge": f"{sign} = {one.cost:.6g}"}

@@ -1,0 +1,97 @@
+"""Behind `deploy/nginx.conf`: headers, limits, the websocket, and a page that still works."""
+
+from __future__ import annotations
+
+import ssl
+from http.client import HTTPConnection, HTTPSConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.load.visitor import Visitor
+from tests.waiting import finished
+
+pytestmark = pytest.mark.slow
+CONTEXT = ssl._create_unverified_context()  # a certificate of the test's own
+POLICY = {"default-src 'self'", "frame-ancestors 'none'", "object-src 'none'"}
+
+
+def get(url, path="/", method="GET", body=None, headers=None):
+    address = urlsplit(url)
+    connection = (HTTPSConnection(address.hostname, address.port, context=CONTEXT)
+                  if address.scheme == "https" else HTTPConnection(address.hostname, address.port))
+    connection.request(method, path, body, headers or {})
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    return answer.status, answer.headers, text
+
+
+@pytest.mark.parametrize("path", ["/", "/plan", "/_stcore/health", "/vendor/plotly.min.js",
+                                  "/no/such/page.js", "/_stcore/metrics"])
+def test_every_answer_carries_the_headers_even_a_refusal(proxied, path):
+    _, headers, _ = get(proxied[0], path)
+    policy = {part.strip() for part in headers["Content-Security-Policy"].split(";")}
+    assert policy >= POLICY and not any("http" in part or "*" in part for part in policy)
+    assert "unsafe-eval" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert "max-age=31536000" in headers["Strict-Transport-Security"]
+    assert headers["Server"] == "nginx"  # without a version, and no word of what is behind
+
+
+def test_plain_requests_are_sent_to_the_encrypted_address(proxied):
+    status, headers, _ = get(proxied[1], "/plan?s=epsilon-2")
+    assert status == 301
+    assert headers["Location"].startswith("https://127.0.0.1")
+    assert headers["Location"].endswith("/plan?s=epsilon-2")
+
+
+def test_what_the_server_says_of_itself_is_not_for_visitors(proxied):
+    assert get(proxied[0], "/_stcore/metrics")[0] == 404
+    assert get(proxied[0], "/_stcore/health")[::2] == (200, b"ok")
+
+
+def test_a_file_over_the_limit_is_refused_by_the_proxy_before_it_reaches_the_dashboard(proxied):
+    body = b"x" * 21_500_000
+    try:
+        status, headers, _ = get(proxied[0], "/_stcore/upload_file/a/b", "PUT", body)
+    except (BrokenPipeError, ConnectionResetError, ssl.SSLError):
+        return  # refused so early that not all of it was taken
+    assert status == 413 and headers["Server"] == "nginx"
+
+
+def test_other_bodies_are_held_small(proxied):
+    assert get(proxied[0], "/", "POST", b"x" * 100_000)[0] == 413
+
+
+def test_a_visitor_reaches_the_page_and_uploads_through_the_websocket(proxied, monkeypatch):
+    from tests import files
+    from tests.load import visitor as module
+
+    monkeypatch.setattr(module, "HTTPConnection",
+                        lambda *a, **k: HTTPSConnection(*a, context=CONTEXT, **k))
+
+    async def visit():
+        async with Visitor(proxied[0], tls=CONTEXT) as visitor:
+            await visitor.run()
+            await visitor.press("use_my_curves")
+            await visitor.upload("upload_file", "heights.csv", files.csv())
+            assert "12 curves" in visitor.words and not visitor.faults
+
+    finished(visit())
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", ["/", "/rates", "/sites"])
+def test_pages_work_under_the_policy_without_a_complaint_of_the_browser(proxied, open_app, path):
+    page = open_app(proxied[0] + path, ignore_https_errors=True)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    if path == "/":
+        slider = page.locator("input[type=range]").first
+        slider.focus()
+        slider.press("ArrowLeft")
+        page.wait_for_url("**epsilon-**")
+    blocked = [problem for problem in page.problems if "Content Security Policy" in problem]
+    assert not blocked and not page.problems

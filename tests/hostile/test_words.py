@@ -1,0 +1,128 @@
+"""Words of a file and of a visitor stay words: none becomes a link, a formula, an image or a colour."""
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from engine.errors import InputError
+from engine.sources.upload import (
+    StatedCovariate,
+    Upload,
+    declare,
+    read_curves,
+    suggest_layout,
+)
+from engine.tables import read_table
+from pages.shared import run, settings
+from tests import files
+from tests.server import ROOT
+
+EVIL = ["[x](javascript:1)", "![x](http://x/y)", "$x$ $\\href{a}{b}$", ":red[x]", "**x** `y`",
+        "<script>x</script>", ":material/home:", "# x"]
+# What Markdown would act on: no backslash before it.
+ACTIVE = re.compile(r"(?<!\\)(\[x\]|!\[|\$x|\$\\|:red\[|\*\*x\*\*|`y`|<script|:material/home:)|^# x", re.M)
+LABELS = ("button", "checkbox", "multiselect", "number_input", "radio", "selectbox", "slider",
+          "text_input", "toggle", "expander", "tabs", "download_button", "segmented_control")
+TEXTS = ("markdown", "caption", "title", "header", "subheader", "error", "warning", "info",
+         "success", "badge")
+
+
+def said(at):
+    """Everything on the page that is read as Markdown."""
+    texts = [element.value for kind in TEXTS for element in at.get(kind)]
+    return [*texts, *(element.label for kind in LABELS for element in at.get(kind)),
+            *(element.help for kind in LABELS for element in at.get(kind)
+              if getattr(element, "help", None))]
+
+
+def active(at):
+    assert not at.exception
+    return [text for text in said(at) if text and ACTIVE.search(text)]
+
+
+def page(**state):
+    at = AppTest.from_file(str(ROOT / "pages" / "shared" / "shell.py"), default_timeout=60)
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.run()
+    return at
+
+
+def own(word):
+    """Curves whose ids, column and source of bounds are that word."""
+    frame = files.growth_frame().assign(**{word: lambda t: (t["child"] < "c006") * 1.0})
+    table = read_table(files.csv(frame.assign(child=lambda t: word + t["child"])))
+    layout = replace(suggest_layout(table), covariates=(table.find(word),))
+    return Upload(curves=read_curves(table, layout), declared=declare(
+        60, 210, 2, 18, word, [StatedCovariate(word, 0, 1, "cm")]))
+
+
+@pytest.mark.parametrize("word", EVIL)
+@pytest.mark.parametrize("role", ["person", "people", "value_name", "value_unit", "time_name", "time_unit"])
+def test_words_that_stand_in_sentences_hold_no_markup(role, word):
+    with pytest.raises(InputError, match="cannot be a name or a unit here") as refused:
+        declare(60, 210, 2, 18, "a law", **{role: word})
+    assert refused.value.field == role and "Leave out" in refused.value.hint
+    assert declare(60, 210, 2, 18, "a law", **{role: "kg/m² (å’s 5%)"})
+
+
+@pytest.mark.parametrize("word", EVIL)
+def test_what_is_said_of_curves_with_evil_names_is_plain(word):
+    at = page(upload=own(word), show_upload=True)
+    assert not active(at)
+
+
+@pytest.mark.parametrize("script", ["coefficients", "summaries", "sites", "plan", "rates"])
+def test_other_pages_that_know_the_curves_are_plain(script):
+    word = "[x](a) $x$ :red[x] **x** `y`"
+    upload = own(word)
+    at = page(upload=upload, show_upload=True)
+    at.switch_page(f"../{script}.py").run()
+    assert not active(at)
+
+
+@pytest.mark.parametrize("word", EVIL)
+def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, word):
+    frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
+    given = SimpleNamespace(file_id="1", getvalue=lambda: files.csv(frame))
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+    at = page(upload_open=True, upload_value_name=word, upload_value_unit=word,
+              upload_time_name=word, upload_person=word, upload_covariates=[word])
+    assert not active(at)
+
+
+@pytest.mark.parametrize("word", EVIL)
+def test_a_link_shows_what_it_asked_for_as_it_is(word):
+    chosen, problems = settings.decode(f"c-{word}~{word}-1~epsilon-{word}")
+    assert chosen == settings.Settings() and problems
+    at = AppTest.from_file(str(ROOT / "pages" / "shared" / "shell.py"), default_timeout=60)
+    at.query_params["s"] = f"c-{word}~{word}-1"
+    at.run()
+    assert at.warning and not active(at)
+
+
+@pytest.mark.parametrize("script", ["explore", "coefficients", "summaries", "sites", "plan", "rates"])
+def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
+    table = read_table(files.rows("a,0.1,5\na,0.5,6"))
+    upload = Upload(curves=read_curves(table, suggest_layout(table)),
+                    declared=declare(0, 10, 0, 1, "a law"))
+    at = page(upload=upload, show_upload=True)
+    at.switch_page(f"../{script}.py").run()
+    assert not at.exception
+    assert not any("on our side" in error.value for error in at.error)
+
+
+def test_what_a_page_did_not_expect_is_said_with_a_reference_and_logged_without_a_reading(
+        monkeypatch, caplog):
+    def breaks(*_):
+        reading = 100 + 23.456
+        raise ValueError(f"cannot use {reading:.3f}")
+
+    monkeypatch.setattr(run, "picture", breaks)
+    at = page()
+    assert ["on our side" in error.value for error in at.error] == [True]
+    assert "breaks" in caplog.text and "123.456" not in caplog.text

@@ -1,0 +1,35 @@
+"""What a visitor with curves of their own does, from the file to the picture."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.load.visitor import Visitor
+
+FACTS = {"value_low": 0.0, "value_high": 100.0, "time_low": 0.0, "time_high": 1.0}
+
+
+def curves_csv(megabytes: float, seed: int = 0) -> bytes:
+    """A table of about that size: curves of a hundred readings each."""
+    rng = np.random.default_rng(seed)
+    times, values = rng.random((2, int(megabytes * 1e6 / 23)))
+    return ("child,age,height\n" + "\n".join(
+        f"c{k // 100:06d},{t:.5f},{100 * y:.4f}" for k, (t, y) in
+        enumerate(zip(times, values, strict=True)))).encode()
+
+
+async def brings(visitor: Visitor, name: str, content: bytes) -> None:
+    """Open the panel and upload."""
+    await visitor.run()
+    await visitor.press("use_my_curves")
+    await visitor.upload("upload_file", name, content)
+
+
+async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
+    """State the facts and show the curves."""
+    for name, value in FACTS.items():
+        await visitor.run(**{f"upload_{name}": value})
+    for name, word in words.items():
+        await visitor.run(**{f"upload_{name}": word})
+    await visitor.run(upload_origin=origin)
+    await visitor.press("upload_show")

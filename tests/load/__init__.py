@@ -1,0 +1,1 @@
+"""Visitors without a browser: they speak the dashboard's own protocol to a real server."""

@@ -1,0 +1,49 @@
+"""What visitors do: drag ε, change sizes, look through pages. Each kind repeats its own way."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Callable
+
+from tests.load.visitor import Visitor
+
+BUDGETS = 17  # steps of ε that every recipe has on its slider
+_PAGES = ("plan", "rates", "sites", "coefficients", "regression", "summaries", "sparse", "")
+_SIZES = (100, 150, 200, 300, 400, 600)
+
+Acts = Callable[[Visitor, random.Random], AsyncIterator[tuple[str, float]]]
+
+
+async def drags(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[str, float]]:
+    """Moves the slider in the picture of Explore from step to step."""
+    yield "arrive", await visitor.run()
+    while True:
+        yield "drag", await drag(visitor, chance.randrange(BUDGETS))
+
+
+async def sizes(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[str, float]]:
+    """Opens the options and changes how many take part; some sizes are new to the server."""
+    yield "arrive", await visitor.run()
+    yield "open", await visitor.run(fold_more=True)
+    while True:
+        yield "size", await visitor.run(w_c_sparse_curves_n_curves=chance.choice(_SIZES))
+
+
+async def wanders(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[str, float]]:
+    """Goes from page to page in an order of its own."""
+    yield "arrive", await visitor.run()
+    while True:
+        yield "page", await visitor.go(chance.choice(_PAGES))
+
+
+KINDS: tuple[Acts, ...] = (drags, sizes, wanders)
+
+
+async def drag(visitor: Visitor, budget: int, waits: bool = True) -> float:
+    """One report of the slider, as the picture sends it when the slider rests."""
+    report = {"picked": {"budget": budget, "view": "releases", "shown": ["curves", "without"],
+                         "rev": 1}}
+    if waits:
+        return await visitor.run(picture=report)
+    await visitor.ask(picture=report)
+    return 0.0

@@ -1,0 +1,112 @@
+"""The Audit page: it draws, attacks, catches a planted fault, counts misses, and links."""
+
+import pytest
+
+from engine import audit_view, audit_words, broken, reuse
+from engine import coverage_lab as lab
+from pages.shared import settings
+from tests.pages.test_explore import own_curves, words
+from tests.pages.test_plan_and_rates import visit
+
+GRADIENT = "audited-noisy_gradient_mean.mean_function"
+
+
+def finished(at):
+    """Wait for every job of the page to end, and run it once more."""
+    for job in at.session_state["audit_jobs"].values():
+        assert job.wait(60), job.state
+        assert job.state == "done", (job.fault, job.problem)
+    at.run()
+    assert not at.exception
+    return at
+
+
+def badges(at):
+    return [element.value for element in at.markdown if "-badge[" in element.value]
+
+
+def test_it_opens_with_the_method_of_explore_and_waits_for_a_button():
+    at = visit("audit")
+    assert at.title[0].value == audit_words.TITLE and not at.error
+    assert at.selectbox(key="w_audit_method").value == "adaptive_mean.mean_function"
+    assert audit_words.SIMULATED in words(at)
+    assert at.button(key="audit_planted").disabled and not badges(at)
+
+
+def test_an_attack_on_a_method_ends_with_a_verdict_and_a_report():
+    at = visit("audit", GRADIENT)
+    at.button(key="audit_run").click().run()
+    finished(at)
+    assert any(audit_words.HOLDS in badge for badge in badges(at))
+    assert "This does not prove the claim; it failed to break it." in words(at)
+    (job,) = at.session_state["audit_jobs"].values()
+    assert audit_words.attacked(job.result) in words(at)
+    assert not at.error
+
+
+def test_a_planted_fault_is_caught_beside_the_method():
+    at = visit("audit", f"{GRADIENT}~variant-EachRoundSpendsEverything")
+    at.button(key="audit_planted").click().run()
+    finished(at)
+    assert any(audit_words.BROKEN in badge for badge in badges(at))
+    assert "The claim is false" in words(at)
+    assert broken.get("EachRoundSpendsEverything").what in words(at)
+
+
+def test_only_faults_of_the_method_are_offered_and_one_of_another_method_is_left_out():
+    at = visit("audit", f"{GRADIENT}~variant-LabelsCannotTurn")
+    assert not at.exception
+    offered = at.selectbox(key="w_audit_variant").options
+    assert len(offered) == 1 + len(audit_view.variants_of(settings.decode(
+        "m-noisy_gradient_mean")[0].mechanism))
+    assert at.button(key="audit_planted").disabled
+
+
+def test_limits_are_repeated_and_misses_counted():
+    at = visit("audit", "part-coverage")
+    at.button(key="audit_repeat").click().run()
+    finished(at)
+    (job,) = at.session_state["audit_jobs"].values()
+    found = lab.Batch.joined(job.parts)
+    assert len(found.given.off) == lab.REPEATS
+    assert audit_words.misses(found.given) in words(at)
+    assert audit_words.misses(found.naive, True) in words(at)
+
+
+def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():
+    at = visit("audit", "part-reuse~again-5")
+    found = reuse.reuse(1.0, 5.0, 1 / reuse.SOURCE.n_curves**2, 1, False)
+    assert audit_words.recovered(found, False) in words(at)
+    at.segmented_control(key="w_audit_draw").set_value("fresh").run()
+    assert "the formula fails" in words(at) and "draw-fresh" in "".join(at.query_params["s"])
+
+
+def test_the_same_budget_twice_is_refused_kindly():
+    at = visit("audit", "part-reuse~again-1")
+    assert not at.exception and "must differ" in at.error[0].value
+
+
+def test_a_link_brings_everything_back():
+    token = ("epsilon-2~part-attack~audited-iclp.density~around-screen~variant-DividesByTheMass~"
+             "limits-curve~again-5~draw-fresh")
+    now = visit("audit", token).session_state.settings
+    assert (now.audited, now.around, now.variant) == ("iclp.density", "screen", "DividesByTheMass")
+    assert (now.limits, now.again, now.draw) == ("curve", 5.0, "fresh")
+    assert settings.decode(settings.encode(now)) == (now, [])
+
+
+@pytest.mark.parametrize("word", ["audited-nobody.mean_function", "variant-Perfect", "around-mars",
+                                  "again-1000", "part-escape", "limits-x", "draw-none"])
+def test_a_bad_link_is_said_and_the_usual_page_stands(word):
+    at = visit("audit", word)
+    assert not at.exception and not at.error
+    assert word.partition("-")[0] in at.warning[0].value
+
+
+def test_ones_own_curves_are_never_used_here():
+    """They are on screen elsewhere; here the recipe stands, and the page can be linked."""
+    at = visit("audit", f"{GRADIENT}~around-screen", upload=own_curves(), show_upload=True)
+    assert "around-screen" in "".join(at.query_params["s"])
+    at.button(key="audit_run").click().run()
+    finished(at)
+    assert settings.Settings().source.label in words(at)

@@ -1,0 +1,105 @@
+"""Odds on every page: for one record or several, in the link, and with a declared sample only."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import risk
+from engine.preview import EPSILON_STEPS, preview
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
+from pages.shared import settings
+from tests import files
+
+SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
+OPEN = {f"fold_{key}": True for key in ("why", "trade_off", "several")}
+
+
+def open_page(token="", **state):
+    at = AppTest.from_file(SHELL, default_timeout=90)
+    if token:
+        at.query_params["s"] = token
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def words(at):
+    return " ".join(element.value for element in at.markdown)
+
+
+@pytest.fixture(scope="module")
+def several():
+    return open_page("group-3~population-2000", **OPEN)
+
+
+def test_a_child_with_three_curves_is_told_what_they_cost_together(several):
+    usual = settings.Settings()
+    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    at_one = EPSILON_STEPS.index(1.0)
+    odds = risk.of_ledger(shown.spends[at_one], 3)
+    assert f"at most {-(-odds.right * 100 // 1):.0f} times in 100" in words(several)
+    assert "A child with **3 curves** has **ε = 3.46" in words(several)
+    assert "Odds for 3 together (usual 1)" in words(several)
+
+
+def test_a_declared_sample_in_the_link_is_shown_with_whom_it_does_not_hold_against(several):
+    assert several.checkbox(key="w_declared").value is True
+    assert "Drawn were 10 % of the larger group." in words(several)
+    assert "who holds the data: for them nothing changes. The ledger stays as it is." in words(
+        several)
+    assert "Secret sample of 2,000, as declared" in words(several)
+
+
+def test_the_number_of_curves_goes_into_the_link_and_reset_takes_it_back():
+    at = open_page(**OPEN)
+    at.number_input(key="w_group").set_value(4).run()
+    assert "group-4" in at.query_params["s"]
+    at.button(key="reset").click().run()
+    assert at.session_state.settings.group == 1 and "s" not in at.query_params
+
+
+def test_a_sample_counts_only_once_it_is_declared():
+    at = open_page(**OPEN)
+    at.number_input(key="w_population").set_value(5000).run()
+    assert "Drawn were" not in words(at) and "s" not in at.query_params
+    at.checkbox(key="w_declared").check().run()
+    assert "Drawn were 4 % of the larger group." in words(at)
+    assert "population-5000" in at.query_params["s"]
+    at.checkbox(key="w_declared").uncheck().run()
+    assert "Drawn were" not in words(at) and "s" not in at.query_params
+
+
+def test_a_larger_group_that_is_not_larger_is_refused_beside_the_box():
+    at = open_page(**OPEN)
+    at.number_input(key="w_population").set_value(150).run()
+    assert "The larger group has more than the 200 people who take part; got 150." in (
+        " ".join(error.value for error in at.error))
+
+
+@pytest.mark.parametrize("token", ["group-0", "group-x", "population-1", "group-99999999"])
+def test_a_link_with_numbers_that_cannot_be_says_so(token):
+    found, problems = settings.decode(token)
+    assert found == settings.Settings() and problems == [token.split("-")[0]]
+
+
+def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
+    """Somebody else vouched for other people: the box is empty for a file of one's own."""
+    table = read_table(files.csv(files.growth_frame(80, 8)))
+    own = Upload(curves=read_curves(table, suggest_layout(table)),
+                 declared=declare(60, 210, 2, 18, "growth chart"))
+    at = open_page("population-2000", upload=own, show_upload=True, **OPEN)
+    assert at.session_state.settings.population == 2000
+    assert at.checkbox(key="w_declared").value is False
+    assert "Drawn were" not in words(at) and "as declared" not in words(at)
+    at.checkbox(key="w_declared").check().run()
+    assert "Drawn were" in words(at)
+
+
+def test_settings_of_odds_survive_a_link():
+    now = dataclasses.replace(settings.Settings(), group=30, population=10**6)
+    assert settings.decode(settings.encode(now)) == (now, [])

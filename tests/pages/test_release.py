@@ -1,0 +1,141 @@
+"""The page that publishes: nothing without real data, ticks and a name; every release counts."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import ledger
+from engine.data_content import content_of
+from engine.sources import sources
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
+from tests.pages.test_explore import open_page, words
+
+SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
+REAL = "c-sea_temperature"
+
+
+@pytest.fixture(autouse=True)
+def _own_ledger(tmp_path, monkeypatch):
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
+
+
+def release_page(token=REAL):
+    at = AppTest.from_file(SHELL, default_timeout=60)
+    at.query_params["s"] = token
+    at.run()
+    at.switch_page(str(Path(SHELL).parents[1] / "release.py")).run()
+    assert not at.exception
+    return at
+
+
+def publish(at, name):
+    for box in at.checkbox:
+        box.check()
+    at.text_input(key=next(w.key for w in at.text_input if w.key.startswith("release_name"))
+                  ).set_value(name)
+    at.run()
+    at.button(key="release_publish").click().run()
+    assert not at.exception
+    return at
+
+
+def test_simulated_curves_cannot_be_published():
+    at = release_page("")
+    assert "nobody’s" in at.info[0].value
+    assert not [b for b in at.button if b.key == "release_publish"]
+
+
+def test_the_button_waits_for_every_tick_and_a_name():
+    at = release_page()
+    assert at.button(key="release_publish").disabled
+    for box in at.checkbox[:2]:
+        box.check()
+    at.run()
+    assert at.button(key="release_publish").disabled
+    assert "Nothing published of these years yet" in words(at)
+
+
+def test_a_release_is_shown_charged_and_given_away():
+    at = publish(release_page(), "sea 1")
+    assert "Released: sea 1" in [h.value for h in at.header]
+    assert "Left for these years: **ε = 2 of 3**" in words(at)
+    assert "Total for one year so far: **ε = 1**" in words(at)
+    assert all(not box.value for box in at.checkbox)  # the next one is asked for again
+    assert at.button(key="release_publish").disabled
+
+
+def test_the_total_is_not_overrun_and_nothing_is_shown_then():
+    at = release_page()
+    at.number_input(key="w_release_epsilon").set_value(2.0).run()
+    publish(at, "first")
+    publish(at, "second")
+    assert "over the total of ε = 3" in " ".join(error.value for error in at.error)
+    book = ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {})))
+    assert [entry.name for entry in book.entries] == ["first"]
+
+
+def test_the_odometer_is_shown_on_other_pages_with_the_same_data():
+    publish(release_page(), "one")
+    assert "Left for these years: **ε = 2 of 3**" in words(open_page(REAL))
+    assert "Left for" not in words(open_page())  # simulated
+
+
+def test_a_method_without_hardened_noise_is_refused_with_the_reason():
+    at = release_page(f"{REAL}~m-frl~m.noise-norm")
+    assert "no hardened sampler of noise by norm" in at.error[0].value
+    assert "Adaptive mean" in words(at)  # what can be published instead
+
+
+@pytest.mark.parametrize("what", ["density", "univariate_mean"])
+def test_other_summaries_can_be_published(what):
+    at = release_page(f"{REAL}~d-ages_at_death")
+    at.segmented_control[0].set_value(what).run()
+    assert not at.exception
+    assert not at.error
+    publish(at, "another one")
+    assert "Released: another one" in [h.value for h in at.header]
+
+
+def test_a_page_on_a_broken_ledger_says_so_and_publishes_nothing(tmp_path, monkeypatch):
+    broken = tmp_path / "broken.sqlite3"
+    broken.write_text("this is no database, and long enough to be read as one " * 40)
+    monkeypatch.setenv(ledger.VARIABLE, str(broken))
+    at = open_page(REAL)
+    assert "ledger cannot be read" in words(at)
+    at = release_page()
+    assert "ledger" in " ".join(error.value for error in at.error)
+
+
+def own_curves(rows):
+    table = read_table(("id,time,value\n" + rows).encode())
+    curves = read_curves(table, suggest_layout(table))
+    return Upload(curves=curves, declared=declare(
+        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children"))
+
+
+def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
+    mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
+    state = {"upload": mine, "show_upload": True}
+    at = AppTest.from_file(SHELL, default_timeout=60)
+    at.query_params["s"] = "m-bernstein"
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.run()
+    assert "Nothing published of these children yet" in words(at)
+    at.switch_page(str(Path(SHELL).parents[1] / "release.py")).run()
+    assert "a manual" in words(at)
+    publish(at, "growth")
+    assert "Left for these children: **ε = 2 of 3**" in words(at)
+    assert "Left for these children: **ε = 2 of 3**" in words(open_page(**state))
+
+
+def test_another_budget_asks_for_every_tick_again():
+    at = release_page()
+    for box in at.checkbox:
+        box.check()
+    at.run()
+    at.number_input(key="w_release_epsilon").set_value(2.0).run()
+    assert not any(box.value for box in at.checkbox)
+    assert "spends ε = 2" in at.checkbox[2].label

@@ -1,0 +1,91 @@
+"""A real dashboard server for tests: started on loopback, ended by its own id."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).parents[1]
+START_SECONDS = 60
+END_SECONDS = 10
+
+
+@dataclass
+class Server:
+    """A running dashboard; `url` has no trailing slash, `log` is what it wrote."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def megabytes(self) -> float:
+        """Memory that the server and its workers hold: unique pages of each, in MB."""
+        return sum(p.memory_full_info().uss for p in self._family()) / 1e6
+
+    @property
+    def cpu_seconds(self) -> float:
+        return sum(sum(p.cpu_times()[:2]) for p in self._family())
+
+    @property
+    def workers(self) -> list[psutil.Process]:
+        return self._family()[1:]
+
+    def _family(self) -> list[psutil.Process]:
+        own = psutil.Process(self.process.pid)
+        return [own, *own.children(recursive=True)]
+
+
+@contextmanager
+def running(log: Path, port: int | None = None, **environment: str) -> Iterator[Server]:
+    """A server that nobody has visited; `environment` adds to that of the tests."""
+    port = port or free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
+               "--server.address", "127.0.0.1", "--server.port", str(port),
+               "--server.fileWatcherType", "none"]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out,
+                                   stderr=subprocess.STDOUT, env={**os.environ, **environment})
+    try:
+        wait_until_healthy(process, f"http://127.0.0.1:{port}/_stcore/health", log)
+        yield Server(f"http://127.0.0.1:{port}", process, log)
+    finally:
+        end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Ask a process to end, and insist if it does not."""
+    process.terminate()
+    try:
+        process.wait(timeout=END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def wait_until_healthy(process: subprocess.Popen[bytes], address: str, log: Path) -> None:
+    stop = time.monotonic() + START_SECONDS
+    while time.monotonic() < stop and process.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=2) as answer:
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError(f"The server did not start:\n{log.read_text()}")

@@ -1,0 +1,278 @@
+"""What the Audit page is made of: attacks, repetitions, noise used twice, and their words."""
+
+import io
+import json
+import math
+import sys
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from engine import audit, audit_view, audit_words, broken, reuse
+from engine import coverage_lab as lab
+from engine.__main__ import main
+from engine.audit import noise_check
+from engine.audit.black_box import parts
+from engine.audit.cases import case_like
+from engine.audit.neighbours import enlarged, usual_curves, usual_readings
+from engine.audit_view import Attack
+from engine.errors import InputError
+from engine.figures import audit as figures
+from engine.mechanisms import mechanisms
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.sources.sparse_curves import SparseCurves
+from engine.sources.sparse_rows import SparseRows
+from engine.types import Budget
+
+BUDGET = Budget(1.0, 1e-5)
+GRADIENT = NoisyGradientMean(truncation=3, n_iterations=3)
+THEMES = ("light", "dark")
+
+
+def report_of(asked, tries=400, runs=4000):
+    return audit_view.finished(asked, asked.seed, tries=tries, runs=runs)
+
+
+# -- attacks --------------------------------------------------------------------------------
+
+
+def test_every_mechanism_can_be_chosen_and_comes_with_simulated_data():
+    found = audit_view.subjects()
+    assert {one.cls for one in found} == set(mechanisms.all())
+    for one in found:
+        source = one.usual_source()
+        assert source.is_random and source.facts.kind == "simulated"
+        assert one.usual().served & source.tasks or one.task == "mean_function"
+        assert audit_view.subject(one.key) == one
+    with pytest.raises(InputError, match="nothing to audit"):
+        audit_view.subject("adaptive_mean.density")
+
+
+def test_variants_offered_are_those_of_the_mechanism_and_its_task():
+    names = {one.name for one in audit_view.variants_of(GRADIENT)}
+    assert {"NoClipping", "QuieterThanSaid"} < names and "LabelsInTheirOwnRange" not in names
+    offered = {one.name for s in audit_view.subjects() for one in audit_view.variants_of(s.usual())}
+    assert offered == {one.name for one in broken.bugs()}
+
+
+def test_a_claim_that_holds_is_neither_broken_nor_proved():
+    report = report_of(Attack(GRADIENT, BUDGET), runs=40_000)
+    assert report.verdict == "holds"
+    assert 0.95 <= report.ratio <= 1 + 1e-9 and report.bound <= report.worst_epsilon
+    assert report.worst_epsilon == pytest.approx(1.0, rel=1e-6)
+    said = audit_words.attacked(report)
+    assert "below the claim of 1." in said and "does not prove the claim" in said
+
+
+def test_a_planted_fault_is_caught_with_the_budget_of_the_page():
+    for name in ("NoClipping", "MissingNumbersPass", "QuieterThanSaid", "EachRoundSpendsEverything"):
+        report = report_of(Attack(GRADIENT, BUDGET, variant=name))
+        assert report.is_broken, name
+        assert report.claimed_epsilon == pytest.approx(1.0, rel=1e-6)
+        assert "false" in audit_words.attacked(report)
+
+
+@pytest.mark.parametrize("bug", [one for one in broken.bugs() if one.case.budget.epsilon > 4],
+                         ids=lambda bug: bug.name)
+def test_faults_of_methods_that_need_many_records_are_caught_at_one_epsilon(bug):
+    """Those whose small data release nothing at ε = 1 unless there are more of them."""
+    budget = Budget(1.0, 0.0 if bug.case.budget.is_pure else 1e-5)
+    report = report_of(Attack(bug.case.mechanism, budget, variant=bug.name), 200, runs=0)
+    assert report.is_broken
+
+
+def test_around_a_source_a_claim_holds_too():
+    asked = Attack(AdaptiveMean(truncation=3), BUDGET, SparseCurves(n_curves=200))
+    report = report_of(asked, 100, 1000)
+    assert report.verdict == "holds" and report.attains == 0
+
+
+def test_an_upload_is_never_attacked():
+    source = SparseCurves()
+
+    class Own(SparseCurves):
+        @property
+        def facts(self):
+            return source.facts.__class__(kind="upload")
+
+    with pytest.raises(InputError, match="never an upload"):
+        next(audit_view.attack(Attack(GRADIENT, BUDGET, Own())))
+
+
+def test_small_data_grow_with_the_noise_and_stay_in_order():
+    case = case_like(AdaptiveMean())
+    assert case.at(Budget(40.0, 1e-3)).copies == 1 < case.at(BUDGET).copies
+    assert case_like(GRADIENT).at(Budget(0.1, 1e-5)).copies == 1
+    for usual in (usual_curves(GRADIENT, unequal=True, n_servers=3), usual_readings(WaveletGlobal())):
+        large = enlarged(usual, 3)
+        assert large.n_curves == 3 * usual.n_curves and (np.diff(large.server) >= 0).all()
+        np.testing.assert_allclose(large.values.sum(), 3 * usual.values.sum())
+        np.testing.assert_array_equal(large.values[0, :usual.counts[0]],
+                                      usual.values[0, :usual.counts[0]])
+
+
+def test_a_few_repeats_never_call_honest_noise_too_small():
+    """1000 times four repeats of noise of the right size; five standard errors would fail 1 in 70."""
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(1000):
+        squares = (rng.standard_normal((4, 50)) ** 2).mean(axis=1)
+        error = squares.std() / 2
+        wrong += squares.mean() < 1 - noise_check._beyond_chance(4) * error
+    assert wrong == 0
+    assert noise_check._beyond_chance(4) > 50 and 5 < noise_check._beyond_chance(400) < 5.2
+
+
+def test_releases_come_in_parts_that_double():
+    assert list(parts(40_000, 10_000)) == [1000, 1000, 2000, 4000, 8000, 10_000, 10_000, 4000]
+    assert list(parts(700)) == [700] and list(parts(0)) == []
+
+
+def test_the_report_is_json_with_everything_that_was_asked():
+    asked = Attack(GRADIENT, BUDGET, variant="NoClipping", seed=3)
+    plain = json.loads(audit_view.as_json([(asked, report_of(asked, runs=0))]))["audits"][0]
+    assert plain["variant"] == "NoClipping" and plain["what"] == broken.get("NoClipping").what
+    assert plain["seed"] == 3 and plain["verdict"] == "broken" and plain["source"] is None
+    assert plain["claimed_epsilon"] == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_the_chart_stays_valid_where_a_loss_is_unlimited(name):
+    lines = [figures.Line("Method", _steps(Attack(GRADIENT, BUDGET)), False),
+             figures.Line("Fault", _steps(Attack(GRADIENT, BUDGET, variant="MissingNumbersPass")),
+                          True)]
+    chart = figures.climbing(lines, 1.0, name)
+    go.Figure(chart.spec)
+    json.dumps(chart.spec["data"], allow_nan=False)
+    assert "unlimited" in chart.alt and len({len(c) for c in chart.table.values()}) == 1
+
+
+def _steps(asked):
+    return list(audit_view.attack(asked, tries=100, runs=2000))
+
+
+def test_at_least_numbers_are_rounded_down_and_claims_are_not():
+    found = audit.Progress(500, 0.9999, 1.0, "epsilon", 1.0, 0.0, bound=0.9999, runs=1000)
+    assert "ε = 0.999**" in audit_words.attacked(found)
+    assert "**99.9 %**" in audit_words.worked_out(found)
+    beyond = audit.Progress(500, 2.0, 1.0, "epsilon", 1.0, 0.0, bound=1.678, runs=1000)
+    assert "ε = 1.67**, above the claim of 1. The claim is false, with 99.98 %" in (
+        audit_words.attacked(beyond))
+    told = audit.Progress(500, math.inf, 1.0, "epsilon", 1.0, 0.0, reason="it tells")
+    assert audit_words.attacked(told) == "The claim of ε = 1 is false: it tells."
+
+
+# -- repetitions ----------------------------------------------------------------------------
+
+
+def test_clopper_pearson_limits_are_those_of_the_book():
+    assert lab.clopper_pearson(0, 200) == pytest.approx((0.0, 1 - 0.025 ** (1 / 200)))
+    assert lab.clopper_pearson(200, 200) == pytest.approx((0.025 ** (1 / 200), 1.0))
+    assert lab.clopper_pearson(10, 200) == pytest.approx((0.0242, 0.0900), abs=1e-4)
+
+
+@pytest.mark.parametrize(("kind", "source", "own"), [
+    ("point", SparseCurves(), AdaptiveMean()), ("curve", SparseCurves(), AdaptiveMean()),
+    ("coefficient", SparseRows(n_curves=100_000, n_features=20), SparseInference())])
+def test_limits_hold_as_promised_and_naive_ones_do_not(kind, source, own):
+    """200 repetitions at ε = 1: at 5 % more than 23 misses have a chance of one in 10 000."""
+    mechanism = lab.mechanism_for(kind, own, 0.37)
+    asked = lab.Question(kind, source, mechanism, Budget(1.0, 1e-6))
+    found = lab.Batch.joined(list(lab.repetitions(asked)))
+    assert len(found.given.off) == lab.REPEATS
+    assert found.given.missed.sum() <= 23 < 40 < found.naive.missed.sum()
+    assert "hold too rarely" in audit_words.misses(found.naive, True)
+    assert "hold too rarely" not in audit_words.misses(found.given)
+
+
+def test_of_joint_limits_the_place_that_fails_most_is_kept():
+    off, half = np.array([[0.1, -3.0, 0.2]]), np.array([[1.0, 2.0, 0.1]])
+    found = lab.Limits.of(off, half)
+    assert (found.off[0], found.half[0], found.missed[0]) == (0.2, 0.1, True)
+
+
+def test_nothing_released_gives_no_limits_and_says_so():
+    asked = lab.Question("point", SparseCurves(n_curves=20), AdaptiveMean(band="pointwise"),
+                         Budget(0.05, 1e-6))
+    with pytest.raises(InputError, match="nothing is released"):
+        next(lab.repetitions(asked))
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_misses_stand_out_and_all_repetitions_are_drawn(name):
+    found = lab.Limits(np.array([0.0, 2.0, -3.0]), np.array([1.0, 1.0, 1.0]))
+    chart = figures.repetitions(found, figures.common_half([found]), "Off by", name)
+    go.Figure(chart.spec)
+    json.dumps(chart.spec["data"], allow_nan=False)
+    holds, misses, _ = chart.spec["data"]
+    assert len(holds["x"]) == 3 and len(misses["x"]) == 6
+    assert chart.alt.startswith("2 of 3")
+
+
+# -- noise used twice -----------------------------------------------------------------------
+
+
+def test_one_draw_at_two_budgets_gives_the_exact_average_away():
+    found = reuse.reuse(0.05, 10.0, 1e-5, 1, is_fresh=False)
+    assert found.largest_error < 1e-12 < found.noise[1] < found.noise[0]
+    assert found.scales[0] > found.scales[1]
+    assert "nothing but rounding" in audit_words.recovered(found, False)
+
+
+def test_with_fresh_noise_the_formula_fails():
+    found = reuse.reuse(0.5, 2.0, 1e-5, 1, is_fresh=True)
+    assert found.largest_error > found.noise[1]
+    assert "fails" in audit_words.recovered(found, True)
+
+
+def test_at_one_budget_there_is_nothing_to_solve():
+    with pytest.raises(InputError, match="must differ"):
+        reuse.reuse(1.0, 1.0, 1e-5, 1, is_fresh=False)
+
+
+@pytest.mark.parametrize("name", THEMES)
+def test_the_two_releases_are_drawn_beside_what_they_give_away(name):
+    chart = figures.reused(reuse.reuse(1.0, 2.0, 1e-5, 1, is_fresh=False), name)
+    go.Figure(chart.spec)
+    assert chart.alt.endswith("off by up to 0.")
+    np.testing.assert_allclose(chart.table["Without protection"],
+                               chart.table["What the formula gives"], atol=1e-5)
+
+
+# -- the command line -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked", [
+    Attack(GRADIENT, BUDGET), Attack(GRADIENT, BUDGET, variant="NoClipping"),
+    Attack(GRADIENT, BUDGET, SparseCurves(n_curves=100), "NoClipping")], ids=["", "fault", "source"])
+def test_the_command_that_is_shown_repeats_the_attack(asked, monkeypatch, capsys):
+    shown = audit_view.command(asked, SparseCurves())
+    first, _, rest = shown.partition(" <<'END'\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(rest.removesuffix("END")))
+    words = [*first.split()[3:], "--json", "--tries", "100", "--runs", "0"]
+    assert main(words) == 0
+    found = json.loads(capsys.readouterr().out)["audits"][0]
+    assert found["verdict"] == ("broken" if asked.variant else "holds")
+    assert found["claimed_epsilon"] == pytest.approx(1.0, rel=1e-6)
+    assert found["neighbours"] == asked.neighbours
+
+
+def test_every_epsilon_that_is_given_is_audited_in_order(capsys):
+    words = ["audit", "noisy_gradient_mean", "--epsilon", "0.5", "--epsilon", "4", "--tries", "100"]
+    assert main([*words, "--runs", "0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["audits"]
+    assert [round(one["claimed_epsilon"], 6) for one in found] == [0.5, 4.0, 0.5, 4.0]
+    assert all(0.9 < one["ratio"] <= 1 + 1e-9 for one in found)
+
+
+@pytest.mark.slow
+def test_two_processes_find_what_one_finds(capsys):
+    words = ["audit", "univariate_mean", "--tries", "100", "--runs", "0", "--json"]
+    assert main(words) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert main([*words, "--executor", "processes:2"]) == 0
+    assert json.loads(capsys.readouterr().out) == one

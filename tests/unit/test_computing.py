@@ -1,0 +1,128 @@
+"""Pages wait for workers, share what they ask for at once, and give up what nobody waits for."""
+
+import threading
+import time
+
+import pytest
+
+from engine.errors import InputError
+from pages.shared import computing
+from pages.shared.jobs import Jobs
+from tests.unit import job_targets
+
+LONG = (job_targets.squares, 1000, 0.1)
+PATIENCE = 20  # a loaded machine is slow, not wrong
+
+
+class MovedOn(Exception):
+    """How a page is ended when its visitor asks for another."""
+
+
+MovedOn.__module__ = "streamlit.of_a_test"
+
+
+@pytest.fixture(scope="module")
+def pool():
+    pool = Jobs(slots=1, waiting=3)
+    yield pool
+    pool.close()
+
+
+@pytest.fixture(autouse=True)
+def in_workers(monkeypatch, pool):
+    monkeypatch.setattr(computing, "_in_workers", True)
+    monkeypatch.setattr(computing, "_POOL", pool)
+
+
+def until(true):
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def asked(monkeypatch, key, moves_on):
+    """Ask for something long; the visitor moves on as soon as `moves_on` is set."""
+    def make_way():
+        if moves_on.is_set():
+            raise MovedOn
+
+    monkeypatch.setattr(computing, "_make_way", make_way)
+    ended = []
+
+    def ask():
+        try:
+            computing.computed(key, *LONG)
+        except MovedOn:
+            ended.append("moved on")
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    return thread, ended
+
+
+def test_a_worker_gives_what_would_be_computed_here(monkeypatch):
+    there = computing.computed("sum", sum, (1, 2, 3))
+    monkeypatch.setattr(computing, "_in_workers", False)
+    assert there == computing.computed("sum", sum, (1, 2, 3)) == 6
+
+
+def test_steps_are_told_as_they_come_and_the_result_is_that_of_the_generator(monkeypatch):
+    told = []
+    there = computing.computed("steps", job_targets.squares, 5, 0.1, shown=told.append)
+    monkeypatch.setattr(computing, "_in_workers", False)
+    here = []
+    assert there == computing.computed("steps", job_targets.squares, 5, shown=here.append)
+    assert here == [1, 2, 3, 4, 5] and told and set(told) <= set(here)
+
+
+def test_what_a_person_can_put_right_is_raised_and_a_fault_has_no_message():
+    with pytest.raises(InputError, match="Too few people"):
+        computing.computed("refused", job_targets.refuse)
+    with pytest.raises(RuntimeError, match="ValueError in job") as fault:
+        computing.computed("broken", job_targets.break_on, 3.25)
+    assert "3.25" not in str(fault.value)
+
+
+def test_nothing_is_kept_of_what_was_computed(pool):
+    computing.computed("forgotten", sum, (1, 2))
+    assert "forgotten" not in pool._kept
+    assert not any(job.key == "forgotten" for job in computing._watched)
+
+
+def test_what_nobody_waits_for_any_more_is_stopped(monkeypatch, pool):
+    moves_on = threading.Event()
+    thread, ended = asked(monkeypatch, "left", moves_on)
+    until(lambda: "left" in pool._kept and pool._kept["left"].parts)
+    job = pool._kept["left"]
+    moves_on.set()
+    thread.join(PATIENCE)
+    assert ended == ["moved on"] and job.wait(PATIENCE)
+    assert job.state == "stopped"
+    until(lambda: "left" not in pool._kept)
+
+
+def test_what_another_still_waits_for_goes_on(monkeypatch, pool):
+    moves_on = threading.Event()
+    thread, _ = asked(monkeypatch, "shared", moves_on)
+    until(lambda: "shared" in pool._kept and pool._kept["shared"].parts)
+    job = pool._kept["shared"]
+    with computing._watching(job):
+        moves_on.set()
+        thread.join(PATIENCE)
+        assert not job.wait(3 * computing._GRACE_SECONDS)
+    assert job.wait(PATIENCE) and job.state == "stopped"
+
+
+def test_a_visitor_who_keeps_moving_starts_nothing(pool):
+    pace = computing._Pace()
+    assert not pace.is_moving
+    with pytest.raises(MovedOn), pace.followed():
+        assert pace.is_moving
+        raise MovedOn
+    assert pace.is_moving
+    pace.given_up -= computing._MOVING_SECONDS
+    assert not pace.is_moving
+    with pytest.raises(InputError), pace.followed():
+        raise InputError("no move")
+    assert not pace.is_moving

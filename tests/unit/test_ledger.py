@@ -1,0 +1,227 @@
+"""The ledger: exact totals, many writers, a kill at any instant, and nothing of the data in it."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import ledger
+from engine.data_content import content_of
+from engine.errors import InputError
+from engine.ledger import Ledger
+from engine.sources import sources
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.tables import read_table
+from engine.types import Budget
+
+HELD = bytes(32)
+ROWS = [("a", 1, 61.25), ("a", 2, 77.125), ("b", 1, 62.5), ("b", 2, 78.75), ("c", 1, 63.375)]
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def book(tmp_path):
+    return Ledger(tmp_path / "deep" / "ledger.sqlite3")
+
+
+def own(rows=ROWS, high=100.0, header="id,time,value"):
+    text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
+    table = read_table(text.encode())
+    curves = read_curves(table, suggest_layout(table))
+    return Upload(curves=curves, declared=declare(0.0, high, 0.0, 5.0, "a manual"))
+
+
+# -- totals ---------------------------------------------------------------------------------------
+
+
+def test_nothing_is_made_before_the_first_charge(book):
+    assert book.odometer(HELD) is None
+    assert not book.path.parent.exists()
+
+
+def test_three_tenths_fill_a_total_of_three_tenths_exactly(book):
+    for name in "abc":
+        book.charge(HELD, Budget(0.1, 1e-9), name, "what", Budget(0.3, 1e-6))
+    found = book.odometer(HELD)
+    assert (found.spent_epsilon, found.left) == (0.3, 0.0)
+    assert found.spent_delta == pytest.approx(3e-9)
+    with pytest.raises(InputError, match="ε = 0 is left"):
+        book.charge(HELD, Budget(1e-9), "d", "what")
+
+
+def test_charges_are_rounded_up_to_billionths(book):
+    book.charge(HELD, Budget(1 / 3), "a", "what", Budget(1.0))
+    assert book.odometer(HELD).spent_epsilon == 0.333333334
+
+
+def test_delta_has_a_total_as_well(book):
+    book.charge(HELD, Budget(0.1, 6e-4), "a", "what", Budget(3.0, 1e-3))
+    with pytest.raises(InputError, match="total of δ"):
+        book.charge(HELD, Budget(0.1, 6e-4), "b", "what")
+    book.charge(HELD, Budget(0.1), "b", "what")
+
+
+def test_a_total_can_be_lowered_and_never_raised(book):
+    book.charge(HELD, Budget(1.0), "a", "what", Budget(3.0))
+    with pytest.raises(InputError, match="cannot be raised"):
+        book.charge(HELD, Budget(1.0), "b", "what", Budget(4.0))
+    book.charge(HELD, Budget(0.5), "b", "what", Budget(2.0))
+    assert book.odometer(HELD).total.epsilon == 2.0
+
+
+def test_a_refused_charge_leaves_nothing_behind(book):
+    with pytest.raises(InputError, match="over the total"):
+        book.charge(HELD, Budget(4.0), "a", "what", Budget(3.0))
+    assert book.odometer(HELD) is None  # not even the total
+
+
+def test_a_name_is_used_once_and_must_be_one(book):
+    book.charge(HELD, Budget(0.1), "a", "what")
+    for name, message in (("a ", "name already"), ("  ", "needs a name"), ("x" * 81, "needs a name"),
+                          ("two\nlines", "needs a name")):
+        with pytest.raises(InputError, match=message):
+            book.charge(HELD, Budget(0.1), name, "what")
+
+
+def test_other_data_have_a_total_of_their_own(book):
+    book.charge(HELD, Budget(3.0), "a", "what")
+    book.charge(b"other" * 6, Budget(3.0), "a", "what")
+    assert book.odometer(HELD).label != book.odometer(b"other" * 6).label
+
+
+@pytest.mark.parametrize("bad", [b"no database at all " * 100, None])
+def test_a_ledger_that_cannot_be_used_refuses_kindly(tmp_path, bad):
+    path = tmp_path / "ledger"
+    path.mkdir() if bad is None else path.write_bytes(bad)
+    with pytest.raises(InputError, match="cannot be used"):
+        Ledger(path).charge(HELD, Budget(1.0), "a", "what")
+    with pytest.raises(InputError, match="cannot be used"):
+        Ledger(path).odometer(HELD)
+
+
+def test_its_place_is_chosen_by_option_variable_or_data_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "by-variable"))
+    assert ledger.path_of(tmp_path / "by-option").name == "by-option"
+    assert ledger.path_of().name == "by-variable"
+    monkeypatch.delenv(ledger.VARIABLE)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert ledger.path_of() == tmp_path / "privacy-curves" / "ledger.sqlite3"
+
+
+# -- which data are the same ------------------------------------------------------------------------
+
+
+def test_the_same_readings_are_the_same_data_in_any_order_with_any_names_and_bounds():
+    assert content_of(own()) == content_of(own(ROWS[::-1]))
+    renamed = [({"a": "x9", "b": "x1", "c": "x5"}[who], t, v) for who, t, v in ROWS]
+    assert content_of(own()) == content_of(own(renamed, 200.0, "person,time,value"))
+
+
+def test_another_reading_makes_other_data():
+    changed = [*ROWS[:-1], ("c", 1, 63.5)]
+    assert content_of(own()) != content_of(own(changed))
+    regrouped = [*ROWS[:-1], ("b", 3, 63.0)]
+    assert content_of(own()) != content_of(own(regrouped))
+
+
+def test_a_part_of_a_bundled_file_is_the_same_data():
+    few = sources.build("sea_temperature", {"n_curves": 30})
+    assert content_of(few) == content_of(sources.build("sea_temperature", {}))
+
+
+def test_every_real_source_has_a_ledger_and_no_simulated_one():
+    for cls in sources.all():
+        if cls.is_random:
+            with pytest.raises(InputError, match="simulated"):
+                content_of(cls())
+        else:
+            assert len(content_of(cls())) == 32
+
+
+def test_the_file_holds_no_reading_and_no_plain_hash(book):
+    source = own()
+    held = content_of(source)
+    book.charge(held, Budget(1.0), "growth", "Average curve by Adaptive mean")
+    raw = book.path.read_bytes()
+    assert held not in raw
+    assert held.hex().encode() not in raw
+    for value in source.curves.values:
+        assert f"{value:g}".encode() not in raw
+        assert np.float64(value).tobytes() not in raw
+        assert np.float64(value).tobytes()[::-1] not in raw
+    assert book.path.stat().st_mode & 0o077 == 0  # for its owner alone
+
+
+def test_two_ledgers_know_the_same_data_by_different_hashes(tmp_path):
+    one, other = Ledger(tmp_path / "1"), Ledger(tmp_path / "2")
+    for each in (one, other):
+        each.charge(HELD, Budget(1.0), "a", "what")
+    assert one.odometer(HELD).label != other.odometer(HELD).label
+
+
+# -- many writers, and a kill ---------------------------------------------------------------------
+
+
+_SPENDER = """
+import sys
+from engine.errors import InputError
+from engine.ledger import Ledger
+from engine.types import Budget
+done = 0
+for k in range(40):
+    try:
+        Ledger(sys.argv[1]).charge(bytes(32), Budget(0.1), f"{sys.argv[2]}-{k}", "what", Budget(2.0))
+    except InputError:
+        continue
+    done += 1
+print(done)
+"""
+
+
+def started(script, *arguments):
+    return subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], cwd=ROOT,
+                            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def test_three_writers_at_once_spend_the_total_and_no_more(tmp_path):
+    """Three processes ask 40 times each for a twentieth of the total: 20 of 120 are granted."""
+    path = tmp_path / "ledger"
+    writers = [started(_SPENDER, path, who) for who in range(3)]
+    assert sum(int(writer.communicate(timeout=60)[0]) for writer in writers) == 20
+    assert Ledger(path).odometer(HELD).left == 0.0
+
+
+_PUBLISHER = """
+import sys
+from engine.ledger import Ledger
+from engine.types import Budget
+for k in range(10_000):
+    Ledger(sys.argv[1]).charge(bytes(32), Budget(1e-4), f"{sys.argv[2]}-{k}", "what", Budget(9.0))
+    print(k, flush=True)  # the release is shown
+"""
+
+
+def test_a_kill_at_any_instant_never_undercharges(tmp_path):
+    """Three publishers are killed in the middle: the ledger has at least what each had shown."""
+    path, shown = tmp_path / "ledger", 0
+    for who in range(3):
+        with started(_PUBLISHER, path, who) as process:
+            for _ in range(3 + 2 * who):
+                assert process.stdout.readline()
+            process.send_signal(signal.SIGKILL)
+            shown += 3 + 2 * who + process.stdout.read().count(b"\n")
+        entries = Ledger(path).odometer(HELD).entries
+        assert shown <= len(entries) <= shown + who + 1
+    assert Ledger(path).charge(HELD, Budget(1e-4), "after", "what").odometer.spent_epsilon > 0
+
+
+def test_a_receipt_is_marked_when_its_release_was_made(book):
+    receipt = book.charge(HELD, Budget(1.0), "a", "what")
+    assert not book.odometer(HELD).entries[0].is_finished
+    book.finished(receipt)
+    assert book.odometer(HELD).entries == (replace(receipt.odometer.entries[0], is_finished=True),)

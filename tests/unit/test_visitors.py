@@ -1,0 +1,99 @@
+"""Places for visitors: as many as there are, given back by those who leave."""
+
+
+import pytest
+
+from pages.shared import visitors
+from pages.shared.visitors import OneFileEach, Visitors
+from tests.waiting import finished
+
+
+@pytest.fixture
+def here():
+    """Who is connected at the moment."""
+    return set()
+
+
+@pytest.fixture
+def two(here):
+    return Visitors(2, here.__contains__)
+
+
+def arrive(here, visitors, *sessions):
+    here.update(sessions)
+    return [visitors.let_in(session) for session in sessions]
+
+
+def test_as_many_are_let_in_as_there_are_places_and_they_keep_theirs(here, two):
+    assert arrive(here, two, "a", "b", "c") == [True, True, False]
+    assert [two.let_in(session) for session in "abc"] == [True, True, False]
+    assert [two.are_in(session) for session in "abc"] == [True, True, False]
+
+
+def test_a_place_is_free_as_soon_as_its_visitor_has_left(here, two):
+    arrive(here, two, "a", "b", "c")
+    here.remove("a")
+    assert two.let_in("c") and not two.are_in("a")
+
+
+def test_who_comes_back_finds_a_place_only_if_one_is_left(here, two):
+    arrive(here, two, "a", "b")
+    here.remove("a")
+    assert arrive(here, two, "a") == [True]
+    here.remove("a")
+    assert arrive(here, two, "c") == [True]
+    assert arrive(here, two, "a") == [False]
+
+
+def test_those_who_are_gone_for_long_enough_are_named_once(here, two):
+    arrive(here, two, "a", "b")
+    here.remove("a")
+    assert two.gone(now=0, seconds=60) == []
+    assert two.gone(now=59, seconds=60) == []
+    assert two.gone(now=60, seconds=60) == ["a"]
+    assert two.gone(now=200, seconds=60) == []
+    assert two.are_in("b")
+
+
+def test_a_short_interruption_does_not_count(here, two):
+    arrive(here, two, "a")
+    here.remove("a")
+    assert two.gone(now=0, seconds=60) == []
+    here.add("a")
+    assert two.gone(now=50, seconds=60) == []
+    here.remove("a")
+    assert two.gone(now=70, seconds=60) == []
+    assert two.gone(now=140, seconds=60) == ["a"]
+
+
+@pytest.mark.parametrize(("said", "places"), [(None, 40), ("7", 7)])
+def test_the_number_of_places_comes_from_the_environment(monkeypatch, said, places):
+    monkeypatch.delenv(visitors.LIMIT_NAME, raising=False)
+    if said:
+        monkeypatch.setenv(visitors.LIMIT_NAME, said)
+    assert visitors.limit() == places
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "many", "1e3", ""])
+def test_a_number_of_places_that_makes_no_sense_stops_the_start(monkeypatch, said):
+    monkeypatch.setenv(visitors.LIMIT_NAME, said)
+    with pytest.raises(ValueError, match="whole number above 0"):
+        visitors.limit()
+
+
+@pytest.mark.parametrize(("method", "path", "reached"), [
+    ("PUT", "/_stcore/upload_file/nobody/file", False), ("GET", "/", True),
+    ("DELETE", "/_stcore/upload_file/nobody/file", True)])
+def test_only_uploads_need_a_page_that_is_open(method, path, reached):
+    asked, sent = [], []
+
+    async def server(scope, receive, send):
+        asked.append(scope["path"])
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": method, "path": path}
+    finished(OneFileEach(server)(scope, None, send))
+    assert bool(asked) is reached
+    assert [m["status"] for m in sent if "status" in m] == [] if reached else [403]
