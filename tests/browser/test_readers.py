@@ -39,6 +39,16 @@ def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arriv
     assert page.problems == [] and page.outside == []
 
 
+def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
+    page = arrive()
+    page.get_by_role("link", name="Teach it").click()  # 1
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 2 of 8")
+    page.get_by_role("button", name="Copy link").click()  # 2
+    expect(page.locator("#strip [role=status]")).to_have_text("Link copied", timeout=10_000)
+    expect(page).to_have_url(re.compile("lesson-2"))
+    assert page.problems == []
+
+
 def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     page = arrive()
     page.get_by_role("link", name="Rates").first.click()  # 1
