@@ -27,6 +27,7 @@ from engine import (
     release_request,
     release_words,
     scenario,
+    show_command,
 )
 from engine.data_content import content_of
 from engine.effort import Limits
@@ -38,6 +39,7 @@ from engine.part_files import PartFiles
 from engine.rates import rates
 from engine.registry import parameters
 from engine.sources import sources
+from engine.steps import result_of
 from engine.sweeps import run_sweep
 from engine.types import Budget
 
@@ -119,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     auditing.add_argument("--json", action="store_true", help="print one JSON object")
     auditing.set_defaults(command=_audit)
     exhibit_command.add(commands, _MINUTES, _GIGABYTES)
+    show_command.add(commands)
     releasing = commands.add_parser(
         "release", help="publish real data once, and write it to the ledger")
     releasing.add_argument("file", help="what to publish (see docs), or - for standard input")
@@ -141,7 +144,8 @@ def _parser() -> argparse.ArgumentParser:
 def _release(options: argparse.Namespace) -> int:
     """2 without --yes: the cost is shown and nothing is charged."""
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
-    asked, book = release_request.from_json(_text(options.file), folder), Ledger(options.ledger)
+    asked = release_request.from_json(scenario.text_of(options.file), folder)
+    book = Ledger(options.ledger)
     quoted = published.quote(asked.source, asked.mechanism, asked.budget)
     before = book.odometer(content_of(asked.source))
     for line in release_words.before(asked.source, asked.mechanism, quoted, before):
@@ -227,7 +231,7 @@ def _audited(options: argparse.Namespace) -> list[Audited]:
 
 
 def _of_scenario(options: argparse.Namespace) -> Audited:
-    chosen = scenario.from_json(_text(options.scenario))
+    chosen = scenario.from_json(scenario.text_of(options.scenario))
     asked = audit_view.Attack(
         chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
         None if options.small else chosen.source, options.broken or "")
@@ -268,14 +272,14 @@ def _verdict(name: str, what: str, report: audit.Report) -> str:
 
 
 def _plan(options: argparse.Namespace) -> None:
-    chosen = scenario.from_json(_text(options.file))
+    chosen = scenario.from_json(scenario.text_of(options.file))
     cell = chosen.cells()[0]
     if len(set(cell.budgets)) != 1:
         raise InputError("A plan has one budget for all sites; got several.", field="budgets",
                          hint="Give the same ε and δ to all of them.")
     budget = cell.budgets[0]
     setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta)
-    answer = _run_out(planner.plan(setting, options.unknown, options.target, chosen.run.seed))
+    answer = result_of(planner.plan(setting, options.unknown, options.target, chosen.run.seed))
     if options.json:
         print(json.dumps(planner.plain(answer), ensure_ascii=False))
         return
@@ -286,16 +290,6 @@ def _plan(options: argparse.Namespace) -> None:
         print(line.replace("**", ""))
     for one in answer.steps:
         print("  " + ": ".join(plan_words.step(one, options.unknown, facts)))
-
-
-def _run_out(steps: Any) -> planner.Answer:
-    """Run a generator to its end and take its answer."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            answer: planner.Answer = end.value
-            return answer
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -325,7 +319,7 @@ def _run(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     instead = {name: getattr(options, name) for name in ("repeats", "seed")
                if getattr(options, name) is not None}
-    chosen = scenario.from_json(_text(options.file), instead)
+    chosen = scenario.from_json(scenario.text_of(options.file), instead)
     limits = Limits(options.limit_minutes, options.limit_gigabytes)
     finished = PartFiles(options.resume) if options.resume else None
     cells = chosen.cells()
@@ -343,16 +337,6 @@ def _run(options: argparse.Namespace) -> None:
         print(outcome_rows.as_csv(outcomes, origin), end="")
     else:
         print(outcome_rows.as_table(outcomes, seconds))
-
-
-def _text(file: str) -> str:
-    """The scenario's text, from a file or standard input."""
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"Cannot read {file!r}: {problem.strerror}.", field="file") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file!r} is not UTF-8 text.", field="file") from None
 
 
 def _with_progress(parts: Iterator[Part], total: int) -> list[Part]:

@@ -12,7 +12,6 @@ from engine import executors, exhibit_files, exhibit_words
 from engine.effort import Limits
 from engine.errors import InputError
 from engine.exhibits import Exhibit, Form, Paper, Progress, Result, run
-from engine.figures import files
 from engine.papers import find, names, papers
 from engine.part_files import PartFiles
 
@@ -95,6 +94,8 @@ def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
 
 
 def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: list[str]) -> None:
+    from engine.figures import files  # plotly, on first use: it takes a moment
+
     stem = exhibit_files.name(paper, exhibit)
     panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table, "light")]
     texts = {f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),

@@ -165,7 +165,7 @@ TERMS = (
          "leaves.", "Sites, Regression"),
     Term("Local", "Nobody is trusted: each person adds noise alone.", "Rates",
          other_names=("local privacy",)),
-    Term("Secure sum", "Machines mask what they send, so that only the sum can be read.",
+    Term("Masked sum", "Machines mask what they send, so that only the sum can be read.",
          "Sparse regression"),
     Term("Simulated", "Made by the computer from a known average. No person is behind it.",
          "The strip of every page"),

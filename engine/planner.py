@@ -20,10 +20,11 @@ from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
 from engine.preview import typical_errors
 from engine.sources import Source
-from engine.types import Array, Budget, Spend
+from engine.types import Array, Budget, PublicFacts, Spend
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0
+_USUAL_SHARE = 70  # of the range of the values, for a first target
 _LOWEST = {"epsilon": 0.01, "people": 2.0, "readings": 1.0, "sites": 1.0}
 _HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, "sites": 1000.0}
 _MOST_READINGS = 1_000_000  # of one data set
@@ -137,6 +138,10 @@ class Answer:
     def is_possible(self) -> bool:
         return self.value is not None
 
+
+def usual_target(facts: PublicFacts) -> float:
+    """A first error to ask for, in the unit of the values."""
+    return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
 
 
 def plain(answer: Answer) -> dict[str, Any]:

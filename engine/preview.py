@@ -189,6 +189,14 @@ def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: 
                            "tuning", "feasibility", "planned"), band=band, study=study)
 
 
+def at_budget(source: Source, mechanism: Mechanism, budget: Budget, seed: int) -> Preview:
+    """The picture with all steps of the slider, and with this budget if it is none of them."""
+    steps = preview(source, mechanism, budget.delta, seed)
+    if budget.epsilon in EPSILON_STEPS:
+        return steps
+    return with_own_budget(steps, source, mechanism, seed, budget.epsilon)
+
+
 def _half_width(without: Estimate, kind: str) -> Array:
     """Of a band around the average without protection: (GRID_SIZE,)."""
     assert without.band is not None

@@ -10,8 +10,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from engine.errors import InputError
@@ -51,6 +53,16 @@ class Scenario:
             _put(plain, path, value)
         is_moved = any(path.startswith("source.") for path in at)
         return Cell(at, *_checked_core(plain, None if is_moved else self.source))
+
+
+def text_of(file: str) -> str:
+    """The text of a scenario or a view, from a file or standard input."""
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"Cannot read {file!r}: {problem.strerror}.", field="file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{file!r} is not UTF-8 text.", field="file") from None
 
 
 def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:

@@ -120,6 +120,12 @@ def _rough(found: Federation) -> str:
     return f"(Simulation: ± {said} on the first number.)"
 
 
+def refused(facts: PublicFacts) -> str:
+    """Instead of the pictures, where all sites together can publish nothing."""
+    return (f"**Too few {facts.people} for these budgets: together nothing would be published.** "
+            f"Ask more {facts.people}, raise ε at some sites, or let further sites take part.")
+
+
 def change(before: float, after: float, unit: str, since: str) -> str:
     """What the last edit, or the difference from a preset, did to the typical error.
 

@@ -15,6 +15,7 @@ from engine.risk import Odds
 from engine.types import Budget, PublicFacts, Spend
 
 _THIN = "\u2009"
+_NAMES = ("Laplace", "Bernstein", "Gaussian")  # keep their capital in a sentence
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -133,6 +134,13 @@ def unit_tag(facts: PublicFacts) -> tuple[str, str]:
     return (f"One {of(facts.person)} whole curve",
             f"What is protected: exchanging every reading of any one {facts.person} changes what "
             "is published only a little.")
+
+
+def record_tag(facts: PublicFacts) -> tuple[str, str]:
+    """The same for records, which are no curves."""
+    return (f"One {of(facts.person)} record",
+            "Exchanging one record, all of its numbers together, changes what is published "
+            "only a little. Somebody with several records is protected less.")
 
 
 def budget_chip(budget: Budget) -> str:

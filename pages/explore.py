@@ -10,6 +10,7 @@ from pages.shared import (
     holdout_cards,
     layout,
     odds_card,
+    roles,
     run,
     settings,
     shape_cards,
@@ -23,8 +24,9 @@ st.title(wording.escape(wording.title(facts)), anchor=False)
 layout.link_problems()
 
 try:
-    shown = run.picture(source, now.mechanism, settings.delta(source), now.seed,
-                        settings.steps(now.epsilon))
+    with layout.loading(600):
+        shown = run.picture(source, now.mechanism, settings.delta(source), now.seed,
+                            settings.steps(now.epsilon))
 except InputError as problem:  # the controls below stay usable
     shown = None
     st.error(controls.message(problem), icon=":material/block:")
@@ -50,6 +52,7 @@ upload_panel.clamped()
 
 if shown is not None:
     with right, layout.user_errors():
+        roles.chips()
         odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes)
         if scene.is_refused:
             cards.refused(scene)
@@ -76,4 +79,5 @@ if shown is not None:
             cards.ledger(shown.spends[scene.at], scene.budget)
     with layout.fold("Formula and source", "formula") as is_open:
         if is_open:
-            cards.formula(now.mechanism, shown.tuning[scene.at], scene.plain)
+            cards.formula(now.mechanism, shown.tuning[scene.at])
+    cards.code(scene)

@@ -8,10 +8,14 @@ view = plan_cards.View()
 
 st.title("What do we need for the accuracy we want?", anchor=False)
 layout.link_problems()
-plan_cards.strip(view)
+above = st.empty()
+with above:
+    plan_cards.strip(view, None)
 plan_cards.question(view)
 found = plan_cards.solve(view)
 if found is not None:
+    with above:
+        plan_cards.strip(view, found)
     plan_cards.verdict(view, found)
     left, right = st.columns([7, 3], gap="medium")
     with right, layout.user_errors():
@@ -23,3 +27,4 @@ with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_op
     if is_open:
         plan_cards.options(view)
 layout.numbers(view.charts)
+plan_cards.code(view)

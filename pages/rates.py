@@ -8,6 +8,8 @@ view = rate_cards.View()
 
 st.title("What limits us: people, readings or privacy?", anchor=False)
 layout.link_problems()
+with layout.loading():
+    rate_cards.measure(view)
 rate_cards.strip(view)
 rate_cards.choices(view)
 left, right = st.columns([7, 3], gap="medium")
@@ -27,3 +29,4 @@ layout.numbers(view.charts)
 with layout.fold("Formula and source", "rate_formula") as is_open:
     if is_open:
         rate_cards.formula(view)
+rate_cards.code(view)

@@ -8,6 +8,7 @@ from pages.shared import reproduce_cards as cards
 
 st.title(exhibit_words.TITLE, anchor=False)
 layout.link_problems()
+cards.strip()
 cards.overview()
 view = cards.choices()
 if view is not None:
@@ -22,3 +23,4 @@ if view is not None:
         cards.published(view)
     cards.take_away(view)
     layout.numbers(view.charts)
+    cards.code(view)

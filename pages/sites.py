@@ -9,7 +9,8 @@ view = site_cards.View()
 
 st.title(site_words.title(), anchor=False)
 layout.link_problems()
-site_cards.solve(view)
+with layout.loading(220):
+    site_cards.solve(view)
 site_cards.strip(view)
 site_cards.choices(view)
 site_cards.table(view)
@@ -43,3 +44,4 @@ if view.found is not None:
     with layout.fold("Formula and source", "formula") as is_open:
         if is_open:
             site_cards.formula(view)
+    site_cards.code(view)

@@ -8,7 +8,8 @@ from pages.shared import sparse_cards as cards
 
 st.title(sparse_words.TITLE, anchor=False)
 layout.link_problems()
-view = cards.look()
+with layout.loading():
+    view = cards.look()
 if view is not None:
     cards.strip(view)
 cards.choices()
@@ -47,3 +48,4 @@ if view is not None:
     with layout.fold("Formula and source", "sparse_formula") as is_open:
         if is_open:
             cards.formula(view)
+    cards.code(view)

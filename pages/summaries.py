@@ -8,7 +8,8 @@ from pages.shared import summary_cards as cards
 
 st.title(summary_words.TITLE, anchor=False)
 layout.link_problems()
-view = cards.look()
+with layout.loading():
+    view = cards.look()
 if view is not None:
     cards.strip(view)
 cards.choices()
@@ -41,3 +42,4 @@ if view is not None:
     with layout.fold("Formula and source", "summaries_formula") as is_open:
         if is_open:
             cards.formula(view)
+    cards.code(view)

@@ -12,9 +12,11 @@ with st.container(horizontal=True):
     sweep_panel.problem()
     controls.source_choice(task)
     controls.mechanism_choice(task)
+chosen = None
 with layout.user_errors():
-    sweep_panel.panel(task)
+    chosen = sweep_panel.panel(task)
 layout.chips(controls.all_changed(task), layout.reset)
 with layout.fold("More options: curves, method, ε, δ, seed", "sweeps_more") as is_open:
     if is_open:
         controls.more_options(task)
+sweep_panel.code(task, chosen)

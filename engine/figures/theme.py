@@ -33,6 +33,7 @@ _MEMBERS: dict[str, tuple[str, str, str]] = {
     "wavelet_pointwise": ("wavelet", "1px,3px", "triangle-down-open"),
     "sparse_regression": ("sparse", "solid", "cross"),
     "sparse_inference": ("sparse", "4px,2px", "x"),
+    "sparse_heterogeneous": ("sparse", "10px,4px", "circle"),
     "sparse_mean_laplace": ("sparse", "8px,3px", "diamond"),
     "sparse_mean_signs": ("sparse", "2px,3px", "diamond-open"),
     "sparse_mean_trusted": ("sparse", "12px,3px,2px,3px", "square"),

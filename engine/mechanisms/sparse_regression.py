@@ -105,9 +105,9 @@ class SparseRegression(PublicGuesses):
         "once with Laplace noise.", choices=tuple(LAWS), when={"constants=published": "peeling"})
     trust: str = param(
         "trusted", "What the centre sees",
-        "Trusted: every machine’s exact averages. Secure sum: machines mask what they send, so "
+        "Trusted: every machine’s exact averages. Masked sum: machines mask what they send, so "
         "that only the sum can be read. Noise and error are the same.",
-        choices=("trusted", "secure_sum"))
+        choices=("trusted", "masked_sum"))
     sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
                           "more needs more noise on each.", low=1, high=500, symbol="s")
     rounds: int | None = param(
@@ -183,7 +183,7 @@ class SparseRegression(PublicGuesses):
     def _rows(self, data: Data, plan: Plan) -> Rows:
         """What the machines hold; the only place at which rows are read."""
         return rows_of(_checked(data), self.reach_of(data.facts), plan.feature_clip,
-                       plan.response_clip, self.trust == "secure_sum")
+                       plan.response_clip, self.trust == "masked_sum")
 
     # -- fixed before any row is looked at ------------------------------------------------------
 

@@ -11,7 +11,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import accounting, export, risk, scenario, wording
+from engine import (
+    accounting,
+    code_for,
+    export,
+    regression_words,
+    risk,
+    scenario,
+    sparse_words,
+    wording,
+)
 from engine.experiments import Run
 from engine.feasibility import Feasibility
 from engine.figures import cards as figures
@@ -21,9 +30,10 @@ from engine.mechanisms import Mechanism, mechanisms
 from engine.preview import Preview
 from engine.rates import rates
 from engine.sources import Source
+from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Array, Budget, PublicFacts, Spend
+from pages.shared import code_fold, layout, odds_card, odometer, pins, run, settings
 from pages.shared import components as pieces
-from pages.shared import layout, odds_card, odometer, pins, run, settings
 
 _PICTURE = settings.PICTURE
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
@@ -130,7 +140,7 @@ def pinnable_strip(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budget
     """
     own, page = facts.kind == "upload", pins.page()
     pins_here = pins_here and page in pins.PAGES
-    token = settings.encode(settings.current())
+    token = settings.encode(replace(settings.current(), folds=()))
     name = "" if own else pins.name_of(page, token)
     reason = "Your own curves cannot be pinned: a pin is a link." if own else (
         reason or pins.reason_against(token))
@@ -149,20 +159,45 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
 
 
 def fixed_strip(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
-                unit: tuple[str, str] | None = None, held: str = "curve", pins_here: bool = True
-                ) -> None:
+                unit: tuple[str, str] | None = None, held: str = "curve", highest: float = 0.0,
+                pins_here: bool = True) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun.
-    `pins_here` as in `pinnable_strip`.
+    `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun;
+    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable_strip`.
     """
     chips = fact_chips(facts)
     if unit is not None:
         chips[1] = pieces.Chip(*unit, "blue", "shield")
     if odds:
         chips += odds_card.chips(facts, held)
-    pinnable_strip(chips, [pieces.Budgeted(budget, odds, error)], 0, facts, pins_here=pins_here,
-                   key=key)
+    shown = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
+    pinnable_strip(chips, [shown], 0, facts, pins_here=pins_here, key=key)
+
+
+def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
+    """What is protected in a task, with its tooltip: a curve, a reading, a row or a record."""
+    if task == WAVELET_REGRESSION.key:
+        return regression_words.UNIT
+    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
+        return sparse_words.UNIT
+    if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
+        return wording.record_tag(facts)
+    return wording.unit_tag(facts)
+
+
+def held_in(task: str) -> str:
+    """The noun of what one person has in a task."""
+    if task == WAVELET_REGRESSION.key:
+        return "reading"
+    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
+        return "row"
+    return "record" if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key) else "curve"
+
+
+def by_budget_alone(budget: Budget) -> str:
+    """The odds that a budget allows, whatever the noise; for pages without one release."""
+    return f"{wording.odds_short(risk.odds(None, budget))} by ε alone"
 
 
 def promise(spends: Sequence[Spend], asked: Budget) -> None:
@@ -441,20 +476,19 @@ def _of_several(spends: Sequence[Spend]) -> None:
         st.markdown(wording.ledger_of_several(count, spends[0].unit, several))
 
 
-def formula(mechanism: Mechanism, tuning: Mapping[str, object], plain: dict[str, object] | None
-            ) -> None:
-    """What the method computes, its tuning on this page, the source, and how to repeat it.
-
-    `plain` is the scenario, None for curves that must not leave this page.
-    """
+def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
+    """What the method computes, its tuning on this page, and the source."""
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
     if mechanism.formula:
         st.latex(mechanism.formula)
     st.markdown(wording.tuning(tuning))
-    if plain is not None:
-        st.markdown("The same on the command line:")
-        st.code("python -m engine run - <<'END'\n" + export.scenario_json(plain).decode()
-                + "\nEND", language="bash")
+
+
+def code(scene: Scene) -> None:
+    """Code for the picture at the chosen budget."""
+    now = settings.current()
+    code_fold.show("explore", lambda own: code_for.curves(
+        scene.source, now.mechanism, scene.budget, now.seed, own))
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,

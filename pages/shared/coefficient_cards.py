@@ -8,15 +8,15 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
+from engine import code_for, wording
 from engine import coefficient_words as words
-from engine import wording
 from engine.coefficient_view import BUDGET_STEPS, CoefficientView
 from engine.errors import InputError
 from engine.figures import coefficients as figures
 from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
-from pages.shared import cards, controls, layout, odds_card, odometer, run, settings
+from pages.shared import cards, code_fold, controls, layout, odds_card, odometer, run, settings
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
@@ -85,7 +85,7 @@ def strip(view: View) -> None:
     typical = "" if view.shown.is_refused else wording.with_unit(
         wording.number(words.total(view.shown.typical)), view.facts.value_unit)
     cards.fixed_strip(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
-                      wording.odds_short(odds), typical)
+                      wording.odds_short(odds), typical, highest=view.budget.epsilon)
     odometer.line(settings.source(TASK))
 
 
@@ -104,10 +104,9 @@ def functions(view: View) -> None:
         st.error(words.refused(facts, shown.feasibility, view.budget, shown.data.n_curves),
                  icon=":material/block:")
         return
-    way = st.segmented_control("Show", (_RELEASES, _ONE, _DIFFERENCE), default=_RELEASES,
-                               required=True, key="coefficients_show",
-                               label_visibility="collapsed",
-                               help="Difference: releases less the functions without protection.")
+    way = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
+                        label_visibility="collapsed",
+                        help="Difference: releases less the functions without protection.")
     drawn = shown.difference() if way == _DIFFERENCE else shown
     order = list(range(len(shown.names)))
     for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
@@ -191,7 +190,11 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, view.shown.tuning, cards.plain_scenario(
-        view.source, view.mechanism, view.budget, view.now.seed))
+    cards.formula(view.mechanism, view.shown.tuning)
     st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors are "
                 f"summed over {np.size(view.shown.typical)} functions.")
+
+
+def code(view: View) -> None:
+    code_fold.show("coefficients", lambda own: code_for.coefficients(
+        view.source, view.mechanism, view.budget, view.now.seed, own), TASK)

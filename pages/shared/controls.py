@@ -41,6 +41,23 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     show_problem(key)
 
 
+def look(label: str, options: Sequence[Any], key: str, usual: Any = None, **more: Any) -> Any:
+    """A choice that changes a picture or its words alone; a link brings it back.
+
+    `key` is one of `settings.LOOKS`; without a choice it is `usual`, or else the first option.
+    """
+    options = list(options)
+    found = dict(settings.current().looks).get(key)
+    value = options[found] if found is not None and found < len(options) else \
+        options[0] if usual is None else usual
+
+    def write(chosen: Any) -> None:
+        settings.look_at(key, options.index(chosen))
+
+    bound(st.segmented_control, label, value, write, key, options=options, required=True, **more)
+    return value
+
+
 def show_problem(key: str) -> None:
     """The message of the last refused change, under its own control."""
     where, problem = st.session_state.get("problem", ("", None))

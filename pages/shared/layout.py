@@ -44,6 +44,36 @@ def _without_data(fault: Exception) -> tuple[type[Exception], Exception, object]
     return type(fault), type(fault)("(message withheld)"), fault.__traceback__
 
 
+_STRIP = 62  # pixels of the strip on a wide screen
+
+
+@contextmanager
+def loading(height: int = 430) -> Iterator[None]:
+    """Gray places for the strip and a picture of some height, the first time a page is drawn.
+
+    Later the last picture stays while the next one is computed.
+    """
+    drawn: set[str] = st.session_state.setdefault("drawn_pages", set())
+    page = st.session_state.get("page", "")
+    place = None if page in drawn else st.empty()
+    if place is not None:
+        with place.container():
+            st.skeleton(height=_STRIP)
+            st.skeleton(height=height)
+    try:
+        yield
+    finally:
+        drawn.add(page)
+        if place is not None:
+            place.empty()
+
+
+def empty(text: str) -> None:
+    """Where nothing is yet: what will be here, and which button fills it."""
+    with st.container(border=True):
+        st.markdown(text)
+
+
 def link_problems() -> None:
     """What a link asked for in vain."""
     for name in st.session_state.get("link_problems", []):
@@ -65,8 +95,9 @@ def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
 
 @contextmanager
 def fold(label: str, key: str) -> Iterator[bool]:
-    """A fold; yields whether it is open, so that a closed one costs nothing."""
-    box = st.expander(label, on_change="rerun", key=f"fold_{key}")
+    """A fold; yields whether it is open, so that a closed one costs nothing; a link keeps it."""
+    box = st.expander(label, on_change=settings.change, key=f"fold_{key}")
+    settings.note_fold(key, bool(box.open))
     with box, user_errors():
         yield bool(box.open)
 

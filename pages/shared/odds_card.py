@@ -63,8 +63,8 @@ def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) ->
     st.markdown(wording.odds_careful(plain))
     st.markdown(wording.odds_rare(plain))
     st.markdown(wording.odds_why(plain))
-    guess = st.segmented_control("Attacker’s first guess", list(_FIRST_GUESSES), required=True,
-                                 default="10 in 100", key="first_guess")
+    guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
+                          "10 in 100")
     at = of(spends, _FIRST_GUESSES[guess])
     st.markdown(wording.odds_flagged(at, facts.people))
     st.markdown(wording.with_and_without(at, facts.person, held))

@@ -11,18 +11,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import memo, plan_words, wording
+from engine import code_for, memo, plan_words, wording
 from engine.errors import InputError
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
-from engine.planner import Answer, Setting, bounds
+from engine.planner import Answer, Setting, bounds, usual_target
 from engine.types import Budget, PublicFacts
-from pages.shared import cards, controls, layout, odometer, run, settings
+from pages.shared import cards, code_fold, controls, layout, odometer, run, settings
 from pages.shared import components as pieces
 
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
 _MAP_SIZES = 7
-_USUAL_SHARE = 70  # of the range of the values, for a first target
+_MAP_HEIGHT = 430
 
 
 class View:
@@ -45,24 +45,27 @@ class View:
         return Setting.of(self.source, self.now.mechanism, self.now.epsilon, self.now.delta)
 
 
-def usual_target(facts: PublicFacts) -> float:
-    """A first target, from the range of the values."""
-    return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
-
-
 # -- the question -------------------------------------------------------------------------------
 
 
-def strip(view: View) -> None:
-    """The same facts as on Explore, with the present budget."""
+def strip(view: View, found: Answer | None) -> None:
+    """The same facts as on Explore, with what the answer gives; without one with what was asked."""
+    given = None if found is None or not found.is_possible else found.protection
+    if found is not None and given is not None:
+        error = wording.with_unit(wording.number(found.reached.error), view.facts.value_unit)
+        cards.fixed_strip(view.facts, wording.budget_chip(given.asked), "plan_strip_found",
+                          wording.odds_short(given.for_group(view.now.group).odds), error,
+                          highest=given.asked.epsilon)
+        return
     budget = Budget(view.now.epsilon, settings.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
-    cards.fixed_strip(view.facts, chip, "plan_strip")
-    odometer.line(view.source)
+    key = "plan_strip" if found is None else "plan_strip_no"
+    cards.fixed_strip(view.facts, chip, key)
 
 
 def question(view: View) -> None:
     """One sentence with blanks; the open one is found."""
+    odometer.line(view.source)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
               "error": "error"}
@@ -177,22 +180,25 @@ def error_map(view: View, found: Answer) -> None:
     """The error over people and ε, with the line of the target."""
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
-    bar = st.empty()
+    bar, place = st.empty(), st.empty()
 
     def shown(done: int) -> None:
         bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
+        if done == 1:
+            place.skeleton(height=_MAP_HEIGHT)
 
     try:
         errors = run.error_map(view.setting, people, _MAP_EPSILONS, view.now.seed, shown)
     finally:
         bar.empty()
+        place.empty()
     here = found.reached.setting
     line = found.reached.error if view.unknown == "error" else view.target
     if not math.isfinite(line):
         line = view.target
     chart = figures.error_map(people, _MAP_EPSILONS, errors, line, (here.epsilon, here.people),
                               view.facts.people, view.facts.value_unit, layout.theme())
-    pieces.chart(chart.spec, chart.alt, "chart_plan", 430, 340)
+    pieces.chart(chart.spec, chart.alt, "chart_plan", _MAP_HEIGHT, 340)
     view.charts[f"Error over {view.facts.people} and ε"] = chart
     said = wording.with_unit(wording.number(line), wording.escape(view.facts.value_unit))
     st.markdown(f":small[Line: a typical error of {said}. Stronger blue: larger error. "
@@ -214,3 +220,8 @@ def options(view: View) -> None:
     controls.more_options()
 
 
+def code(view: View) -> None:
+    """Code for the question on screen, where plans can be made."""
+    if view.source.is_random:
+        code_fold.show("plan", lambda own: code_for.plan(
+            view.setting, view.unknown, view.target, view.now.seed))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import rate_words, wording
+from engine import code_for, rate_words, wording
 from engine.errors import InputError
 from engine.figures import rates as figures
 from engine.figures.theme import Chart
@@ -17,8 +17,9 @@ from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.rates.functional_mean import NOTIONS
 from engine.regimes import Weighted, compare, sweep_values
-from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings
+from engine.sources import sources
+from engine.types import Budget, PublicFacts
+from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, progress, warm_up
@@ -68,6 +69,13 @@ class View:
     @cached_property
     def measured_share(self) -> float | None:
         """The share of privacy noise in the error that Explore shows; None where there is none."""
+        scene = self.scene
+        return None if scene is None or scene.is_refused else float(
+            scene.shown.study.shares[scene.at, 0])
+
+    @cached_property
+    def scene(self) -> cards.Scene | None:
+        """What Explore shows, where the rate is about it."""
         if not self.serves_curves or self.now.example or not self.source.is_random:
             return None
         try:
@@ -75,8 +83,19 @@ class View:
                                 self.now.seed, settings.steps(self.now.epsilon))
         except InputError:
             return None
-        at = [budget.epsilon for budget in shown.budgets].index(self.now.epsilon)
-        return None if shown.is_refused(at) else float(shown.study.shares[at, 0])
+        return cards.Scene(shown, self.source, self.now)
+
+    @property
+    def task(self) -> str:
+        return settings.TASK if self.serves_curves else min(self.rate.tasks)
+
+    @property
+    def facts(self) -> PublicFacts:
+        """Of the data that the rate is about, as they are simulated."""
+        if self.serves_curves:
+            return self.source.facts
+        found, members = self.rate.in_practice(), sources.for_task(self.task)
+        return found[0].facts if found else members[0]().facts if members else PublicFacts()
 
     @property
     def own_sizes(self) -> str:
@@ -92,11 +111,25 @@ class View:
 # -- above the picture --------------------------------------------------------------------------
 
 
+def measure(view: View) -> None:
+    """Simulate what stands on Explore, if that is not known yet."""
+    _ = view.scene
+
+
 def strip(view: View) -> None:
-    """The same facts as on Explore, with the budget of the present point."""
+    """The same facts as on Explore, with the budget of the present point.
+
+    What Explore measures stands here, too, where the rate is about it.
+    """
     budget = Budget(view.point.get("epsilon", 1.0), view.point.get("delta", 0.0))
-    cards.fixed_strip(view.source.facts, wording.budget_chip(budget), "rates_strip",
-                      pins_here=view.serves_curves and not view.now.example)
+    scene, error = view.scene, ""
+    odds = cards.by_budget_alone(budget)
+    if scene is not None:
+        odds = wording.odds_short(scene.odds[scene.at])
+        error = scene.errors_in_words[scene.at]
+    cards.fixed_strip(view.facts, wording.budget_chip(budget), "rates_strip", odds, error,
+                      cards.unit_of(view.task, view.facts), cards.held_in(view.task),
+                      budget.epsilon, view.serves_curves and not view.now.example)
 
 
 def choices(view: View) -> None:
@@ -260,7 +293,7 @@ def practice(view: View) -> None:
     with left:
         sweep = st.session_state.get("sweep")
         if sweep is None:
-            st.markdown("Press *Measure* to see points on top of the rate.")
+            layout.empty("Measured errors on top of the rate. Press *Measure* to see them.")
             return
         if sweep.job.key != key:
             st.warning("These points are of earlier settings. Press *Measure* for the present "
@@ -337,3 +370,10 @@ def formula(view: View) -> None:
         first, second = (name.lower() for name in boundary.between)
         st.markdown(f"{boundary.key}: between *{first}* and *{second}*")
         st.latex(boundary.formula)
+
+
+def code(view: View) -> None:
+    """Code for the rate at the present point."""
+    share = view.measured_share if view.now.constants == "fitted" else None
+    code_fold.show("rates", lambda own: code_for.rate(
+        view.rate, view.point, share, view.along, view.across))

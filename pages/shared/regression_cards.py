@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import accounting, regression_view, wording
+from engine import accounting, code_for, regression_view, wording
 from engine import regression_words as words
 from engine.errors import InputError
 from engine.figures import regression as figures
@@ -20,7 +20,17 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, odds_card, odometer, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    code_fold,
+    controls,
+    layout,
+    odds_card,
+    odometer,
+    run,
+    settings,
+    upload_panel,
+)
 
 TASK = WAVELET_REGRESSION.key
 _OWN = "Your own network"
@@ -96,7 +106,7 @@ def strip(view: View) -> None:
     error = "" if view.shown.is_refused or view.own else wording.number(view.shown.typical)
     cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
                       wording.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
-                      "reading")
+                      "reading", max(group.epsilon for group in view.network.groups))
     odometer.line(_source())
 
 
@@ -219,8 +229,7 @@ def curve(view: View) -> None:
     if view.shown.is_refused:
         st.error(words.refused(view.shown), icon=":material/block:")
         return
-    way = st.segmented_control("Show", (_RELEASES, _ONE), default=_RELEASES, required=True,
-                               key="regression_show", label_visibility="collapsed")
+    way = controls.look("Show", (_RELEASES, _ONE), "regression_show", label_visibility="collapsed")
     view.draw("The curve", figures.curve(view.shown, layout.theme(), way == _ONE), "curve", 400,
               320)
     said = f"Each line: one of {len(view.shown.releases)} equally likely releases."
@@ -387,8 +396,10 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    own = view.network.source(view.source)
     cards.formula(view.mechanism, {"level": view.shown.plan.basis.level,
-                                   "clip": view.shown.plan.clip},
-                  cards.plain_scenario(own, view.mechanism, view.network.budgets[0],
-                                       view.now.seed))
+                                   "clip": view.shown.plan.clip})
+
+
+def code(view: View) -> None:
+    code_fold.show("regression", lambda own: code_for.regression(
+        view.source, view.mechanism, view.network, view.now.seed, own), TASK)

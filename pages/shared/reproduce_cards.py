@@ -6,11 +6,11 @@ from functools import cache, cached_property
 
 import streamlit as st
 
-from engine import exhibit_files, exhibit_words, papers
+from engine import code_for, exhibit_files, exhibit_words, papers
 from engine.exhibits import Exhibit, Paper, Result, n_pieces
 from engine.figures.theme import Chart
+from pages.shared import code_fold, controls, layout, settings
 from pages.shared import components as pieces
-from pages.shared import controls, layout, settings
 from pages.shared.jobs import Job, jobs
 from pages.shared.progress import progress
 
@@ -43,6 +43,14 @@ class View:
     def result(self) -> Result | None:
         fresh = self.job.result if self.job is not None else None
         return fresh or self.stored
+
+
+def strip() -> None:
+    """What stands on every page; here every figure and table has its own data and budgets."""
+    pieces.strip([pieces.Chip(*exhibit_words.SOURCE, "gray", "globe"),
+                  pieces.Chip(*exhibit_words.UNIT, "blue", "shield")],
+                 [pieces.Budgeted(exhibit_words.BUDGETS)], 0, rev=st.session_state.rev,
+                 key="reproduce_strip")
 
 
 def overview() -> None:
@@ -98,7 +106,7 @@ def again(view: View) -> None:
     if view.result is not None:
         st.markdown(f":small[{exhibit_words.made(view.result, view.stored)}]")
     elif view.job is None:
-        st.markdown("There is no stored result. Press *Run it now*.")
+        layout.empty("The figure and its claims; there is no stored result. Press *Run it now*.")
 
 
 def drawings(view: View) -> None:
@@ -135,7 +143,7 @@ def published(view: View) -> None:
 
 
 def take_away(view: View) -> None:
-    """The table as files, and the command that runs it here or in full."""
+    """The table as files."""
     if view.result is None:
         return
     name = exhibit_files.name(view.paper, view.exhibit)
@@ -148,9 +156,11 @@ def take_away(view: View) -> None:
                            exhibit_files.as_json(view.paper, view.exhibit, view.result),
                            f"{name}.json", "application/json", icon=":material/download:",
                            on_click="ignore")
-    with layout.fold("The same from the command line, and the paper's own sizes", "exhibit_code"
-                     ) as is_open:
-        if is_open:
-            st.code(exhibit_words.commands(view.key), language="shell")
-            st.markdown("The full form takes the sizes and repeats of the document: minutes to "
-                        "hours. `--resume DIR` takes up what was finished.")
+
+
+def code(view: View) -> None:
+    """Code for the quick form here, and the command for the sizes of the document."""
+    code_fold.show("reproduce", lambda own: code_for.exhibit(
+        view.key, view.exhibit.title, exhibit_words.commands(view.key)),
+        note="The full form takes the sizes and repeats of the document: minutes to hours. "
+             "`--resume DIR` takes up what was finished.")

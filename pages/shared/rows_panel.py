@@ -42,8 +42,9 @@ def _file(task: str) -> RowTable | None:
     taken = {person, server, response}
     features = _features([name for name in table.columns if name not in taken], task)
     upload_rows.check_columns(task, features)
-    rows = upload_rows.read_rows(table, RowLayout(features, response, upload_panel.said(person),
-                                                  server))
+    chosen = RowLayout(features, response, upload_panel.said(person), server)
+    rows = upload_rows.read_rows(table, chosen)
+    upload_panel.keep_how(chosen)
     st.markdown(_summary(rows))
     return rows
 

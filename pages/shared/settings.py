@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -75,6 +76,11 @@ COMPARE = "compare"  # the page whose address carries pins
 PICTURE = "picture"  # the key of the live picture
 MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
+LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
+         "trust": 2, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
+         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4}  # ways to look, and options of each
+_FOLD = re.compile(r"[a-z_]{1,40}")
+_MOST_FOLDS = 20
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
 _WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
 _LONGEST = 4000  # characters of an address that are read
@@ -127,6 +133,8 @@ class Settings:
     and `presenter` (large type for a class) to Teach.
     Odds are those of a person with `group` protected units; `population` is the size of the group
     that a secret random sample was declared to be drawn of, None where nothing was declared.
+    `looks` are choices that change a picture or its words alone, as (key, number of the option),
+    and `folds` those that are open, both in order.
     """
 
     source: Source = field(default_factory=_USUAL["source"])
@@ -154,6 +162,8 @@ class Settings:
     point: float = 0.37
     summary: str = SUMMARIES[0]
     exhibit: str = ""
+    looks: tuple[tuple[str, int], ...] = ()
+    folds: tuple[str, ...] = ()
     dense_source: Source = field(default_factory=_USUAL["dense_source"])
     dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
     density_source: Source = field(default_factory=_USUAL["density_source"])
@@ -222,6 +232,9 @@ def encode(settings: Settings) -> str:
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
     words += sweep_choice.words(settings.sweep)
+    words += [f"look.{key}-{option}" for key, option in settings.looks]
+    if settings.folds:
+        words.append(f"open-{'.'.join(settings.folds)}")
     return "~".join(words)
 
 
@@ -229,8 +242,9 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain (usual values stand in)."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    settings = replace(Settings(), **{
-        name: _member(letter, words, shelf, getattr(Settings(), name), problems)
+    usual = Settings()
+    settings = replace(usual, **{
+        name: _member(letter, words, shelf, getattr(usual, name), problems)
         for name, letter, shelf in SHELVES})
     for name, text in words.items():
         if name.partition(".")[0] not in {letter for _, letter, _ in SHELVES}:
@@ -317,6 +331,12 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
         elif name.startswith("sweep."):
             value = _swept(settings.sweep, name.removeprefix("sweep."), text)
             name = "sweep"
+        elif name.startswith("look."):
+            value = _looks(settings, name.removeprefix("look."), int(text))
+            name = "looks"
+        elif name == "open":
+            value = _folds(text)
+            name = "folds"
         elif name == "shown":
             value = tuple(line for line in LINES if line in text.split("."))
         else:
@@ -331,6 +351,20 @@ def _swept(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
     if name == "task" and text not in MEMBERS:
         raise ValueError(text)
     return sweep_choice.with_word(chosen, name, text)
+
+
+def _looks(settings: Settings, key: str, option: int) -> tuple[tuple[str, int], ...]:
+    """The ways to look with one more chosen."""
+    if not 0 <= option < LOOKS.get(key, 0):
+        raise ValueError(key)
+    return tuple(sorted({**dict(settings.looks), key: option}.items()))
+
+
+def _folds(text: str) -> tuple[str, ...]:
+    names = sorted(set(text.split(".")))
+    if len(names) > _MOST_FOLDS or not all(_FOLD.fullmatch(name) for name in names):
+        raise ValueError(text)
+    return tuple(names)
 
 
 def _choices(name: str) -> Sequence[str]:
@@ -478,7 +512,8 @@ def load(page: str) -> None:
     moved = _picture_moved() | state.pop("changed", False)
     if not same_page:
         state.pop("left_out", None)
-    if "settings" not in state or (seen != state.written and (seen or same_page) and not moved):
+    is_first = "settings" not in state
+    if is_first or (seen != state.written and (seen or same_page) and not moved):
         token, pinned, problems = pins.split(seen)
         state.settings, found = decode(token)
         state.link_problems = found + problems
@@ -488,6 +523,14 @@ def load(page: str) -> None:
             state.left_out = pins.kept()
         state.rev = state.get("rev", 0) + 1  # tells the browser side to move
         state.written, state.own_epsilon = seen, state.settings.epsilon
+        _move_folds(() if is_first else tuple(state))
+
+
+def _move_folds(known: tuple[Any, ...]) -> None:
+    """Open the folds of the settings and close the others that are known."""
+    state = st.session_state
+    state.update({name: False for name in known if str(name).startswith("fold_")})
+    state.update({f"fold_{name}": True for name in state.settings.folds})
 
 
 def _picture_moved() -> bool:
@@ -526,6 +569,19 @@ def change(**values: Any) -> None:
     st.session_state.settings = replace(current(), **values)
     st.session_state.changed = True
     st.session_state.pop("problem", None)
+
+
+def look_at(key: str, option: int) -> None:
+    """Choose one of the ways to look."""
+    change(looks=_looks(current(), key, option))
+
+
+def note_fold(name: str, is_open: bool) -> None:
+    """Keep in the settings whether a fold is open."""
+    folds = current().folds
+    if (name in folds) != is_open and _FOLD.fullmatch(name):
+        changed = {*folds, name} if is_open else {*folds} - {name}
+        st.session_state.settings = replace(current(), folds=tuple(sorted(changed)[:_MOST_FOLDS]))
 
 
 def own_key(task: str) -> str:

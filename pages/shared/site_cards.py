@@ -8,9 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from engine import accounting, export, scenario, site_words, sites, wording
+from engine import accounting, code_for, site_words, sites, wording
 from engine.errors import InputError
-from engine.experiments import Run
 from engine.figures import sites as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
@@ -21,6 +20,7 @@ from engine.sources.upload import Upload
 from engine.types import PublicFacts
 from pages.shared import (
     cards,
+    code_fold,
     controls,
     holdout_cards,
     layout,
@@ -255,6 +255,8 @@ def warnings(view: View) -> None:
     words = view.now.mechanism.caution(view.facts)
     if words:
         st.warning(words, icon=":material/warning:")
+    if view.found.together.is_refused:
+        st.error(site_words.refused(view.facts), icon=":material/block:")
     spends = view.found.together.spends
     if not accounting.keeps_promise(spends):
         worst = max(view.found.members, key=lambda m: m.guarantee.epsilon / m.row.epsilon)
@@ -269,9 +271,8 @@ def pictures(view: View) -> None:
     """The three ways side by side, on the same axes."""
     assert view.found is not None
     with st.container(horizontal=True, horizontal_alignment="right"):
-        lines = st.segmented_control("Show", list(site_words.LINES), required=True,
-                                     default="difference", format_func=site_words.LINES.get,
-                                     key="site_lines", label_visibility="collapsed")
+        lines = controls.look("Show", list(site_words.LINES), "site_lines", "difference",
+                              format_func=site_words.LINES.get, label_visibility="collapsed")
     for k, (column, (name, chart)) in enumerate(zip(
             st.columns(3), figures.panels(view.found, *view.style, layout.theme(),
                                           lines == "difference"), strict=True)):
@@ -298,9 +299,8 @@ def trust(view: View) -> None:
     assert view.found is not None
     with st.container(border=True):
         st.subheader("Who must be trusted", anchor=False)
-        way = st.segmented_control("Who adds the noise", list(site_words.WAYS), required=True,
-                                   default="sites", format_func=site_words.WAYS.get, key="trust",
-                                   label_visibility="collapsed")
+        way = controls.look("Who adds the noise", list(site_words.WAYS), "trust", "sites",
+                            format_func=site_words.WAYS.get, label_visibility="collapsed")
         st.markdown(site_words.trust(way, view.facts))
         st.markdown(site_words.odds(view.found, way))
         st.markdown(site_words.uncovered(view.facts))
@@ -375,7 +375,7 @@ def numbers(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    """What the method computes, how sites are put together, and how to repeat it."""
+    """What the method computes, and how sites are put together."""
     mechanism = view.now.mechanism
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
     if mechanism.formula:
@@ -383,17 +383,12 @@ def formula(view: View) -> None:
     st.markdown("Every message of a site has noise for its own ε and δ. The centre averages them, "
                 "each with the inverse of its variance as weight:")
     st.latex(r"x = \sum_s \omega_s x_s,\qquad \omega_s \propto \frac{1}{g_s^2 + \sigma^2/n_s}")
-    if not view.is_fixed and all(row.included for row in view.rows):
-        st.markdown("The same on the command line:")
-        st.code("python -m engine run - <<'END'\n"
-                + export.scenario_json(_plain(view)).decode() + "\nEND", language="bash")
 
 
-def _plain(view: View) -> dict[str, object]:
-    source = view.source.with_sites([row.n_curves for row in view.rows],
-                                    [row.n_observations_per_curve for row in view.rows])
-    return scenario.to_plain(source, view.now.mechanism, tuple(row.budget for row in view.rows),
-                             Run(100, 1, view.now.seed))
+def code(view: View) -> None:
+    """Code for the whole table."""
+    code_fold.show("sites", lambda own: code_for.sites(
+        view.source, view.now.mechanism, view.rows, view.now.seed, own))
 
 
 def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: int | None = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import sparse_printed, sparse_view, wording
+from engine import code_for, sparse_printed, sparse_view, wording
 from engine import sparse_words as words
 from engine.errors import InputError
 from engine.figures import sparse as figures
@@ -21,6 +21,7 @@ from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
 from pages.shared import (
     cards,
+    code_fold,
     controls,
     layout,
     odds_card,
@@ -83,7 +84,7 @@ def strip(view: View) -> None:
     shown = view.shown
     cards.fixed_strip(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
                       "sparse_strip", wording.odds_short(odds_card.of(shown.spends)),
-                      wording.number(shown.typical), words.UNIT, "row")
+                      wording.number(shown.typical), words.UNIT, "row", shown.budget.epsilon)
     odometer.line(settings.source(TASK))
 
 
@@ -120,9 +121,9 @@ def promise(view: View) -> None:
 
 
 def coefficients(view: View) -> None:
-    way = st.segmented_control("Show", (_AS_THEY_ARE, _DIFFERENCE), default=_AS_THEY_ARE,
-                               required=True, key="sparse_show", label_visibility="collapsed",
-                               help="Difference: coefficients less the true ones.")
+    way = controls.look("Show", (_AS_THEY_ARE, _DIFFERENCE), "sparse_show",
+                        label_visibility="collapsed",
+                        help="Difference: coefficients less the true ones.")
     view.draw("Coefficients", figures.coefficients(view.shown, layout.theme(), way == _DIFFERENCE),
               "coefficients", 360, 320)
     st.markdown(f":small[{words.legend(view.shown)}]")
@@ -172,14 +173,15 @@ def over_budgets(view: View) -> None:
 def intervals(view: View) -> None:
     """Limits around coefficients, with everything in them paid for."""
     st.header("How sure can one be of a coefficient?", anchor=False)
-    target = st.segmented_control("Limits", list(_TARGETS), default="coordinates", required=True,
-                                  key="sparse_target", format_func=_TARGETS.__getitem__)
+    target = controls.look("Limits", list(_TARGETS), "sparse_target",
+                           format_func=_TARGETS.__getitem__)
     chosen = {"target": target, "sparsity": view.mechanism.sparsity,
               "noise_sd": view.mechanism.noise_sd, "reach": view.mechanism.reach}
     mechanism = SparseInference(**chosen)
     found = run.sparse_intervals(view.source, mechanism, view.shown.budget, view.now.seed)
-    less = found.truth is not None and st.toggle("Less the true coefficients", True,
-                                                 key="sparse_less")
+    less = found.truth is not None and controls.look(
+        "Draw", (True, False), "sparse_less", label_visibility="collapsed",
+        format_func={True: "Less the true coefficients", False: "As they are"}.get)
     view.draw("Limits", figures.intervals(found, layout.theme(), less), "intervals", 360, 320)
     st.markdown(words.intervals(found))
     if isinstance(view.source, SparseRows):
@@ -198,8 +200,8 @@ def machines() -> None:
     if not isinstance(source, SparseRows) or source.n_servers == 1:
         return
     st.header("When machines differ", anchor=False)
-    own = st.slider("Features that matter on one machine only", 1, 5, max(source.n_own, 2),
-                    key="sparse_own")
+    own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",
+                        max(source.n_own, 2))
     budget = Budget(settings.current().epsilon, settings.delta(source, TASK))
     found = run.sparse_machines(replace(source, n_own=own), budget, settings.current().seed)
     left, right = st.columns([7, 3], gap="medium")
@@ -216,8 +218,8 @@ def trust() -> None:
     st.header("What trusting the server is worth", anchor=False)
     st.markdown("A mean with few entries that are not zero: 5 of 200, on 2000 machines with 10 000 "
                 "rows each, at ε = 1, but for what is moved.")
-    name = st.segmented_control("Move", list(_ALONG), default="epsilon", required=True,
-                                key="sparse_along", format_func=lambda key: _ALONG[key][0])
+    name = controls.look("Move", list(_ALONG), "sparse_along",
+                         format_func=lambda key: _ALONG[key][0])
     label, values = _ALONG[name]
     found, at, rates = run.sparse_trust(name, values)
     left, right = st.columns([7, 3], gap="medium")
@@ -257,5 +259,9 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, {}, cards.plain_scenario(
-        view.source, view.mechanism, view.shown.budget, view.now.seed))
+    cards.formula(view.mechanism, {})
+
+
+def code(view: View) -> None:
+    code_fold.show("sparse", lambda own: code_for.sparse(
+        view.source, view.mechanism, view.shown.budget, view.now.seed, own), TASK)

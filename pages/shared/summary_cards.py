@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine import feasible_smoothness, summary_view, wording
+from engine import code_for, feasible_smoothness, summary_view, wording
 from engine import summary_words as words
 from engine.errors import InputError
 from engine.figures import summaries as figures
@@ -24,6 +24,7 @@ from engine.tasks import (
 from engine.types import Array, Budget
 from pages.shared import (
     cards,
+    code_fold,
     controls,
     layout,
     odds_card,
@@ -74,18 +75,10 @@ def strip(view: View) -> None:
     odds = odds_card.of(view.chosen.spends) if view.chosen.spends else None
     error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
     cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
-                      "" if odds is None else wording.odds_short(odds), error, _unit(view),
-                      "record" if _unit(view) else "curve")
+                      "" if odds is None else wording.odds_short(odds), error,
+                      cards.unit_of(view.task, view.facts), cards.held_in(view.task),
+                      view.chosen.budget.epsilon)
     odometer.line(view.source)
-
-
-def _unit(view: View) -> tuple[str, str] | None:
-    """Records that are no curves are protected as records."""
-    if view.task in settings.OF_ROWS:
-        return (f"One {view.facts.person}’s record",
-                "Exchanging one record, all of its numbers together, changes what is published "
-                "only a little. Somebody with several records is protected less.")
-    return None
 
 
 # -- controls -------------------------------------------------------------------------------
@@ -185,9 +178,7 @@ def _function(view: View) -> int:
     names = view.shown.names
     if len(names) == 1:
         return 0
-    name = st.segmented_control("Function", names, default=names[0], required=True,
-                                key="summaries_function")
-    return names.index(name)
+    return names.index(controls.look("Function", names, "summaries_function"))
 
 
 def _surfaces(view: View) -> None:
@@ -322,5 +313,10 @@ def ledger(view: View) -> None:
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, {}, cards.plain_scenario(
-        view.source, view.mechanism, view.chosen.budget, view.now.seed))
+    cards.formula(view.mechanism, {})
+
+
+def code(view: View) -> None:
+    budget = Budget(view.now.epsilon, settings.chosen_delta(view.source))
+    code_fold.show("summaries", lambda own: code_for.summary(
+        view.source, view.mechanism, view.task, budget, view.now.seed, own), view.task)

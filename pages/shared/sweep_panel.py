@@ -5,13 +5,14 @@ Any page can show it for its own task with `panel(task)`.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from engine import effort, export, outcome_rows, sweep_design, wording
+from engine import code_for, effort, export, outcome_rows, sweep_design, wording
 from engine.effort import Limits
 from engine.errors import InputError
 from engine.experiments import Outcome, blocks, gather
@@ -24,7 +25,7 @@ from engine.sweep_jobs import Foreseen
 from engine.sweep_view import PRIVACY, sweep_view
 from engine.tasks import TASKS
 from engine.types import Budget, PublicFacts
-from pages.shared import cards, controls, layout, settings
+from pages.shared import cards, code_fold, controls, layout, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, duration, progress, visitor, warm_up
@@ -48,26 +49,63 @@ def problem() -> None:
 
 def strip(task: str) -> None:
     source = settings.source(task)
-    budget = Budget(settings.current().epsilon, settings.delta(source, task))
-    cards.fixed_strip(source.facts, wording.budget_chip(budget), "sweeps_strip")
+    """The facts, the budgets of the sweep, and the errors of one that is done."""
+    delta = settings.delta(source, task)
+    epsilons = _epsilons(task)
+    highest = Budget(max(epsilons), delta)
+    chip = wording.budget_chip(highest) if len(epsilons) == 1 else \
+        f"ε from {min(epsilons):g} to {highest.epsilon:g}"
+    cards.fixed_strip(source.facts, chip, "sweeps_strip", cards.by_budget_alone(highest),
+                      _errors(task), cards.unit_of(task, source.facts), cards.held_in(task),
+                      highest.epsilon)
 
 
-def panel(task: str) -> None:
-    """Axes, values and repeats; what that would take; the sweep itself."""
+def _epsilons(task: str) -> tuple[float, ...]:
+    """The ε of all cells: one unless ε is varied."""
+    now = settings.current()
+    choice, of_axis = now.sweep, {now.sweep.across: now.sweep.levels, now.sweep.along:
+                                  now.sweep.values}
+    if EPSILON not in (choice.along, choice.across):
+        return (now.epsilon,)
+    axis = sweep_design.axes(settings.source(task), now.mechanism_of(task), now.epsilon)[EPSILON]
+    return of_axis[EPSILON] or (axis.usual() if choice.along == EPSILON else axis.usual()[::3])
+
+
+def _errors(task: str) -> str:
+    """Roots of the smallest and the largest mean squared error of a sweep that is done."""
+    ran = st.session_state.get("sweep_ran")
+    if ran is None or ran.task != task or ran.job.state != "done":
+        return ""
+    means = [point.mean for line in sweep_view(ran.outcomes(ran.job)).lines
+             for point in line.points if point.mean > 0]
+    if not means:
+        return ""
+    ends = " to ".join(wording.number(math.sqrt(end)) for end in (min(means), max(means)))
+    return f"{wording.with_unit(ends, ran.facts.value_unit)} (root mean square)"
+
+
+def code(task: str, chosen: Scenario | None) -> None:
+    if chosen is not None:
+        code_fold.show("sweeps", lambda own: code_for.sweep(chosen, own), task)
+
+
+def panel(task: str) -> Scenario | None:
+    """Axes, values and repeats; what that would take; the sweep itself; what is now chosen."""
     warm_up()
     chosen = _design(task)
     if chosen is not None:
         _offer(task, chosen)
     ran = st.session_state.get("sweep_ran")
     if ran is None or ran.task != task:
-        st.markdown("Press *Run* to measure the error at these values.")
-        return
+        layout.empty("The error at these values, and its table. Press *Run* to measure it.")
+        return chosen
     if chosen is None or _key(ran.chosen) != _key(chosen):
         st.warning("These points are of earlier settings. Press *Run* for the present ones.",
                    icon=":material/history:")
     progress(ran.job, ran.draw, "Steps")
     with layout.user_errors():
         ran.files()
+    return chosen
 
 
 # -- what is varied -----------------------------------------------------------------------------

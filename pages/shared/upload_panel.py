@@ -13,12 +13,14 @@ from typing import Any
 import streamlit as st
 
 from engine import tables, wording
+from engine.code_for import OwnFile
 from engine.errors import InputError
 from engine.regressors import MOST_COVARIATES
 from engine.sources import Source, upload
 from engine.sources.upload import CurveTable, Layout, StatedCovariate
+from engine.sources.upload_rows import RowLayout
 from engine.tasks import WAVELET_REGRESSION
-from pages.shared import settings, visitors
+from pages.shared import code_fold, settings, visitors
 from pages.shared.controls import message
 
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
@@ -132,8 +134,17 @@ def _read(table: tables.Table, single: bool) -> CurveTable:
                                         "average them: protect the person"}.get,
                            key="upload_several") if layout.is_wide else "keep"
     curves = upload.read_curves(table, layout, several)
+    keep_how(layout, several)
     st.markdown(_summary(curves, single))
     return curves
+
+
+def keep_how(layout: Layout | RowLayout, several: str = "keep") -> None:
+    """Remember how the file in the panel was read, for code that reads it again."""
+    way = st.session_state.get("upload_read", ("",))[0]
+    file = st.session_state.get("upload_file")
+    st.session_state.file_read = None if file is None else OwnFile(
+        file.name, way[1], way[2], layout, several)
 
 
 def _layout(table: tables.Table) -> Layout:
@@ -251,6 +262,7 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
     """Put what `own` gives on screen; δ goes back to the usual one for its number."""
     def show() -> None:
         st.session_state[settings.own_key(task)] = own()
+        code_fold.remember(task)
         settings.show_own(task, True)
         st.session_state.upload_open = False
         st.session_state.pop("upload_read", None)  # only the arrays are needed from here on

@@ -26,7 +26,7 @@ BUDGET = (Budget(1.0, 1e-6),)
 BAD = [np.nan, np.inf, -np.inf, 1e308]
 PUBLISHED = SparseRegression(constants="published", feature_clip=2.0, response_clip=3.0, rounds=5)
 VARIANTS = [SparseRegression(), SparseRegression(selection="peeling", sparsity=3),
-            SparseRegression(trust="secure_sum"), SparseRegression(response_clip=1.0),
+            SparseRegression(trust="masked_sum"), SparseRegression(response_clip=1.0),
             SparseRegression(residual_clip=0.5, feature_clip=1.0), PUBLISHED]
 
 

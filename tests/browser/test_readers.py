@@ -1,11 +1,12 @@
 """Each of the three readers gets their answer in three interactions or fewer."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-SLOPE = re.compile(r"Measured slope in ε: −\d\.\d\d ± \d\.\d\d; the rate’s is −\d\.\d\d")
+SLOPE = re.compile(r"Measured slope in n: −\d\.\d\d ± \d\.\d\d; the rate’s is −\d\.\d\d")
 
 
 @pytest.fixture
@@ -23,7 +24,8 @@ def settled(page):
 
 def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arrive):
     page = arrive()
-    page.get_by_role("link", name="Plan").first.click()  # 1
+    page.get_by_role("link", name="Set a budget").click()  # 1
+    expect(page).to_have_url(re.compile("plan.*target-2"))
     error = page.locator(".st-key-w_plan_error input")
     error.fill("3")
     page.keyboard.press("Enter")  # 2
@@ -35,6 +37,16 @@ def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arriv
     assert "is enough</b> for a typical error of 3 cm" in text
     assert "An attacker who knows every other child’s curve" in text
     assert page.problems == [] and page.outside == []
+
+
+def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
+    page = arrive()
+    page.get_by_role("link", name="Teach it").click()  # 1
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 2 of 8")
+    page.get_by_role("button", name="Copy link").click()  # 2
+    expect(page.locator("#strip [role=status]")).to_have_text("Link copied", timeout=10_000)
+    expect(page).to_have_url(re.compile("lesson-2"))
+    assert page.problems == []
 
 
 def test_a_teacher_shows_a_figure_of_the_paper(arrive):
@@ -51,11 +63,27 @@ def test_a_teacher_shows_a_figure_of_the_paper(arrive):
 
 def test_a_statistician_checks_the_slope(arrive):
     page = arrive()
-    page.get_by_role("link", name="Rates").first.click()  # 1
+    page.get_by_role("link", name="Check the statistics").click()  # 1
     page.get_by_role("button", name="Measure", exact=True).click()  # 2
     expect(page.get_by_text(SLOPE)).to_be_visible(timeout=30_000)
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
+    page.get_by_text("Code for this view").click()  # 3
+    with page.expect_download() as got:
+        page.get_by_role("button", name="Get the notebook").click()
+    assert json.loads(got.value.path().read_text())["nbformat"] == 4
     assert page.problems == []
+
+
+def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
+    page = arrive("/reproduce")
+    page.get_by_text("Code for this view").click()
+    expect(page.get_by_text("papers.find")).to_be_visible()
+    expect(page).to_have_url(re.compile("open-reproduce_code"))
+    again = arrive("/reproduce?s=open-reproduce_code")
+    expect(again.get_by_text("papers.find")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text("papers.find")).not_to_be_visible()
+    expect(page).not_to_have_url(re.compile("open-"))
 
 
 def test_points_of_earlier_settings_stay_and_are_called_old(arrive):

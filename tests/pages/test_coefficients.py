@@ -42,7 +42,7 @@ def test_the_slider_moves_the_budget_of_all_pages():
 @pytest.mark.parametrize("show", ["One release and its band", "Difference"])
 def test_every_view_of_the_functions_draws(show):
     at = visit("coefficients")
-    at.segmented_control(key="coefficients_show").set_value(show).run()
+    at.segmented_control(key="w_coefficients_show").set_value(show).run()
     assert not at.exception and not at.error
 
 
@@ -88,11 +88,12 @@ def test_what_is_changed_is_said_and_taken_back():
 
 def test_the_folds_hold_numbers_ledger_and_a_command_that_runs():
     at = visit("coefficients", fold_numbers=True, fold_coefficients_ledger=True,
-               fold_coefficients_formula=True, fold_coefficients_more=True)
+               fold_coefficients_formula=True, fold_coefficients_more=True,
+               fold_coefficients_code=True)
     assert not at.exception and not at.error
     assert len(at.dataframe) >= 3
-    code = at.code[0].value
-    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
+    code = at.code[1].value
+    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])["scenario"]
     assert plain["mechanism"]["key"] == "adaptive_coefficients"
 
 

@@ -22,7 +22,8 @@ PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK)
            for _, chosen in cls.presets()]
 
 
-def open_page(token="", **state):
+def open_page(token="", fine=True, **state):
+    """The home page; `fine` says that nothing of ours may go wrong."""
     at = AppTest.from_file(SHELL, default_timeout=60)
     if token:
         at.query_params["s"] = token
@@ -30,6 +31,7 @@ def open_page(token="", **state):
         at.session_state[name] = value
     at.run()
     assert not at.exception
+    assert not fine or not any("our side" in error.value for error in at.error)
     return at
 
 

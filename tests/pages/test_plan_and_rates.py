@@ -17,6 +17,7 @@ def visit(page, token="", **state):
     at = open_page(token, **state)
     at.switch_page(f"../{page}.py").run()
     assert not at.exception
+    assert not any("our side" in error.value for error in at.error)
     return at
 
 

@@ -90,7 +90,7 @@ def test_a_link_restores_network_point_level_and_curve():
 def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
     at = visit("regression", "v-wavelet_pointwise~v.points-0.2~point-0.2")
     warned = " ".join(warning.value for warning in at.warning)
-    assert "The link asked for something" in warned and "wavelet_pointwise" in warned
+    assert "The link asked for something" in warned and r"wavelet\_pointwise" in warned
     usual = settings.Settings().readings_mechanism
     assert at.session_state.settings.readings_mechanism == usual == WaveletGlobal()
     assert at.selectbox(key="w_wavelet_method").value == WaveletGlobal.label and not at.error
@@ -134,11 +134,11 @@ def test_budget_controls_that_this_page_does_not_use_are_not_there():
 def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
     at = visit("regression", **{f"fold_{name}": True for name in (
         "regression_messages", "regression_worst", "regression_more", "numbers",
-        "regression_ledger", "regression_formula")})
+        "regression_ledger", "regression_formula", "regression_code")})
     assert not at.exception and not at.error
     assert "The worst pair" in words(at) and "noisy numbers, once" in words(at)
-    code = at.code[0].value
-    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])
+    code = at.code[1].value
+    plain = json.loads(code[code.index("{"):code.rindex("}") + 1])["scenario"]
     assert plain["mechanism"]["key"] == "wavelet_global"
 
 

@@ -133,16 +133,16 @@ def test_the_longest_table_fits_into_an_address():
 
 def test_the_centre_can_be_trusted_instead():
     at = visit("sites")
-    at.segmented_control(key="trust").set_value("centre").run()
+    at.segmented_control(key="w_trust").set_value("centre").run()
     assert "All sites trust the centre" in words(at)
 
 
 def test_folds_show_what_was_sent_what_would_change_and_the_numbers():
     at = visit("sites", fold_what_if=True, fold_transcript=True, fold_numbers=True,
-               fold_formula=True, fold_sites_more=True)
+               fold_formula=True, fold_sites_more=True, fold_sites_code=True)
     assert "**24 messages** from 4 sites, 6 each" in words(at)
     assert "Without" in words(at) and "With half the ε" in words(at)
-    assert "python -m engine run" in at.code[0].value
+    assert "python -m engine show" in at.code[1].value
     assert len(at.dataframe) >= 6
     assert not at.error
 

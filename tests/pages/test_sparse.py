@@ -95,7 +95,7 @@ def test_every_chart_has_words_and_a_table(theme):
 @pytest.mark.parametrize("along", ["machines", "rows", "size"])
 def test_trust_can_be_looked_at_along_every_size(along):
     at = visit("sparse")
-    at.segmented_control(key="sparse_along").set_value(along).run()
+    at.segmented_control(key="w_sparse_along").set_value(along).run()
     assert not at.exception and "A trusted server errs" in words(at)
 
 
@@ -121,7 +121,7 @@ def test_limits_on_screen_are_those_of_one_release_within_the_budget():
     at = visit("sparse", "x-sparse_rows~x.n_curves-4000~x.n_features-20", fold_sparse_coverage=True)
     assert not at.exception and not [e for e in at.error if "wrong on our side" in e.value]
     assert "fresh data sets" in words(at)
-    at.segmented_control(key="sparse_target").set_value("band").run()
+    at.segmented_control(key="w_sparse_target").set_value("band").run()
     assert "All limits together hold all coefficients" in words(at)
 
 

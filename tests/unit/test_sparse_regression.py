@@ -190,7 +190,7 @@ def test_rows_count_equally_however_they_are_spread_over_machines():
     data, results = small(n=999), []
     spread = np.sort(np.random.default_rng(1).integers(0, 7, 999))
     for server in (np.zeros(999, int), np.arange(999) * 3 // 999, spread):
-        for trust in ("trusted", "secure_sum"):
+        for trust in ("trusted", "masked_sum"):
             out = SparseRegression(trust=trust).release(
                 replace(data, server=server), BUDGET, generator(1, 1, 0))
             results.append(out.coefficients)
@@ -340,9 +340,9 @@ def test_machines_entrust_exact_averages_and_the_centre_alone_publishes():
     assert np.allclose(first.values, -(np.clip(data.y[0, :1000], -2, 2) @ np.clip(own, -4, 4)) / 1000)
 
 
-def test_a_secure_sum_shows_nothing_of_a_single_machine():
+def test_a_masked_sum_shows_nothing_of_a_single_machine():
     with transcript.recorded() as messages:
-        SparseRegression(rounds=4, trust="secure_sum").release(small(), BUDGET, generator(1, 1, 0))
+        SparseRegression(rounds=4, trust="masked_sum").release(small(), BUDGET, generator(1, 1, 0))
     assert {m.server for m in messages} == {transcript.CENTRE}
     assert sum(m.is_entrusted for m in messages) == 4
 

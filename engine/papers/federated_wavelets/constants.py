@@ -70,7 +70,7 @@ def _draw(table: Table, theme: Theme) -> tuple[Panel, ...]:
     first = [Series(_CURVE, x, known(rows, _CURVE), colour("wavelet", theme)),
              Series(_POINT, x, known(rows, _POINT), colour("functional", theme), "8px,3px",
                     "diamond"),
-             Series("Just enough", [x[0], x[-1]], [1.0, 1.0], colour("without", theme), "2px,3px",
+             Series("Barely enough", [x[0], x[-1]], [1.0, 1.0], colour("without", theme), "2px,3px",
                     mode="lines")]
     noise = [row for row in table if "classical" in row]
     epsilons = numbers(noise, "epsilon")

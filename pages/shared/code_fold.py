@@ -1,0 +1,70 @@
+"""The fold *Code for this view*: Python, the command line and a notebook, on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from engine.code_for import Code, OwnFile, notebook
+from pages.shared import layout, settings
+
+Make = Callable[[OwnFile | None], Code]
+_HEIGHT = 320  # of long code, which scrolls
+_LONG = 18  # lines
+
+
+def show(page: str, make: Make, task: str = settings.TASK, note: str = "") -> None:
+    """The fold; `make` gets how the visitor's own file was read, None for anything else.
+
+    `note` stands under the command line.
+    """
+    with layout.fold("Code for this view", f"{page}_code") as is_open:
+        if not is_open:
+            return
+        own = own_file(task)
+        if settings.uploaded(task) and own is None:
+            st.markdown("There is no code without the file: read it again under *Use my curves*.")
+        else:
+            _drawn(page, make(own), own, note)
+
+
+def own_file(task: str) -> OwnFile | None:
+    """How the file on screen was read; None where none is."""
+    if not settings.uploaded(task):
+        return None
+    found: OwnFile | None = st.session_state.get(_key(task))
+    return found
+
+
+def remember(task: str) -> None:
+    """Keep how the file in the panel was read with what it gave."""
+    st.session_state[_key(task)] = st.session_state.get("file_read")
+
+
+def _key(task: str) -> str:
+    return f"{settings.own_key(task)}_how"
+
+
+def _drawn(page: str, code: Code, own: OwnFile | None, note: str) -> None:
+    python, command = st.tabs(["Python", "Command line"])
+    with python:
+        if own is not None:
+            st.markdown(":small[It reads your file by its name and holds none of its values. What "
+                        "it prints is for you only.]")
+        st.code(code.python, language="python", height=_height(code.python))
+    with command:
+        if code.command:
+            st.code(code.command, language="bash", height=_height(code.command))
+            st.markdown(note)
+        else:
+            st.markdown("The command line knows no file of your own. Save the Python beside your "
+                        "file and run it.")
+    st.download_button("Get the notebook", notebook(code), f"privacy-curves-{page}.ipynb",
+                       "application/x-ipynb+json", on_click="ignore", key=f"{page}_notebook",
+                       icon=":material/book:", help="The same code with a plot and short words.")
+    st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above.]")
+
+
+def _height(text: str) -> int | str:
+    return _HEIGHT if text.count("\n") > _LONG else "content"

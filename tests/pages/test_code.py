@@ -1,0 +1,277 @@
+"""Code for this view: what is offered on a page gives the numbers that stand on it."""
+
+import dataclasses
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from engine import code_for, exhibit_words, outcome_rows, papers, show_command, shown
+from engine.experiments import blocks, gather, generator, run_block
+from engine.identity import digest
+from engine.mechanisms import mechanisms
+from engine.registry import Parameterised
+from engine.regression_view import Network
+from engine.scenario import from_json
+from engine.sources import sources
+from engine.sources.upload import read_curves, suggest_layout
+from engine.sources.upload_rows import suggest_row_layout
+from engine.tables import read_table
+from engine.types import Budget
+from pages.shared import code_fold, components, settings
+from tests import files
+from tests.pages.test_explore import open_page, own_curves, words
+from tests.pages.test_plan_and_rates import visit
+from tests.pages.test_upload_readings import own as own_readings
+from tests.unit.test_upload_readings import frame as reading_frame
+from tests.unit.test_upload_rows import NAMES, SPARSE
+from tests.unit.test_upload_rows import frame as row_frame
+from tests.unit.test_upload_rows import own as own_rows
+
+USUAL = settings.Settings()
+_SMALL = "c.n_curves-60~c.n_observations_per_curve-6"
+CHANGED = {
+    "explore": f"c-sparse_curves~{_SMALL}~m-noisy_gradient_mean~epsilon-0.7~seed-4",
+    "plan": f"c-sparse_curves~{_SMALL}~unknown-error~epsilon-2~delta-0.001",
+    "sites": "sites-mixed~seed-2", "rates": "r-univariate_mean~along-n",
+    "coefficients": "epsilon-3~seed-2",
+    "regression": "network-4x4000x0.3_2x1000x2~seed-5", "summaries": "summary-density~epsilon-2",
+    "sparse": "x-sparse_rows~x.n_curves-4000~epsilon-2",
+    "sweeps": f"c-sparse_curves~{_SMALL}~sweep.values-0.5_2~sweep.repeats-5",
+    "reproduce": "exhibit-functional_mean/table-1"}
+DRIVER = """
+import contextlib, io, json, sys
+said = []
+for text in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(text, {})
+    said.append(out.getvalue())
+json.dump(said, sys.stdout)
+"""
+
+
+def run(*programs, where=None):
+    """What programs print, run by another Python one after the other."""
+    done = subprocess.run([sys.executable, "-c", DRIVER], input=json.dumps(programs), text=True,
+                          capture_output=True, cwd=where)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def look(monkeypatch):
+    """The codes of a page, its notebook and the strip above them: ``look(page, token)``."""
+    def look(page, token="", **state):
+        strips, notebooks = [], []
+        monkeypatch.setattr(components, "strip",
+                            lambda chips, budgets, at, **more: strips.append(budgets[at]))
+        monkeypatch.setattr(code_fold, "notebook",
+                            lambda code: notebooks.append(code_for.notebook(code)) or b"{}")
+        state[f"fold_{page}_code"] = True
+        at = open_page(token, **state) if page == "explore" else visit(page, token, **state)
+        assert not at.error
+        codes = [code.value for code in at.code[:2]]
+        return codes, json.loads(notebooks[-1]), strips[-1], words(at)
+    return look
+
+
+def numbers(text):
+    return {name: float(value) for name, value in
+            (line.rsplit(": ", 1) for line in text.strip().splitlines())}
+
+
+def on_the_strip(text):
+    """The first number of words such as "3.85 cm" or "at most 56 in 100"."""
+    return float(re.search(r"[\d\u2009.]+", text)[0].replace("\u2009", ""))
+
+
+def agrees(said, strip):
+    """Whether printed numbers, rounded as the strip has them, are those of the strip."""
+    found = numbers(said)
+    if strip.odds:
+        assert 100 * found["right guess, at most"] <= on_the_strip(strip.odds) + 1e-9
+        assert 100 * found["right guess, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
+    if strip.error:
+        error = next(value for name, value in found.items() if name.startswith("typical error"))
+        shown_error = on_the_strip(strip.error)
+        assert shown_error == pytest.approx(error, rel=6e-3)
+
+
+def check(look, page, token):
+    """Python, notebook and command line of a page say the same, and what the strip says."""
+    (python, command), notebook, strip, said = look(page, token)
+    cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
+                      if cell["cell_type"] == "code")
+    by_script, by_notebook = run(python, cells)
+    assert by_script == by_notebook and by_script.strip()
+    assert by_script.strip() == by_command(command)
+    if page == "rates":
+        share = max(value for name, value in numbers(by_script).items() if "share" in name)
+        assert f"{100 * share:.0f} % of the rate" in said
+    elif page not in ("sweeps", "reproduce"):
+        agrees(by_script, strip)
+
+
+def by_command(command):
+    """What the command line prints: its parts are called here, without another process."""
+    if "exhibit" in command:
+        key = command.split()[4]
+        paper, exhibit = papers.find(key)
+        steps = papers.quick(key)
+        table = code_result(steps).table
+        return "\n".join(exhibit_words.claim(*pair) for pair in
+                         zip(exhibit.claims, exhibit.findings(table), strict=True))
+    view = command.split("<<'END'\n")[1].removesuffix("\nEND")
+    if command.startswith("python -m engine show - <<"):
+        return shown.lines(show_command.numbers(view))
+    assert command.startswith("python -m engine run - --csv <<")
+    chosen = from_json(view)
+    cells = chosen.cells()
+    outcomes = gather(cells, [run_block(block) for block in blocks(cells, chosen.run)])
+    return outcome_rows.as_csv(outcomes, outcome_rows.provenance(chosen, "serial")).strip()
+
+
+def code_result(steps):
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def test_code_of_a_changed_view_gives_its_numbers(look):
+    check(look, "explore", CHANGED["explore"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in CHANGED if page != "explore"])
+def test_code_of_any_changed_view_gives_its_numbers(look, page):
+    check(look, page, CHANGED[page])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", CHANGED)
+def test_code_of_every_page_as_it_opens_gives_its_numbers(look, page):
+    token = CHANGED[page] if page in ("sweeps", "reproduce") else ""  # these take long in full
+    check(look, page, token)
+
+
+@pytest.mark.parametrize("task", settings.MEMBERS)
+def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
+    for shelf in (sources, mechanisms):
+        for cls in shelf.for_task(task):
+            for _, chosen in cls.presets_for(task):
+                member = cls(**chosen)
+                script = code_for._Script()
+                script.given(member=member)
+                made = {}
+                exec(script.text, made)
+                assert isinstance(member, Parameterised) and made["member"] == member
+
+
+def test_a_notebook_is_valid_without_outputs_and_with_cells_that_are_named():
+    code = code_for.curves(USUAL.source, USUAL.mechanism, Budget(1.0, 2.5e-5), 1)
+    book = json.loads(code_for.notebook(code))
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    assert set(book) == {"cells", "metadata", "nbformat", "nbformat_minor"}
+    names = [cell["id"] for cell in book["cells"]]
+    assert len(set(names)) == len(names) and all(re.fullmatch(r"[\w-]{1,64}", n) for n in names)
+    for cell in book["cells"]:
+        needed = {"cell_type", "id", "metadata", "source"}
+        if cell["cell_type"] == "code":
+            needed |= {"execution_count", "outputs"}
+            assert cell["outputs"] == [] and cell["execution_count"] is None
+        assert set(cell) == needed and all(isinstance(line, str) for line in cell["source"])
+
+
+def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(look, tmp_path):
+    frame = files.growth_frame(80, 8)
+    (tmp_path / "my heights.csv").write_bytes(files.csv(frame))
+    table = read_table(files.csv(frame))
+    own = code_for.OwnFile("my heights.csv", "utf-8", None, suggest_layout(table))
+    (python,), _, strip, _ = look("explore", upload=own_curves(), show_upload=True, upload_how=own)
+    assert all(str(value) not in python for value in frame["height"].unique() if value not in
+               (60, 210)) and "c000" not in python
+    assert '"growth chart"' in python and "value_low=60.0" in python
+    root = str(settings.__file__).rsplit("/pages/", 1)[0]
+    (said,) = run(f"import sys; sys.path.insert(0, {root!r})\n{python}", where=tmp_path)
+    agrees(said, strip)
+
+
+def test_without_the_file_there_is_no_code_and_nothing_fails():
+    at = open_page(upload=own_curves(), show_upload=True, fold_explore_code=True)
+    assert not at.code and not at.error
+    assert any("no code without the file" in word.value for word in at.markdown)
+
+
+def test_a_file_with_quotes_in_its_name_is_no_code():
+    name = '"); import os; ("'
+    layout = suggest_layout(read_table(files.csv()))
+    own = code_for.OwnFile(name, "utf-8", None, layout)
+    code = code_for.curves(own_curves(), USUAL.mechanism, Budget(1.0, 1e-4), 1, own)
+    assert f"FILE = {json.dumps(name)}" in code.python
+    compile(code.python, "code", "exec")
+    assert code.command == "" and read_curves(read_table(files.csv()), layout).n_curves == 12
+
+
+@pytest.mark.parametrize("view", ["", "[]", '{"view": "nothing"}', '{"view": "curves"}',
+                                  '{"view": "plan", "scenario": {}}'])
+def test_a_view_that_is_none_is_explained(view):
+    with pytest.raises(show_command.InputError):
+        show_command.numbers(view)
+
+
+def test_rows_and_groups_are_written_by_what_differs():
+    row = dataclasses.replace(USUAL.sites[0], epsilon=2.0)
+    script = code_for._Script()
+    assert script.written(row) == \
+        'SiteRow(name="North", n_curves=250, n_observations_per_curve=10, epsilon=2.0)'
+
+
+def own_of(kind, folder):
+    """A source of one's own of some kind and how its file, put into the folder, was read."""
+    if kind == "rows":
+        content, source = files.csv(row_frame(400)), own_rows(SPARSE, NAMES, row_frame(400))
+        layout = dataclasses.replace(suggest_row_layout(read_table(content)), features=tuple(NAMES))
+    elif kind == "readings":
+        content, source = files.csv(reading_frame(3000)), own_readings()
+        layout = suggest_layout(read_table(content), single=True)
+    else:
+        content, source = files.csv(files.growth_frame(80, 8)), own_curves()
+        layout = suggest_layout(read_table(content))
+    (folder / "own.csv").write_bytes(content)
+    return source, code_for.OwnFile("own.csv", "utf-8", None, layout)
+
+
+BUDGET = Budget(2.0, 1e-4)
+OWN = {
+    "rows": lambda source, own: code_for.sparse(source, USUAL.rows_mechanism, BUDGET, 1, own),
+    "readings": lambda source, own: code_for.regression(
+        source, USUAL.readings_mechanism, Network.of_upload(source, (1.0, 2.0), 1e-6), 1, own),
+    "curves": lambda source, own: code_for.summary(
+        source, USUAL.dense_mechanism, settings.FUNCTIONAL_SUMMARY.key, BUDGET, 1, own)}
+
+
+@pytest.mark.parametrize("kind", OWN)
+def test_a_file_of_ones_own_is_read_again_as_it_was_on_the_page(kind, tmp_path, monkeypatch):
+    source, own = own_of(kind, tmp_path)
+    code = OWN[kind](source, own)
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(code.run, made)
+    assert made["source"].declared == source.declared
+    first, again = (one.draw(1, generator(0, 0, 0)) for one in (source, made["source"]))
+    assert digest(first) == digest(again)
+    assert code.command == "" and "own.csv" in code.python
+
+
+def test_sites_of_ones_own_are_named_and_sized_by_the_file_alone(tmp_path, monkeypatch):
+    source, own = own_of("readings", tmp_path)
+    code = OWN["readings"](source, own)
+    assert "North" not in code.python and "South" not in code.python
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(code.run, made)
+    assert made["network"] == Network.of_upload(source, (1.0, 2.0), 1e-6)

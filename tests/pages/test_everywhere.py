@@ -1,0 +1,408 @@
+"""What every page has: the strip, controls that a link brings back, and words that keep the rules."""
+
+import ast
+import dataclasses
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from google.protobuf.json_format import MessageToDict
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as some
+
+from engine import papers
+from engine.errors import InputError
+from engine.mechanisms import mechanisms
+from engine.rate_presets import PRESETS as RATE_PRESETS
+from engine.rates import rates
+from engine.regression_view import NETWORKS, Group, Network
+from engine.sites import PRESETS as SITE_PRESETS
+from engine.sites import SiteRow
+from engine.sources import sources
+from engine.tasks import TASKS
+from pages.shared import components, controls, layout, roles, settings
+from pages.shared.shell import PAGES
+from pages.shared.sweep_choice import SweepChoice
+from tests.pages.test_explore import State, moved, open_page, own_curves, words
+from tests.pages.test_plan_and_rates import visit
+
+ROOT = Path(__file__).parents[2]
+_SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
+SMALL = {  # a view of every page that computes, with controls and folds that are quick
+    "explore": f"{_SMALL}~m-noisy_gradient_mean~epsilon-2~open-more",
+    "plan": f"{_SMALL}~unknown-error~epsilon-2~open-plan_more", "sites": "open-sites_more",
+    "rates": f"{_SMALL}~open-rate_options.rate_formula", "regression": "open-regression_more",
+    "summaries": "summary-density~open-summaries_more",
+    "sweeps": f"{_SMALL}~sweep.across-source.n_curves~open-sweeps_more",
+    "reproduce": "open-published",
+    "coefficients": "epsilon-2~open-coefficients_more", "sparse": "open-sparse_more"}
+QUICK = ("explore", "sites", "rates", "sweeps", "reproduce")
+EACH = pytest.mark.parametrize("page", [
+    page if page in QUICK else pytest.param(page, marks=pytest.mark.slow) for page in SMALL])
+
+
+@dataclasses.dataclass
+class Seen:
+    """A page with its strips, as (chips, budget, more), and its bound widgets by key."""
+
+    at: object
+    strips: list
+    bound: dict
+
+
+@cache
+def seen(page, token=None):
+    """The page, drawn once for all tests, while what it hands over is written down."""
+    strips, bound, before = [], {}, (components.strip, controls.bound)
+
+    def strip(chips, budgets, at, **more):
+        strips.append((chips, budgets[at], more))
+
+    def noted(widget, label, value, write, key, **options):
+        bound[key] = (widget, value, write, options)
+        before[1](widget, label, value, write, key, **options)
+
+    components.strip, controls.bound = strip, noted
+    try:
+        token = SMALL[page] if token is None else token
+        at = open_page(token) if page == "explore" else visit(page, token)
+    finally:
+        components.strip, controls.bound = before
+    assert not [e.value for e in at.error if "our side" in e.value]
+    return Seen(at, strips, bound)
+
+
+# -- the strip ------------------------------------------------------------------------------
+
+
+@EACH
+def test_every_page_has_the_strip_with_data_unit_budget_odds_and_a_link(page):
+    chips, budget, more = seen(page).strips[-1]
+    assert [chip.kind for chip in chips] == ["gray", "blue"] and all(chip.help for chip in chips)
+    assert "ε" in budget.chip and more.get("link", True)
+    if page != "reproduce":  # every exhibit has its own
+        assert "in 100" in budget.odds
+    if page not in ("reproduce", "sweeps"):  # a sweep has errors when it has run
+        assert re.match(r"[\d\u2009.]+", budget.error), budget
+
+
+def test_the_strip_of_a_sweep_over_budgets_tells_their_span_and_the_weakest_odds():
+    _, budget, _ = seen("sweeps").strips[-1]
+    assert budget.chip == "ε from 0.25 to 4" and budget.weak
+    assert budget.odds == "at most 99 in 100 by ε alone"
+
+
+# -- links ----------------------------------------------------------------------------------
+
+_WHOLE, _SHARE = some.integers(1, 1000), some.floats(0, 1)
+_EPSILON = some.floats(settings.LOWEST_EPSILON, settings.HIGHEST_EPSILON)
+
+
+def member(shelf, task, letter):
+    """Any member of a task with one parameter moved to any end of its range."""
+    def build(cls, name, value):
+        chosen = settings._fixed(letter, cls)
+        try:
+            return cls(**{**chosen, name: value})
+        except InputError:
+            return cls(**chosen)
+
+    ways = [(cls, p.name, value) for cls in shelf.for_task(task) if settings._has_a_page(letter, cls)
+            for p in cls.parameters() if p.name != "task" for value in moved(p)
+            if value is None or len(str(value)) < 300]
+    return some.integers(0, len(ways) - 1).map(lambda k: build(*ways[k]))
+
+
+_GROUP = some.builds(Group, sites=some.integers(1, 5), readings=some.integers(1, 1000),
+                     epsilon=some.floats(0.05, 10))
+_ROW = some.tuples(some.integers(2, 500), some.integers(1, 60), some.floats(0.05, 10),
+                   some.none() | some.floats(1e-9, 1e-3), some.booleans())
+_VALUES = some.lists(some.floats(0.01, 1e6), max_size=6, unique=True).map(
+    lambda values: tuple(sorted(values)))
+_SWEEP = some.builds(SweepChoice, task=some.sampled_from(list(settings.MEMBERS)),
+                     along=some.sampled_from(["budgets.epsilon", "source.n_curves"]),
+                     values=_VALUES, across=some.sampled_from(["", "mechanism.smoothness"]),
+                     levels=_VALUES, repeats=_WHOLE)
+_LOOKS = some.dictionaries(some.sampled_from(list(settings.LOOKS)), some.integers(0, 1)).map(
+    lambda looks: tuple(sorted(looks.items())))
+_FOLDS = some.lists(some.from_regex(r"[a-z_]{1,30}", fullmatch=True), unique=True, max_size=9).map(
+    lambda names: tuple(sorted(names)))
+
+
+def rows(drawn):
+    made = tuple(SiteRow(f"Site {k}", *fields) for k, fields in enumerate(drawn, start=1))
+    return (dataclasses.replace(made[0], included=True), *made[1:])
+
+
+FIELDS = {
+    **{name: member(sources if k == 0 else mechanisms, task, letter)
+       for task, pair in settings.MEMBERS.items() for k, (name, letter) in enumerate(pair)},
+    "rate": some.sampled_from([cls() for cls in rates.all()]),
+    "epsilon": _EPSILON, "delta": some.none() | some.floats(0, 0.01),
+    "seed": some.integers(0, 2**31 - 1), "point": _SHARE,
+    "shown": some.sets(some.sampled_from(settings.LINES)).map(
+        lambda chosen: tuple(line for line in settings.LINES if line in chosen)),
+    "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
+    "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
+        [preset.rows for preset in SITE_PRESETS.values()]),
+    "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])
+    | some.lists(_GROUP, min_size=1, max_size=3).map(lambda groups: Network(tuple(groups))),
+    "sweep": _SWEEP, "again": _EPSILON, "group": some.integers(1, settings.MOST_OF_ONE),
+    "population": some.none() | some.integers(2, 10_000),
+    **{name: some.sampled_from(list(settings._choices(name)))
+       for name in (*settings._CHOICES, *settings._FOUND)}}
+
+
+def digits(value):
+    """As the address has numbers: fifteen digits, which is what a person may have typed."""
+    if isinstance(value, float):
+        return float(f"{value:.15g}")
+    if isinstance(value, tuple):
+        return tuple(map(digits, value))
+    if dataclasses.is_dataclass(value) and isinstance(value, Network | Group | SiteRow | SweepChoice):
+        return dataclasses.replace(value, **{f.name: digits(getattr(value, f.name))
+                                             for f in dataclasses.fields(value)})
+    return value
+
+
+def test_every_field_of_the_settings_is_drawn_at_random():
+    assert set(FIELDS) == {f.name for f in dataclasses.fields(settings.Settings)}
+
+
+@examples(max_examples=80)
+@given(some.fixed_dictionaries({}, optional=FIELDS))
+def test_any_settings_come_back_from_their_address(chosen):
+    wanted = settings.Settings(**{name: digits(value) for name, value in chosen.items()})
+    token = settings.encode(wanted)
+    assert settings.decode(token) == (wanted, [])
+    assert re.fullmatch(r"[\w.~,/ +\-]*", token), token
+
+
+TYPED = ("0.5, 2", "1, 2", "60", "6", "0.5, 0.1, 0.1, 0.1, 0.1, 0.1", "0.6, 0.1, 0.1, 0.1, 0.1",
+         "0.3")  # of some such form is whatever is typed as text
+
+
+def other(widget, value, options):
+    """Values that a visitor could choose instead."""
+    if "options" in options:
+        return [one for one in options["options"] if one != value]
+    if widget is st.toggle:
+        return [not value]
+    if widget is st.text_input:
+        return [text for text in TYPED if text != value]
+    low, high = options.get("min_value"), options.get("max_value")
+    near = [] if value is None else [value + 1, value * 2, value / 2, value - 1, 1.0]
+    if options.get("format") == "%d":
+        near = [round(one) for one in near]
+    return [one for one in (*near, low, high, 3) if one is not None and one != value
+            and (low is None or one >= low) and (high is None or one <= high)]
+
+
+def changed(monkeypatch, found, write, choices):
+    """The settings after a control was moved, by the first value that is not refused."""
+    for choice in choices:
+        state = State(settings=found.at.session_state.settings, rev=1)
+        monkeypatch.setattr(st, "session_state", state)
+        try:
+            write(choice)
+        except InputError:
+            continue
+        finally:
+            monkeypatch.undo()
+        if state["settings"] != found.at.session_state.settings:
+            return state["settings"]
+    return None
+
+
+@EACH
+def test_every_control_changes_the_address_which_brings_its_value_back(page, monkeypatch):
+    found = seen(page)
+    assert found.bound
+    for key, (widget, value, write, options) in found.bound.items():
+        choices = other(widget, value, options)
+        if not choices:  # a list of one
+            continue
+        after = changed(monkeypatch, found, write, choices)
+        assert after is not None, key
+        token = settings.encode(after)
+        assert token != settings.encode(found.at.session_state.settings), key
+        again, problems = settings.decode(token)
+        assert problems == [] and settings.encode(again) == token, key
+
+
+@pytest.mark.parametrize("page", ["explore"] + [
+    pytest.param(page, marks=pytest.mark.slow) for page in SMALL if page != "explore"])
+def test_a_page_opened_at_its_own_address_is_the_same_page(page):
+    first = seen(page).at
+    token = "".join(first.query_params.get("s", ""))
+    again = seen(page, token).at
+    assert again.session_state.settings == first.session_state.settings
+    assert words(again) == words(first)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SMALL)
+def test_no_widget_that_asks_for_something_is_left_out_of_links(page):
+    """What is not bound is a button, an uploader, or about the visitor's own file."""
+    at, bound = seen(page).at, seen(page).bound
+    kinds = ("selectbox", "multiselect", "number_input", "slider", "select_slider", "toggle",
+             "text_input", "button_group")
+    keys = {element.key for kind in kinds for element in at.get(kind) if element.key}
+    free = {key for key in keys if key.removeprefix("w_") not in bound}
+    assert {key for key in free if not key.startswith(("upload_", "rows_", "found_"))} == set()
+
+
+def test_an_open_fold_is_in_the_address_and_back_closes_it():
+    at = open_page(_SMALL)
+    at.session_state["fold_formula"] = True
+    at.run()
+    assert "open-formula" in "".join(at.query_params["s"])
+    at.query_params["s"] = _SMALL
+    at.run()
+    assert "open-" not in "".join(at.query_params["s"])
+    assert at.session_state.settings.folds == ()
+
+
+def test_own_curves_are_in_no_address_with_any_fold_open():
+    at = open_page(upload=own_curves(), show_upload=True, fold_formula=True)
+    assert "s" not in at.query_params and at.session_state.settings.folds == ("formula",)
+
+
+# -- roles ----------------------------------------------------------------------------------
+
+
+def test_the_roles_are_links_to_views_that_are_filled_in():
+    links = {link.proto.label: link.proto for link in seen("explore").at.get("page_link")}
+    known = {script for _, script, _ in PAGES}
+    wanted = {role.label for role in roles.ROLES if role.script in known}
+    assert set(links) == wanted >= {"Set a budget", "Check the statistics"}
+    assert "target-" in links["Set a budget"].query_string
+    assert "along-n" in links["Check the statistics"].query_string
+    assert all("open-" not in link.query_string for link in links.values())
+
+
+# -- states ---------------------------------------------------------------------------------
+
+
+def test_a_fault_of_ours_leaves_a_reference_and_no_word_of_the_data(monkeypatch):
+    def fails(*_):
+        raise RuntimeError("height 171.25 of child A-01")
+
+    monkeypatch.setattr("pages.shared.run.picture", fails)
+    at = open_page(fine=False)
+    (box,) = at.error
+    assert "Something went wrong on our side" in box.value and "171.25" not in str(at)
+    assert re.search(r"[0-9a-f]{8}", box.value)
+
+
+def test_a_place_is_kept_only_for_the_first_picture_of_a_page(monkeypatch):
+    shown = []
+    monkeypatch.setattr(st, "skeleton", lambda height: shown.append(height))
+    at = open_page(_SMALL)
+    assert shown == [layout._STRIP, 600]
+    at.run()
+    assert len(shown) == 2
+
+
+def test_sites_that_can_publish_nothing_together_are_told_so_in_red_and_the_table_stays():
+    at = visit("sites", "sites-A_20_3_0.05__B_20_3_0.05")
+    assert any("together nothing would be published" in error.value for error in at.error)
+    assert at.button(key="add_site") and not at.exception
+
+
+# -- words ----------------------------------------------------------------------------------
+
+BANNED = re.compile(r"\b(safe|safely|secure|securely|anonymous\w*|anonymi[sz]\w+|compliant|"
+                    r"leak-free|simply|just|true privacy|guarantee of privacy)\b", re.I)
+PLAIN_MINUS = re.compile(r"(?<![\w^{(.\-])-\d")
+COMPUTER_NUMBER = re.compile(r"\b\d(\.\d+)?e[-+]\d\d\b|\bnan\b|\binf\b")
+MOST_WORDS = 50  # of a sentence, about twice what is aimed at
+
+
+def faults(text):
+    """What is wrong with words on screen."""
+    found = [match[0] for rule in (BANNED, PLAIN_MINUS, COMPUTER_NUMBER)
+             for match in rule.finditer(text)]
+    long = [one for one in re.split(r"(?<=[.:;!?])\s|\n", text) if len(one.split()) > MOST_WORDS]
+    return found + long
+
+
+def texts(found):
+    """All words of a drawn page: of its elements, the strips and the charts."""
+    for kind in ("title", "header", "subheader", "markdown", "error", "warning", "info", "success"):
+        yield from (element.value for element in found.at.get(kind))
+    for kind in ("selectbox", "number_input", "select_slider", "button", "toggle", "text_input",
+                 "button_group", "download_button", "expandable", "page_link"):
+        for element in found.at.get(kind):
+            plain = MessageToDict(element.proto)
+            yield from (str(plain.get(name, "")) for name in ("label", "help", "placeholder"))
+            yield from (one for one in plain.get("options", []) if isinstance(one, str))
+    for element in found.at.get("bidi_component"):
+        given_to = json.loads(element.proto.mixed.json or element.proto.json or "{}")
+        yield str(given_to.get("alt", ""))
+    for chips, budget, _ in found.strips:
+        yield from (word for chip in chips for word in (chip.text, chip.help))
+        yield from (budget.chip, budget.odds, budget.error)
+
+
+@pytest.mark.parametrize("page", ["audit", "teach", "guide", "methods", "release"])
+def test_pages_with_words_of_their_own_keep_the_rules_too(page):
+    found = list(filter(None, texts(seen(page, ""))))
+    assert {text: faults(text) for text in found if faults(text)} == {}
+
+
+@EACH
+def test_the_words_of_every_page_keep_the_rules(page):
+    found = list(filter(None, texts(seen(page))))
+    assert len(found) > 20
+    assert {text: faults(text) for text in found if faults(text)} == {}
+
+
+def of_registries():
+    """The words of everything that is plugged in, of problems, and of exhibits."""
+    for cls in (*sources.all(), *mechanisms.all(), *rates.all()):
+        yield from (cls.label, *(label for label, _ in cls.presets()))
+        for parameter in cls.parameters():
+            yield from (parameter.label, parameter.help)
+    yield from (term.name for cls in rates.all() for term in cls().terms)
+    yield from (task.label for task in TASKS.values())
+    yield from (preset.label for preset in (*SITE_PRESETS.values(), *RATE_PRESETS.values()))
+    for key in papers.names():
+        _, exhibit = papers.find(key)
+        yield from (exhibit.title, exhibit.about)
+        yield from (text for claim in exhibit.claims for text in
+                    (claim.says, claim.fails_because or ""))
+
+
+def test_the_words_of_everything_that_is_registered_keep_the_rules():
+    found = list(of_registries())
+    assert len(found) > 400
+    assert {text: faults(text) for text in found if faults(text)} == {}
+
+
+def fixed_texts(file):
+    """The strings of a file that are no documentation: what may come on screen."""
+    tree = ast.parse(file.read_text("utf-8"))
+    documented = {id(node.body[0].value) for node in ast.walk(tree)
+                  if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+                  and node.body and isinstance(node.body[0], ast.Expr)}
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)
+            and isinstance(node.value, str) and id(node) not in documented]
+
+
+def test_no_fixed_text_of_pages_or_engine_says_a_word_that_promises_too_much():
+    found = {(file.name, text) for folder in ("pages", "engine")
+             for file in (ROOT / folder).rglob("*.py") for text in fixed_texts(file)
+             if BANNED.search(text)}
+    assert found == set()
+
+
+def test_the_rules_catch_what_they_are_for():
+    assert faults("This is perfectly safe.") == ["safe"]
+    assert faults("slope -0.5") == ["-0"] and faults("slope −0.5") == []
+    assert faults("δ = 2.5e-05") == ["2.5e-05"] and faults("δ = 2.5×10⁻⁵, ages 2-18") == []
+    assert faults("word " * 60) != []
