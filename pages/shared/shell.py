@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import settings
+    from pages.shared import components, settings
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -52,6 +52,7 @@ if __name__ == "__main__":
     )
     theme = st.context.theme.type or "light"
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
+    components.frame()
     settings.load(page.url_path)
     page.run()
     settings.save()

@@ -7,6 +7,7 @@ move by the server (a link, Back) it belongs to.
 """
 
 from pages.shared.components.chart import chart
+from pages.shared.components.frame import frame
 from pages.shared.components.picture import (
     Look,
     Picked,
@@ -17,5 +18,5 @@ from pages.shared.components.picture import (
 )
 from pages.shared.components.strip import Budgeted, Chip, strip
 
-__all__ = ["Budgeted", "Chip", "Look", "Picked", "Verdict", "chart", "picked", "picture",
-           "picture_payload", "strip"]
+__all__ = ["Budgeted", "Chip", "Look", "Picked", "Verdict", "chart", "frame", "picked",
+           "picture", "picture_payload", "strip"]

@@ -1,0 +1,33 @@
+// Repairs of the framework's own markup, where a keyboard or a screen reader would not get through:
+// frames that scroll can be reached with Tab, and the folded menu is one list with its sections.
+
+const REST = 200;                         // ms without changes before the page is looked through
+
+export default function ({parentElement: root}) {
+  if (root.__frame) return;
+  let timer = null;
+  const soon = () => { clearTimeout(timer); timer = setTimeout(repair, REST); };
+  const changes = new MutationObserver(soon);
+  changes.observe(document.body, {childList: true, subtree: true});
+  addEventListener('resize', soon);
+  root.__frame = true;
+  repair();
+  return () => {
+    if (root.isConnected) return;
+    clearTimeout(timer);
+    changes.disconnect();
+    removeEventListener('resize', soon);
+    root.__frame = false;
+  };
+}
+
+function repair() {
+  for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
+    if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
+    else frame.removeAttribute('tabindex');
+  }
+  for (const section of document.querySelectorAll('[data-testid=stSidebarNavItems] > div')) {
+    section.setAttribute('role', 'listitem');
+    section.querySelectorAll(':scope > li').forEach(link => link.setAttribute('role', 'presentation'));
+  }
+}
