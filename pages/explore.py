@@ -49,7 +49,7 @@ upload_panel.clamped()
 
 if shown is not None:
     with right, layout.user_errors():
-        odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes)
+        scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes)
         if scene.is_refused:
             cards.refused(scene)
         else:

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from engine import wording
 from engine.errors import InputError
 from engine.figures.theme import Chart, Theme
 from pages.shared import settings
@@ -74,8 +75,13 @@ def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
     with fold("Numbers behind these pictures", "numbers") as is_open:
         if is_open:
             for title, chart in charts.items():
-                st.markdown(title)
-                table(chart.table, own, 220)
+                in_words(title, chart, own)
+
+
+def in_words(title: str, chart: Chart, own: bool = False) -> None:
+    """A chart for those who do not see it: its title, its sentence and its table."""
+    st.markdown(f"**{title}.** {wording.escape(chart.alt)}")
+    table(chart.table, own, 220)
 
 
 def table(columns: Any, own: bool = False, height: int | None = None) -> None:

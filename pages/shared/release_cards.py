@@ -271,7 +271,11 @@ def result() -> None:
                  help="Published with this much protection and written in the ledger. It may be "
                       "shared.")
         if one.axis:
-            cards.draw(released.chart(one, layout.theme()), "released", 340, 280)
+            chart = released.chart(one, layout.theme())
+            cards.draw(chart, "released", 340, 280)
+            with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
+                if is_open:
+                    layout.in_words("What is published", chart)
         else:
             st.metric(one.value, wording.number(float(next(iter(one.columns.values()))[0]), 4))
         if one.ranges:
