@@ -196,9 +196,10 @@ def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
         yaxis=axis(theme, f"Total typical error{unit}", grid=True, rangemode="tozero"))}
     ends = [with_unit(number(float(found.private[k])), facts.value_unit)
             if np.isfinite(found.private[k]) else "nothing published" for k in (0, -1)]
-    return Chart(spec, f"Total typical error with {counts[0]} covariates: {ends[0]}; with "
-                 f"{counts[-1]}: {ends[1]}.", {"covariates": list(counts), "total error": _rounded(found.private),
-                                 "without protection": _rounded(found.without)})
+    return Chart(spec, f"Total typical error for d = {counts[0]}: {ends[0]}; for "
+                 f"d = {counts[-1]}: {ends[1]}.", {
+                     "covariates": list(counts), "total error": _rounded(found.private),
+                     "without protection": _rounded(found.without)})
 
 
 def _gaps(values: Array) -> list[float | None]:

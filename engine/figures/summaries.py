@@ -163,9 +163,9 @@ def spectrum(found: Spectrum, theme: Theme) -> Chart:
         xaxis=log_axis(theme, "Coefficient (log scale)", 1, float(len(order))),
         yaxis=log_axis(theme, "Standard deviation (log scale)", least, 1.3 * top, grid=True))}
     chosen = found.scales[found.chosen]
-    return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(chosen[0]))} in the "
-                       f"first to {number(float(chosen[-1]))} in the last, and how much of each "
-                       "the filter keeps.", {
+    return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(chosen[0]))} in "
+                       f"the first to {number(float(chosen[-1]))} in the last, and how much of "
+                       "each the filter keeps.", {
         "coefficient": order.tolist(), "filter": _plain(found.filter),
         **{f"noise, {kind}": _plain(scales) for kind, scales in found.scales.items()}})
 

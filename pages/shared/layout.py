@@ -80,7 +80,8 @@ def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
 
 def in_words(title: str, chart: Chart, own: bool = False) -> None:
     """A chart for those who do not see it: its title, its sentence and its table."""
-    st.markdown(f"**{title}.** {wording.escape(chart.alt)}")
+    said = wording.escape(chart.alt).removeprefix(f"{title}: ")
+    st.markdown(f"**{title}.** {said}")
     table(chart.table, own, 220)
 
 
