@@ -1,5 +1,5 @@
-// Repairs of the framework's own markup, where a keyboard or a screen reader would not get through:
-// frames that scroll can be reached with Tab, and the folded menu is one list with its sections.
+// Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
+// frames that scroll can be reached with Tab, the folded menu is one list, and motion can be declined.
 
 const REST = 200;                         // ms without changes before the page is looked through
 
@@ -11,6 +11,7 @@ export default function ({parentElement: root}) {
   changes.observe(document.body, {childList: true, subtree: true});
   addEventListener('resize', soon);
   root.__frame = true;
+  window.__calm ||= calm();
   repair();
   return () => {
     if (root.isConnected) return;
@@ -19,6 +20,17 @@ export default function ({parentElement: root}) {
     removeEventListener('resize', soon);
     root.__frame = false;
   };
+}
+
+// Folds grow by a script, which no style sheet stops: it is over at once for who asked for less motion.
+function calm() {
+  const {animate} = Element.prototype, less = matchMedia('(prefers-reduced-motion: reduce)');
+  Element.prototype.animate = function (...how) {
+    const made = animate.apply(this, how);
+    if (less.matches) made.finish();
+    return made;
+  };
+  return true;
 }
 
 function repair() {
