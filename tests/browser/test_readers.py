@@ -17,10 +17,6 @@ def arrive(server, open_app):
     return visit
 
 
-def settled(page):
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-
-
 def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arrive):
     page = arrive()
     page.get_by_role("link", name="Plan").first.click()  # 1

@@ -1,8 +1,8 @@
 """Exhibits of the papers: the same table however they run, sound metadata, and files read back."""
 
 import json
-import re
 import math
+import re
 
 import pytest
 
