@@ -1,12 +1,12 @@
 // Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
 // frames that scroll can be reached with Tab, the folded menu is one list, and motion can be declined.
 
-const REST = 200;                         // ms without changes before the page is looked through
+const REST = 200;                         // ms from a change until the page is looked through
 
 export default function ({parentElement: root}) {
   if (root.__frame) return;
   let timer = null;
-  const soon = () => { clearTimeout(timer); timer = setTimeout(repair, REST); };
+  const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
   const changes = new MutationObserver(soon);
   changes.observe(document.body, {childList: true, subtree: true});
   addEventListener('resize', soon);
