@@ -53,7 +53,7 @@ upload_panel.clamped()
 if shown is not None:
     with right, layout.user_errors():
         roles.chips()
-        odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes)
+        scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes)
         if scene.is_refused:
             cards.refused(scene)
         else:

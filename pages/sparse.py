@@ -29,10 +29,10 @@ if view is not None:
     with layout.user_errors():
         cards.intervals(view)
 with layout.user_errors():
-    cards.machines()
+    cards.machines(view)
 if view is not None:
     with layout.user_errors():
-        cards.trust()
+        cards.trust(view)
     with layout.fold("What the paper reports beside its noise", "sparse_paper") as is_open:
         if is_open:
             cards.paper(view)

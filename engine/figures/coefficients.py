@@ -156,7 +156,22 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
         yaxis=log_axis(theme, f"Typical error ({unit}log scale)", low, high, grid=True))}
     table: dict[str, list[object]] = {"ε": list(epsilons)}
     table |= {name: _rounded(by_function[:, k]) for k, name in enumerate(shown)}
-    return Chart(spec, "Typical error of each function against ε; all fall as ε grows.", table)
+    return Chart(spec, _over_budgets_alt(epsilons, by_function, shown, facts.value_unit), table)
+
+
+def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
+                      unit: str) -> str:
+    """From the first to the last ε at which anything is published."""
+    said = []
+    for name, errors in zip(names, by_function.T, strict=True):
+        known = np.flatnonzero(np.isfinite(errors))
+        if len(known):
+            ends = [with_unit(number(float(errors[k])), unit) for k in (known[0], known[-1])]
+            said.append(f"{name}, {ends[0]} at ε = {epsilons[known[0]]:g} to {ends[1]} at "
+                        f"ε = {epsilons[known[-1]]:g}")
+    if not said:
+        return f"At no ε from {epsilons[0]:g} to {epsilons[-1]:g} would anything be published."
+    return f"Typical errors: {'; '.join(said)}."
 
 
 def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
@@ -179,9 +194,12 @@ def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Covariates (d)", dtick=1),
         yaxis=axis(theme, f"Total typical error{unit}", grid=True, rangemode="tozero"))}
-    return Chart(spec, "Total typical error against the number of covariates, with and without "
-                 "protection.", {"covariates": list(counts), "total error": _rounded(found.private),
-                                 "without protection": _rounded(found.without)})
+    ends = [with_unit(number(float(found.private[k])), facts.value_unit)
+            if np.isfinite(found.private[k]) else "nothing published" for k in (0, -1)]
+    return Chart(spec, f"Total typical error for d = {counts[0]}: {ends[0]}; for "
+                 f"d = {counts[-1]}: {ends[1]}.", {
+                     "covariates": list(counts), "total error": _rounded(found.private),
+                     "without protection": _rounded(found.without)})
 
 
 def _gaps(values: Array) -> list[float | None]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
+from engine.wording import number
 
 _NAME_WIDTH = 14  # letters of a name below an axis, on one line
 _ROOM = 0.04  # share of an axis left free at its ends
@@ -65,7 +66,8 @@ def lines(series: Sequence[Series], x: Scale, y: Scale, theme: Theme, alt: str) 
         theme, legend=len(series) > 1, hovermode="closest",
         xaxis=_axis(theme, x, [v for one in series for v in one.x]),
         yaxis=_axis(theme, y, [v for one in series for v in _reach(one)], grid=True))}
-    return Chart(spec, alt, _columns(series, x, y.title))
+    told = _with_range(alt, y.title, [v for one in series for v in one.y])
+    return Chart(spec, told, _columns(series, x, y.title))
 
 
 def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | None]], names: tuple[
@@ -80,7 +82,16 @@ def heat(x: Sequence[float], y: Sequence[float], z: Sequence[Sequence[float | No
     spec = {"data": [trace], "layout": layout(theme, xaxis=axis(theme, names[0]),
                                               yaxis=axis(theme, names[1]))}
     pairs = [(a, b, z[j][i]) for j, b in enumerate(y) for i, a in enumerate(x)]
-    return Chart(spec, alt, {name: [row[k] for row in pairs] for k, name in enumerate(names)})
+    told = _with_range(alt, names[2], [v for row in z for v in row])
+    return Chart(spec, told, {name: [row[k] for row in pairs] for k, name in enumerate(names)})
+
+
+def _with_range(alt: str, title: str, values: Sequence[float | None]) -> str:
+    """The sentence of a drawing, followed by how far its values go."""
+    known = [v for v in values if v is not None]
+    if not known:
+        return alt
+    return f"{alt} {title}: from {number(min(known))} to {number(max(known))}."
 
 
 def _trace(one: Series, theme: Theme) -> Spec:

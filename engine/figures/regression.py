@@ -113,7 +113,8 @@ def by_level(found: ByLevel, theme: Theme) -> Chart:
         yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
     table: dict[str, list[Any]] = {"level": list(x), "all": _plain(total)}
     table |= {name: _plain(np.sqrt(np.maximum(parts[:, k], 0))) for k, name in enumerate(PARTS)}
-    return Chart(spec, f"Error by number of waves; the rule keeps {2**found.chosen}.", table)
+    return Chart(spec, f"Error by number of waves; the rule keeps {2**found.chosen}, with an error "
+                       f"of {number(float(total[at]))}.", table)
 
 
 def point(view: RegressionView, found: PointView, theme: Theme) -> Chart:
@@ -164,8 +165,9 @@ def cost(found: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", x[0], x[-1]),
         yaxis=log_axis(theme, "Times the error without privacy", 0.9, highest * 1.1, grid=True))}
-    return Chart(spec, "How many times privacy raises the error, by ε; dotted: where it begins.",
-                 table)
+    return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
+                       f"times at ε = {epsilons[0]:g} and {number(float(times[-1]))} times at "
+                       f"ε = {epsilons[-1]:g}.", table)
 
 
 def worst(found: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:

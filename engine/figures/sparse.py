@@ -112,7 +112,10 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
         theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", lines.epsilons[0],
                                            lines.epsilons[-1], room=0.03),
         yaxis=log_axis(theme, "Typical error (log scale)", low, high, grid=True))}
-    return Chart(spec, "Typical error against ε, by way of choosing features.", {
+    first, last = lines.epsilons[0], lines.epsilons[-1]
+    said = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
+                     for label, errors in lines.private.items())
+    return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {said}.", {
         "ε": list(lines.epsilons),
         **{label: _plain(errors) for label, errors in lines.private.items()}})
 
@@ -180,7 +183,10 @@ def machines(found: Machines, theme: Theme) -> Chart:
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
         yaxis=log_axis(theme, "Typical error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
-    return Chart(spec, "Typical error on every machine, by way of fitting.", {
+    said = "; ".join(f"{label}, {number(float(np.median(errors)))}"
+                     for label, errors in found.errors.items())
+    return Chart(spec, f"Typical error on {len(found.without)} machines, by way of fitting: "
+                       f"{said}.", {
         "machine": list(range(1, len(found.without) + 1)),
         **{label: _plain(np.median(errors, axis=0)) for label, errors in found.errors.items()},
         "no protection": _plain(found.without)})
@@ -202,7 +208,11 @@ def trust(found: Mapping[str, Sequence[float]], values: Sequence[float], label: 
                                            room=0.03),
         yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
                        grid=True))}
-    return Chart(spec, f"Squared error of a sparse mean by who is trusted, against {label}.",
+    said = "; ".join(f"{name}, {number(errors[0])} to {number(errors[-1])}"
+                     for name, errors in found.items()
+                     if np.isfinite(errors[0]) and np.isfinite(errors[-1]))
+    return Chart(spec, f"Squared error of a sparse mean while {label} goes from {values[0]:g} to "
+                       f"{values[-1]:g}: {said}.",
                  {label: list(values), **{name: _plain(np.array(errors))
                                           for name, errors in found.items()}})
 

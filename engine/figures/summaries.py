@@ -127,7 +127,9 @@ def split(view: SummaryView, theme: Theme) -> Chart:
         theme, legend=True, barmode="stack", hovermode="closest", bargap=0.35,
         xaxis=axis(theme, "Share of the squared error (%)", range=[0, 100]),
         yaxis=axis(theme, autorange="reversed", type="category"))}
-    return Chart(spec, "What the squared error of each way is made of.", {
+    said = "; ".join(f"{way.label}, {100 * float(way.parts[0]):.0f} % {PARTS[0]}"  # type: ignore[index]
+                     for way in ways)
+    return Chart(spec, f"What the squared error of each way is made of: {said}.", {
         "way": names, **{part: [_three(100 * float(way.parts[k])) for way in ways]  # type: ignore[index]
                          for k, part in enumerate(PARTS)}})
 
@@ -160,7 +162,10 @@ def spectrum(found: Spectrum, theme: Theme) -> Chart:
         theme, legend=True, hovermode=False,
         xaxis=log_axis(theme, "Coefficient (log scale)", 1, float(len(order))),
         yaxis=log_axis(theme, "Standard deviation (log scale)", least, 1.3 * top, grid=True))}
-    return Chart(spec, "Noise in each coefficient, and how much of it the filter keeps.", {
+    chosen = found.scales[found.chosen]
+    return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(chosen[0]))} in "
+                       f"the first to {number(float(chosen[-1]))} in the last, and how much of "
+                       "each the filter keeps.", {
         "coefficient": order.tolist(), "filter": _plain(found.filter),
         **{f"noise, {kind}": _plain(scales) for kind, scales in found.scales.items()}})
 

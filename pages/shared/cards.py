@@ -48,6 +48,12 @@ class Scene:
         self.epsilons = [budget.epsilon for budget in shown.budgets]
         self.rev = st.session_state.rev
         self.at = self.epsilons.index(now.epsilon)
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        draw(chart, key, height, phone)
 
     def follow_picture(self) -> None:
         """Take over what the visitor did in the picture since the last run."""
@@ -249,8 +255,8 @@ def accuracy(scene: Scene) -> None:
         st.subheader("Accuracy", anchor=False)
         st.markdown(wording.accuracy(facts, typical, float(study.quantile(0.95)[scene.at]),
                                      study.floor))
-        draw(figures.error_dots(study.errors[scene.at], study.floor, facts.value_unit,
-                                  layout.theme()), "dots", 118)
+        scene.draw("Twenty equally likely releases", figures.error_dots(
+            study.errors[scene.at], study.floor, facts.value_unit, layout.theme()), "dots", 118)
         dashed = " Dashed: without protection." if study.floor is not None else ""
         st.markdown(f":small[Each dot: 1 of 20 equally likely releases.{dashed}]")
         planned = wording.planned(facts, scene.shown.feasibility[scene.at],
@@ -268,7 +274,8 @@ def limits(scene: Scene) -> None:
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False)
         st.markdown(wording.what_limits(facts, shares))
-        draw(figures.split_bar(shares, wording.parts(facts), layout.theme()), "split", 44)
+        scene.draw("Parts of the error", figures.split_bar(
+            shares, wording.parts(facts), layout.theme()), "split", 44)
         st.markdown(f":small[{wording.shares_key(facts, shares)}]")
         if facts.kind == "simulated" and scene.source.sizes.n_observations <= _QUICK_READINGS:
             now = settings.current()
@@ -284,7 +291,7 @@ def budgets(scene: Scene) -> None:
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        draw(error_curve.against_budget(
+        scene.draw("Errors at every budget", error_curve.against_budget(
             scene.epsilons, own, scene.where_published(study.quantile(0.1)),
             scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
             layout.theme(), theory=_theory(scene), others=others,
@@ -410,7 +417,9 @@ def numbers(scene: Scene) -> None:
     """The tables behind the charts of this page."""
     shown, study = scene.shown, scene.shown.study
     unit = scene.facts.value_unit or "their unit"
-    st.markdown(f"Curves at {wording.budget_chip(scene.budget)}, in {unit}")
+    error = scene.errors_in_words[scene.at]
+    st.markdown(f"**Curves at {wording.budget_chip(scene.budget)}**, in {unit}. "
+                + (f"Typical error {wording.escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
                "noise range low": shown.noise_low[scene.at],
                "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
@@ -421,7 +430,11 @@ def numbers(scene: Scene) -> None:
     if shown.truth is not None:
         columns["true average"] = shown.truth
     layout.table(pd.DataFrame(columns).round(3), scene.own, 220)
-    st.markdown(f"Errors at every budget, from {study.errors.shape[1]} simulated releases each")
+    every = scene.charts.pop("Errors at every budget")
+    for title, chart in scene.charts.items():
+        layout.in_words(title, chart, scene.own)
+    st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
+                f"each. {wording.escape(every.alt)}")
     table = pd.DataFrame({
         "ε": scene.epsilons, "typical error": scene.typical,
         "1 in 10 below": scene.where_published(study.quantile(0.1)),

@@ -145,7 +145,7 @@ def errors(view: View) -> None:
 
 
 def odds(view: View) -> None:
-    odds_card.card(view.facts, view.shown.spends, view.shown.data.sizes)
+    view.charts |= odds_card.card(view.facts, view.shown.spends, view.shown.data.sizes)
     st.markdown(words.protects(view.facts))
 
 

@@ -107,8 +107,14 @@ def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
     with fold("Numbers behind these pictures", "numbers") as is_open:
         if is_open:
             for title, chart in charts.items():
-                st.markdown(title)
-                table(chart.table, own, 220)
+                in_words(title, chart, own)
+
+
+def in_words(title: str, chart: Chart, own: bool = False) -> None:
+    """A chart for those who do not see it: its title, its sentence and its table."""
+    said = wording.escape(chart.alt).removeprefix(f"{title}: ")
+    st.markdown(f"**{title}.** {said}")
+    table(chart.table, own, 220)
 
 
 def table(columns: Any, own: bool = False, height: int | None = None) -> None:

@@ -33,13 +33,14 @@ def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
     return [pieces.Chip(*wording.group_tag(facts, count, unit), "orange", "person")]
 
 
-def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
-    """The sentence, a hundred dots, and what stands behind them."""
+def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> dict[str, figures.Chart]:
+    """The sentence, a hundred dots, and what stands behind them; the dots by their title."""
     person, held, at = facts.person, spends[0].unit, of(spends)
+    title, dots = f"Odds for one {person}", figures.odds(at.right, person, layout.theme())
     with st.container(border=True):
-        st.subheader(f"Odds for one {person}", anchor=False)
+        st.subheader(title, anchor=False)
         st.markdown(wording.odds_main(at, person, held))
-        _draw(figures.odds(at.right, person, layout.theme()), "odds", 86)
+        _draw(dots, "odds", 86)
         st.markdown(f":small[{wording.odds_key(at)}]")
         if at.group > 1:
             st.markdown(wording.group(risk.of_ledger(spends), at, person, held))
@@ -56,6 +57,7 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
             if is_open:
                 _several(facts, held)
                 _secret_sample(facts, spends, sizes)
+    return {title: dots}
 
 
 def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:

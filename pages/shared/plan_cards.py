@@ -169,7 +169,7 @@ def _steps(view: View, found: Answer) -> None:
                       key=lambda m: float(getattr(m.setting, found.unknown)))
         table = pd.DataFrame([(*plan_words.step(row, found.unknown, view.facts),
                                "◇" if row is found.reached else "") for row in rows],
-                             columns=["with", "typical error", ""])
+                             columns=["with", "typical error", "answer"])
         st.dataframe(table, hide_index=True)
 
 

@@ -102,9 +102,9 @@ def _ending(job: Job) -> None:
         st.error("**Something went wrong on our side.** Nothing was published. Quote this when "
                  f"you report it: {job.key}.", icon=":material/error:")
     elif job.state == "stopped" and not job.parts:
-        st.caption("Stopped before the first result.")
+        st.markdown(":small[Stopped before the first result.]")
     elif job.state == "stopped":
-        st.caption(f"Stopped after {_count(job)}. The numbers are rougher.")
+        st.markdown(f":small[Stopped after {_count(job)}. The numbers are rougher.]")
 
 
 def _text(job: Job, what: str) -> str:

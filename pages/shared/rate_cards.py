@@ -298,7 +298,7 @@ def practice(view: View) -> None:
         if sweep.job.key != key:
             st.warning("These points are of earlier settings. Press *Measure* for the present "
                        "ones.", icon=":material/history:")
-        _measured(sweep)
+        _measured(view, sweep)
 
 
 @dataclass(frozen=True)
@@ -312,7 +312,7 @@ class Sweep:
     unit: str
 
 
-def _measured(sweep: Sweep) -> None:
+def _measured(view: View, sweep: Sweep) -> None:
     def draw(job: Job) -> None:
         points = list(job.parts)
         if not points:
@@ -321,6 +321,7 @@ def _measured(sweep: Sweep) -> None:
         chart = figures.practice(points, found, sweep.weighted, sweep.along, sweep.point,
                                  sweep.unit, layout.theme())
         pieces.chart(chart.spec, chart.alt, "chart_practice", 340, 320)
+        view.charts["Does it hold? Theory over practice"] = chart
         if not job.live:
             written = next(s.written for s in sweep.weighted.rate.symbols if s.name == sweep.along)
             st.markdown(rate_words.verdict(found, written))

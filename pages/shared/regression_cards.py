@@ -252,7 +252,8 @@ def accuracy(view: View) -> None:
                 view.draw("Parts of the error", figures.split(view.shown.risk, layout.theme()),
                           "split", 44)
                 st.markdown(words.largest(view.shown.risk))
-    odds_card.card(view.facts, view.shown.spends, view.network.source(view.source).sizes)
+    view.charts |= odds_card.card(view.facts, view.shown.spends,
+                                  view.network.source(view.source).sizes)
 
 
 def levels(view: View) -> None:

@@ -166,7 +166,7 @@ def _published_instead(choice: Choice) -> None:
 def before(choice: Choice, quoted: Quote | None) -> None:
     """Three statements to tick, a name to type, and the button."""
     with st.container(border=True):
-        st.subheader("Before you publish", anchor=False)
+        st.header("Before you publish", anchor=False)
         problem = st.session_state.pop("release_problem", None)
         if problem is not None:
             st.error(controls.message(problem), icon=":material/block:")
@@ -234,7 +234,7 @@ def _odometer(choice: Choice) -> Odometer | None:
 def book(choice: Choice, quoted: Quote | None) -> None:
     """All releases of these data, and the total with the next one."""
     with st.container(border=True):
-        st.subheader("Ledger", anchor=False)
+        st.header("Ledger", anchor=False)
         found = _odometer(choice)
         if choice.source is None:
             st.markdown("Simulated data have no ledger.")
@@ -271,7 +271,11 @@ def result() -> None:
                  help="Published with this much protection and written in the ledger. It may be "
                       "shared.")
         if one.axis:
-            cards.draw(released.chart(one, layout.theme()), "released", 340, 280)
+            chart = released.chart(one, layout.theme())
+            cards.draw(chart, "released", 340, 280)
+            with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
+                if is_open:
+                    layout.in_words("What is published", chart)
         else:
             st.metric(one.value, wording.number(float(next(iter(one.columns.values()))[0]), 4))
         if one.ranges:

@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import layout, settings, visitors
+    from pages.shared import components, layout, settings, visitors
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -57,6 +57,7 @@ if __name__ == "__main__":
     theme = st.context.theme.type or "light"
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
     visitors.admit()
+    components.frame()
     settings.load(page.url_path)
     with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()

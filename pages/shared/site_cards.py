@@ -370,8 +370,7 @@ def numbers(view: View) -> None:
                     "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
                     "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]})
     for title, chart in view.charts.items():
-        st.markdown(wording.escape(title))
-        _numbers(view, chart.table, height=220)
+        layout.in_words(wording.escape(title), chart, view.own)
 
 
 def formula(view: View) -> None:

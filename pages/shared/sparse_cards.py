@@ -134,7 +134,7 @@ def coefficients(view: View) -> None:
 
 
 def odds(view: View) -> None:
-    odds_card.card(view.facts, view.shown.spends, view.shown.sizes)
+    view.charts |= odds_card.card(view.facts, view.shown.spends, view.shown.sizes)
 
 
 def calculator(view: View) -> None:
@@ -194,7 +194,7 @@ def intervals(view: View) -> None:
             cards.ledger(found.spends, view.shown.budget)
 
 
-def machines() -> None:
+def machines(view: View | None) -> None:
     """Machines that differ: a shared part and parts of their own."""
     source = settings.source(TASK)
     if not isinstance(source, SparseRows) or source.n_servers == 1:
@@ -206,14 +206,17 @@ def machines() -> None:
     found = run.sparse_machines(replace(source, n_own=own), budget, settings.current().seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        cards.draw(figures.machines(found, layout.theme()), "sparse_machines", 320, 340)
+        chart = figures.machines(found, layout.theme())
+        cards.draw(chart, "sparse_machines", 320, 340)
+        if view is not None:
+            view.charts["Errors on every machine"] = chart
     with right:
         st.markdown(words.machines(found))
         st.markdown(":small[Besides those that matter everywhere. Every row is protected with the "
                     "same budget in all three ways.]")
 
 
-def trust() -> None:
+def trust(view: View) -> None:
     """Trusted against untrusted servers, for sparse means of any size."""
     st.header("What trusting the server is worth", anchor=False)
     st.markdown("A mean with few entries that are not zero: 5 of 200, on 2000 machines with 10 000 "
@@ -224,7 +227,8 @@ def trust() -> None:
     found, at, rates = run.sparse_trust(name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        cards.draw(figures.trust(found, values, label, layout.theme()), "sparse_trust", 380, 420)
+        view.draw("Errors by who is trusted", figures.trust(found, values, label, layout.theme()),
+                  "trust", 380, 420)
     with right:
         st.markdown(words.trust(at, rates))
         st.markdown(":small[One bit for a machine cannot tell means apart that are many standard "

@@ -236,7 +236,7 @@ def accuracy(view: View) -> None:
 
 def odds(view: View) -> None:
     if view.chosen.spends:
-        odds_card.card(view.facts, view.chosen.spends, view.source.sizes)
+        view.charts |= odds_card.card(view.facts, view.chosen.spends, view.source.sizes)
 
 
 def components(view: View) -> None:

@@ -113,23 +113,3 @@ def test_a_bad_file_is_explained_and_the_picture_stays(explore, content, words):
     expect(page.get_by_text(words).first).to_be_visible()
     assert page.get_by_text(CARD).first.inner_text() == before
     assert page.problems == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
-def test_nothing_scrolls_sideways(explore, width, scheme):
-    page = explore(viewport={"width": width, "height": 844}, color_scheme=scheme)
-    settled(page)
-    wide = page.evaluate("(() => { const e = document.querySelector('[data-testid=stMain]');"
-                         "return e.scrollWidth - e.clientWidth })()")
-    assert wide <= 0
-
-
-def test_every_chart_has_a_name_and_the_numbers_have_a_table(explore):
-    page = explore()
-    figures = page.locator("[role=figure]")
-    expect(figures).to_have_count(4)
-    for k in range(4):
-        assert len(figures.nth(k).get_attribute("aria-label")) > 30
-    page.get_by_text("Numbers behind this picture").click()
-    expect(page.get_by_test_id("stDataFrame").first).to_be_visible()

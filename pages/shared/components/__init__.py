@@ -7,6 +7,7 @@ move by the server (a link, Back) it belongs to.
 """
 
 from pages.shared.components.chart import chart
+from pages.shared.components.frame import frame
 from pages.shared.components.picture import (
     Look,
     Picked,
@@ -17,5 +18,5 @@ from pages.shared.components.picture import (
 )
 from pages.shared.components.strip import Budgeted, Chip, Pinning, pin_pressed, strip
 
-__all__ = ["Budgeted", "Chip", "Look", "Picked", "Pinning", "Verdict", "chart", "picked", "picture",
-           "picture_payload", "pin_pressed", "strip"]
+__all__ = ["Budgeted", "Chip", "Look", "Picked", "Pinning", "Verdict", "chart", "frame", "picked",
+           "picture", "picture_payload", "pin_pressed", "strip"]

@@ -43,10 +43,26 @@ function wire(S) {
   const hide = event => { if (event.key === 'Escape') S.tip.hidden = true; };
   addEventListener('pc:budget', follow);
   document.addEventListener('keydown', hide);
+  S.box.addEventListener('keydown', event => along(S, event));
+  S.box.addEventListener('focusin', event => stopAt(S, event.target));
   S.stop = () => {
     removeEventListener('pc:budget', follow);
     document.removeEventListener('keydown', hide);
   };
+}
+
+// A toolbar is one stop of the Tab key, so that the controls below are near; arrows move inside it.
+function along(S, event) {
+  const all = [...S.box.querySelectorAll('button')], at = all.indexOf(event.target);
+  const step = {ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1}[event.key];
+  if (at < 0 || step === undefined) return;
+  event.preventDefault();
+  all[(step + all.length) % all.length].focus();
+}
+
+function stopAt(S, chosen) {
+  const all = [...S.box.querySelectorAll('button')];
+  if (all.includes(chosen)) all.forEach(button => { button.tabIndex = button === chosen ? 0 : -1; });
 }
 
 function show(S) {                        // called on every movement of the slider
@@ -117,6 +133,7 @@ function build(S) {
     node('div', 'numbers', explained(S, node('button', '', 'Right guess: ', S.odds), words.odds), S.dot,
       explained(S, node('button', '', 'Typical error: ', S.error), words.error)),
     node('div', 'ways', copy, ...(S.pin ? [S.pin] : []), S.status), S.tip);
+  stopAt(S, S.box.querySelector('button'));
 }
 
 function explained(S, button, tip) {      // a tooltip for pointer, keyboard and touch

@@ -14,7 +14,9 @@ import streamlit as st
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "privacy_curves_strip",
-    html='<div id="strip" role="group" aria-label="What is protected"></div>',
+    # The heading is heard, not seen: it stands above the cards of every page.
+    html='<h2 class="heard">At these settings</h2>'
+         '<div id="strip" role="toolbar" aria-label="What is protected"></div>',
     css=(_HERE / "strip.css").read_text("utf-8"),
     js=(_HERE / "strip.js").read_text("utf-8"),
 )

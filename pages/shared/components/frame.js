@@ -1,0 +1,45 @@
+// Repairs of the framework’s own markup, where a keyboard or a screen reader would not get through:
+// frames that scroll can be reached with Tab, the folded menu is one list, and motion can be declined.
+
+const REST = 200;                         // ms from a change until the page is looked through
+
+export default function ({parentElement: root}) {
+  if (root.__frame) return;
+  let timer = null;
+  const soon = () => { timer ??= setTimeout(() => { timer = null; repair(); }, REST); };
+  const changes = new MutationObserver(soon);
+  changes.observe(document.body, {childList: true, subtree: true});
+  addEventListener('resize', soon);
+  root.__frame = true;
+  window.__calm ||= calm();
+  repair();
+  return () => {
+    if (root.isConnected) return;
+    clearTimeout(timer);
+    changes.disconnect();
+    removeEventListener('resize', soon);
+    root.__frame = false;
+  };
+}
+
+// Folds grow by a script, which no style sheet stops: it is over at once for who asked for less motion.
+function calm() {
+  const {animate} = Element.prototype, less = matchMedia('(prefers-reduced-motion: reduce)');
+  Element.prototype.animate = function (...how) {
+    const made = animate.apply(this, how);
+    if (less.matches) made.finish();
+    return made;
+  };
+  return true;
+}
+
+function repair() {
+  for (const frame of document.querySelectorAll('main pre, main .katex-display')) {
+    if (frame.scrollWidth > frame.clientWidth || frame.scrollHeight > frame.clientHeight) frame.tabIndex = 0;
+    else frame.removeAttribute('tabindex');
+  }
+  for (const section of document.querySelectorAll('[data-testid=stSidebarNavItems] > div')) {
+    section.setAttribute('role', 'listitem');
+    section.querySelectorAll(':scope > li').forEach(link => link.setAttribute('role', 'presentation'));
+  }
+}

@@ -1,0 +1,249 @@
+"""What an automatic checker finds on every page, what a keyboard reaches, what fits a window."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from pages.shared.shell import PAGES
+from tests import files
+
+PATHS = ["/" + script.removesuffix(".py") for _, script, _ in PAGES]
+DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
+
+# Findings that are not ours to mend, each at its own level only.
+KNOWN = {
+    ("presentation-role-conflict", "minor"): "the framework’s uploader hides a field that has focus",
+    ("region", "moderate"): "what the framework and the chart library hang beside the page: tips, "
+                            "menus and notices",
+}
+
+FOCUS = """() => {
+  let e = document.activeElement;
+  while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+  const ringed = n => { const c = n && getComputedStyle(n);
+    return !!c && ((c.outlineStyle !== 'none' && parseFloat(c.outlineWidth) > 1) || c.boxShadow !== 'none') };
+  const box = e.getBoundingClientRect(), field = e.closest('[data-testid=stNumberInputContainer], [data-baseweb]');
+  return {id: e.id, tag: e.tagName, name: (e.getAttribute('aria-label') || e.innerText || '').trim(),
+          test: e.dataset.testid || '', onScreen: box.right > 0 && box.left < innerWidth,
+          strip: !!e.closest('#strip'), isField: ['INPUT', 'TEXTAREA'].includes(e.tagName) && !e.getRootNode().host,
+          ring: ringed(e) || ringed(e.nextElementSibling) || ringed(field)} }"""
+
+# Words that end outside the window or are cut off, in the page and inside its components.
+LOST = """() => {
+  const main = document.querySelector('[data-testid=stMain]'), found = [];
+  const above = e => e.parentElement || e.getRootNode().host;
+  const framed = e => { for (; e && e !== main; e = above(e)) {
+    if (/auto|scroll/.test(getComputedStyle(e).overflowX)) return true } return false };
+  const look = root => { for (const e of root.querySelectorAll('*')) {
+    if (e.shadowRoot) look(e.shadowRoot);
+    const box = e.getBoundingClientRect(), style = getComputedStyle(e), words = e.textContent.trim();
+    if (![...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim())) continue;
+    if (box.width < 2 || style.visibility === 'hidden' || framed(e)) continue;
+    const svg = e.closest('svg')?.getBoundingClientRect();
+    const isCut = svg ? box.left < svg.left - 2 || box.right > svg.right + 2
+      : /hidden|clip/.test(style.overflowX) && e.scrollWidth > e.clientWidth + 1;
+    if (isCut || box.right > main.clientWidth + 1 || box.left < -1) found.push(words.slice(0, 60));
+  } };
+  look(main);
+  return found }"""
+SIDEWAYS = """() => { const main = document.querySelector('[data-testid=stMain]');
+  return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth) }"""
+
+
+@pytest.fixture(scope="module")
+def window(browser, server):
+    """One window for all pages: a fresh one costs more than a page."""
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+
+    def visit(path, scheme="light", size=DESKTOP):
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme)
+        page.goto(server.url + path)
+        settle(page)
+        return page
+
+    yield visit
+    context.close()
+
+
+def settle(page):
+    """Wait until the script has run to its end and every chart is drawn."""
+    ready = page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
+    ready.wait_for(timeout=60_000)
+    page.locator("[data-testid=stMain] h1").first.wait_for()
+    page.wait_for_timeout(250)  # a change of the window or of the theme is noticed
+    ready.wait_for(timeout=60_000)
+    expect(page.locator("[data-chart]:not(:has(.main-svg))")).to_have_count(0)
+
+
+def findings(page):
+    """What the checker holds against the page, less what is known of the framework."""
+    found = Axe().run(page).response["violations"]
+    return [f"{one['impact']} {one['id']}: {[node['target'] for node in one['nodes']][:5]}"
+            for one in found if (one["id"], one["impact"]) not in KNOWN]
+
+
+def darken(page):
+    light = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+    before = page.evaluate(light)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"before => {light} !== before", arg=before)
+    settle(page)
+
+
+def fits(page, size):
+    """Whether nothing scrolls sideways and no words are lost, once the charts have followed."""
+    page.set_viewport_size(size)
+    settle(page)
+    page.wait_for_function(f"() => ({SIDEWAYS})() <= 0 && ({LOST})().length === 0", timeout=10_000)
+
+
+def stops(page, until, most=60):
+    """What the Tab key stops at, up to the first stop for which `until` holds."""
+    found = []
+    while len(found) < most:
+        page.keyboard.press("Tab")
+        found.append(page.evaluate(FOCUS))
+        if until(found[-1]):
+            return found
+    pytest.fail(f"not reached in {most} stops: {[stop['name'][:20] for stop in found]}")
+
+
+def open_folds(page):
+    closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
+    for _ in range(40):
+        if not closed.count():
+            page.wait_for_timeout(500)  # frames that scroll become stops
+            return
+        closed.first.click()
+        settle(page)
+    pytest.fail("more than forty folds")
+
+
+# -- every page -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_has_no_finding_in_either_theme_and_loses_nothing_when_zoomed(window, path):
+    page = window(path)
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert page.locator("h1").count() == page.locator("main").count() == 1
+    assert findings(page) == []
+    darken(page)
+    assert findings(page) == []
+    fits(page, ZOOMED)
+    fits(page, PHONE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", PATHS)
+def test_a_phone_shows_every_page_with_all_folds_open_without_a_finding(window, path):
+    page = window(path, "dark", PHONE)
+    assert findings(page) == []
+    open_folds(page)
+    assert findings(page) == []
+    page.wait_for_function(f"() => ({SIDEWAYS})() <= 0")
+    page.emulate_media(color_scheme="light")
+    settle(page)
+    assert findings(page) == []
+
+
+# -- the keyboard ---------------------------------------------------------------------------------
+
+
+def test_a_keyboard_moves_the_slider_the_view_and_a_fold_and_goes_round_the_page(window):
+    page = window("/")
+    way = stops(page, lambda stop: stop["id"] == "e")
+    assert way[0]["name"] == "Skip to main content"
+    assert sum(stop["strip"] for stop in way) == 1  # the strip is one stop, the slider the next
+    assert way[-2]["strip"] and way[-3]["test"] == "stMain"
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#value")).to_have_text("ε = 1.2")
+    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^epsilon 1.2, typical"))
+    way += stops(page, lambda stop: stop["tag"] == "INPUT" and stop["id"] != "e")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#sentence")).to_contain_text("where another release might fall")
+    way += stops(page, lambda stop: stop["name"].endswith("for a careful attacker"))
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("5 false alarms in 100").first).to_be_visible()
+    way += stops(page, lambda stop: stop["name"].endswith("Formula and source"), 90)
+    way += stops(page, lambda stop: stop["name"] == "Skip to main content", 10)  # no trap
+    unseen = [stop for stop in way if stop["tag"] != "BODY"
+              and not (stop["onScreen"] and (stop["ring"] or stop["isField"]))]
+    assert unseen == []
+
+
+def test_a_keyboard_follows_the_menu_and_the_arrows_move_along_the_strip(window):
+    page = window("/rates")
+    stops(page, lambda stop: stop["name"] == "Compare")
+    page.keyboard.press("Enter")
+    sites = page.get_by_role("menuitem", name="Sites")
+    expect(sites).to_be_focused()
+    assert findings(page) == []  # with the menu open
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text(re.compile("each site"))
+    settle(page)
+    page.locator("#strip button").first.focus()
+    page.keyboard.press("End")
+    assert page.evaluate(FOCUS)["strip"]
+    expect(page.locator("#strip button").first).to_have_attribute("tabindex", "-1")
+    page.keyboard.press("Home")
+    expect(page.locator("#tip")).to_be_visible()
+    assert findings(page) == []  # with a tooltip open
+
+
+def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
+    page = window("/plan", size=PHONE)
+    way = stops(page, lambda stop: stop["test"] == "stMain")
+    assert all(stop["onScreen"] for stop in way)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(page.get_by_role("link", name="Rates")).to_be_visible()
+    page.wait_for_timeout(500)  # sections of the list are told apart
+    assert findings(page) == []
+
+
+def test_nothing_moves_for_who_asked_for_less_motion(window):
+    page = window("/")
+    page.get_by_text("Why, and for a careful attacker").click()
+    moving = page.evaluate("""document.getAnimations().map(a => [a.effect.target.outerHTML.slice(0, 80),
+        a.effect.getComputedTiming().duration]).filter(([, duration]) => duration > 1)""")
+    assert moving == []
+
+
+# -- states ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, scheme, size):
+    page = window("/?s=epsilon-0.05~nonsense-1", scheme, size)
+    expect(page.get_by_text("The link asked for something")).to_be_visible()
+    expect(page.locator("#refused")).to_be_visible()
+    assert findings(page) == []
+    page.get_by_role("button", name="Use my curves").click()
+    settle(page)
+    upload = page.locator("input[type=file]")
+    upload.set_input_files(files=[{"name": "bad.csv", "mimeType": "text/csv",
+                                   "buffer": b"\x89PNG\r\n\x00\x00\x00"}])
+    expect(page.get_by_text("not a text table").first).to_be_visible()
+    assert findings(page) == []
+    upload.set_input_files(files=[{"name": "growth.csv", "mimeType": "text/csv",
+                                   "buffer": files.csv(files.growth_frame(60, 8))}])
+    expect(page.get_by_text("60 curves")).to_be_visible()
+    assert findings(page) == []
+    seed = 10 + 2 * (scheme == "dark") + (size == PHONE)  # a sweep that nobody has run yet
+    page = window(f"/sweeps?s=seed-{seed}", scheme, size)
+    page.get_by_role("button", name="Run", exact=False).first.click()
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_be_visible()
+    page.wait_for_timeout(400)  # frames that scroll become stops
+    assert findings(page) == []
+    expect(stop).to_have_count(0, timeout=120_000)  # the work is done, its numbers are there
+    settle(page)
+    assert findings(page) == []
+    page.wait_for_function(f"() => ({SIDEWAYS})() <= 0")

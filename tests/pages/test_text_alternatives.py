@@ -1,0 +1,47 @@
+"""Every chart of every page is a sentence with a number as well, and a table among the numbers."""
+
+import json
+import re
+
+import pytest
+
+from engine import wording
+from pages.shared.shell import PAGES
+from tests.pages.test_explore import open_page
+
+
+@pytest.fixture(scope="module")
+def visit():
+    """One visitor who goes from page to page and has the fold of numbers open everywhere."""
+    at = open_page()
+
+    def go(script):
+        at.switch_page(f"../{script}").run()  # the fold of the page before is forgotten
+        at.session_state["fold_numbers"] = True
+        at.run()
+        assert not at.exception
+        return at
+    return go
+
+
+def sentences(at):
+    """What stands in place of each chart on screen for those who do not see it."""
+    messages = [json.loads(element.proto.mixed.json or element.proto.json)
+                for element in at.get("bidi_component")]
+    return [message["alt"] for message in messages if "alt" in message]
+
+
+@pytest.mark.parametrize("script", [script for _, script, _ in PAGES])
+def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(visit, script):
+    at = visit(script)
+    said = sentences(at)
+    assert said or script != PAGES[0][1]
+    if not said:
+        return
+    fold = next(fold for fold in at.expander if fold.label.startswith("Numbers behind"))
+    told = " ".join(element.value for element in fold.markdown)
+    assert len(fold.dataframe) >= len(said)
+    assert all(len(frame.value) for frame in fold.dataframe)
+    for alt in said:
+        assert re.search(r"\d.*\.$", alt), alt
+        assert wording.escape(alt).split(": ")[-1] in told, alt  # its title may stand apart
