@@ -16,10 +16,10 @@ from engine import (
 )
 from engine.errors import InputError
 from engine.pinned import Pinned
-from engine.planner import Setting
+from engine.planner import Setting, usual_target
 from engine.tasks import SPARSE_REGRESSION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.types import Budget
-from pages.shared import pins, plan_cards, run, settings
+from pages.shared import pins, run, settings
 from pages.shared.pins import Pin
 from pages.shared.settings import Settings
 
@@ -68,7 +68,7 @@ def _largest(names: Any, shares: Any) -> str:
 def _plan(now: Settings) -> dict[str, Any]:
     """The answer that Plan found: its ε and sizes, as an average curve."""
     setting = Setting.of(now.source, now.mechanism, now.epsilon, now.delta)
-    target = plan_cards.usual_target(now.source.facts) if now.target is None else now.target
+    target = usual_target(now.source.facts) if now.target is None else now.target
     found = run.planned(setting, now.unknown, target, now.seed, lambda done: None)
     if found.protection is None:
         raise InputError("This plan has no answer, so there is nothing to compare.",

@@ -17,6 +17,7 @@ from hypothesis import strategies as some
 from engine import papers
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
+from engine.preview import EPSILON_STEPS
 from engine.rate_presets import PRESETS as RATE_PRESETS
 from engine.rates import rates
 from engine.regression_view import NETWORKS, Group, Network
@@ -153,6 +154,11 @@ FIELDS = {
     | some.lists(_GROUP, min_size=1, max_size=3).map(lambda groups: Network(tuple(groups))),
     "sweep": _SWEEP, "again": _EPSILON, "group": some.integers(1, settings.MOST_OF_ONE),
     "population": some.none() | some.integers(2, 10_000),
+    "methods": some.lists(some.sampled_from(sorted(settings.METHODS)), min_size=1, max_size=4,
+                          unique=True).map(tuple),
+    "budgets": some.sets(some.sampled_from(EPSILON_STEPS), min_size=1,
+                         max_size=settings.MOST_BUDGETS).map(lambda steps: tuple(sorted(steps))),
+    **{name: some.none() | some.floats(-1e6, 1e6) for name in settings.SHAPE_NUMBERS},
     **{name: some.sampled_from(list(settings._choices(name)))
        for name in (*settings._CHOICES, *settings._FOUND)}}
 
