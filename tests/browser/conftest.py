@@ -62,14 +62,14 @@ def browser(chromium: str) -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all tests that do not mind what was asked of it before."""
-    with _running(tmp_path_factory.mktemp("server") / "log") as server:
+    with running(tmp_path_factory.mktemp("server") / "log") as server:
         yield server
 
 
 @pytest.fixture
 def fresh_server(tmp_path: Path) -> Iterator[Server]:
     """A server that nobody has visited."""
-    with _running(tmp_path / "log") as server:
+    with running(tmp_path / "log") as server:
         yield server
 
 
@@ -115,9 +115,10 @@ def _record(page: Page) -> None:
 
 
 @contextmanager
-def _running(log: Path) -> Iterator[Server]:
+def running(log: Path, script: str = "app.py") -> Iterator[Server]:
+    """A server of its own; what it says goes into `log`."""
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.headless", "true",
                "--server.address", "127.0.0.1", "--server.port", str(port),
                "--server.fileWatcherType", "none"]
     with log.open("wb") as out:

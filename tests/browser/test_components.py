@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-ROOT = Path(__file__).parents[2]
+from tests.browser.conftest import running
+
 PHONE = {"width": 390, "height": 844}
 SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
   const from = performance.now();
@@ -26,34 +21,9 @@ SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the page of `tests/browser/harness`, with the theme of the dashboard."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
     log = tmp_path_factory.mktemp("harness") / "log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "tests/browser/harness/app.py",
-             "--server.headless", "true", "--server.address", "127.0.0.1", "--server.port",
-             str(port), "--server.fileWatcherType", "none"],
-            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-    try:
-        _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-        yield f"http://127.0.0.1:{port}/"
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
-
-
-def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=2) as answer:
-                if answer.read() == b"ok":
-                    return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"the page did not start:\n{log.read_text(errors='replace')}")
+    with running(log, "tests/browser/harness/app.py") as server:
+        yield f"{server.url}/"
 
 
 @pytest.fixture
