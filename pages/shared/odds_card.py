@@ -5,7 +5,9 @@ All pages that show odds show this card, from the ledger of what is on screen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import streamlit as st
 
@@ -33,18 +35,31 @@ def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
     return [pieces.Chip(*wording.group_tag(facts, count, unit), "orange", "person")]
 
 
-def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
-    """The sentence, a hundred dots, and what stands behind them."""
+class Slider(Protocol):
+    """A slider whose every step has odds; what is said of them is made once."""
+
+    rev: int
+
+    @property
+    def shown(self) -> Any: ...
+    @property
+    def odds(self) -> Sequence[risk.Odds]: ...
+    def made_once(self, what: str, make: Callable[[], Any]) -> Any: ...
+
+
+def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
+         slider: Slider | None = None) -> None:
+    """The sentence, a hundred dots, and what stands behind them; follows the slider, if any."""
     person, held, at = facts.person, spends[0].unit, of(spends)
     with st.container(border=True):
         st.subheader(f"Odds for one {person}", anchor=False)
-        st.markdown(wording.odds_main(at, person, held))
-        _draw(figures.odds(at.right, person, layout.theme()), "odds", 86)
-        st.markdown(f":small[{wording.odds_key(at)}]")
-        if at.group > 1:
-            st.markdown(wording.group(risk.of_ledger(spends), at, person, held))
-        if at.budget.epsilon >= WEAK_FROM:
-            st.warning(wording.weak(at, person), icon=":material/warning:")
+        if slider is None:
+            said = _Step(facts, spends, at)
+            pieces.said([said.above], "said_odds")
+            _draw(said.dots, "odds", 86)
+            pieces.said([said.below], "said_odds_key")
+        else:
+            _follow(facts, slider)
         with layout.fold("Why, and for a careful attacker", "why") as is_open:
             if is_open:
                 _careful_attacker(facts, spends, held)
@@ -56,6 +71,34 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> None:
             if is_open:
                 _several(facts, held)
                 _secret_sample(facts, spends, sizes)
+
+
+class _Step:
+    """What stands on the card at one budget."""
+
+    def __init__(self, facts: PublicFacts, spends: Sequence[Spend], at: risk.Odds) -> None:
+        person, held = facts.person, spends[0].unit
+        self.above = [pieces.Said(wording.odds_main(at, person, held))]
+        self.dots = figures.odds(at.right, person, layout.theme())
+        self.below = [pieces.Said(wording.odds_key(at), "small")]
+        if at.group > 1:
+            self.below.append(pieces.Said(wording.group(risk.of_ledger(spends), at, person, held)))
+        if at.budget.epsilon >= WEAK_FROM:
+            self.below.append(pieces.Said(wording.weak(at, person), "warning"))
+
+
+def _follow(facts: PublicFacts, slider: Slider) -> None:
+    """The same for every step of a slider."""
+    def make() -> tuple[Any, ...]:
+        steps = [_Step(facts, spends, at) for spends, at in
+                 zip(slider.shown.spends, slider.odds, strict=True)]
+        return ([s.above for s in steps], [s.below for s in steps],
+                [json.dumps(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
+
+    above, below, specs, alts = slider.made_once("odds card", make)
+    pieces.said(above, "said_odds", slider.rev)
+    pieces.chart_by_step(specs, alts, "chart_odds", 86, slider.rev)
+    pieces.said(below, "said_odds_key", slider.rev)
 
 
 def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
 from itertools import count
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
@@ -71,6 +72,7 @@ class Store:
 
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
+_BESIDE: WeakKeyDictionary[preview.Preview, dict[Any, Any]] = WeakKeyDictionary()
 _SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
 
 
@@ -91,6 +93,11 @@ def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
         steps = store.get(digest((key, own)), partial(
             preview.with_own_budget, steps, source, mechanism, seed, own))
     return steps
+
+
+def beside(shown: preview.Preview) -> dict[Any, Any]:
+    """What pages made of a picture, so that they need not make it again; forgotten with it."""
+    return _BESIDE.setdefault(shown, {})
 
 
 def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:

@@ -201,7 +201,8 @@ def picture(
     mounted and when `rev` changes (a link was opened, Back was pressed); give the strip the same
     `rev`. `new_noise` offers a button that asks for fresh draws.
     """
-    data = dict(payload, rev=rev, new_noise=new_noise, **_moved(key, rev, start, view, shown))
+    data = {"curves": payload, "now": {"rev": rev, "new_noise": new_noise,
+                                       **_moved(key, rev, start, view, shown)}}
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
     chosen = read_report(result.get("picked"), start, view, shown, rev, len(payload["epsilons"]))
     return Picked(*chosen, new_noise=bool(result.get("new_noise")))
