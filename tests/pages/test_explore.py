@@ -16,6 +16,7 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.tables import read_table
 from pages.shared import settings
 from tests import files
+from tests.pages.reading import components, warnings, words
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK)
@@ -31,10 +32,6 @@ def open_page(token="", **state):
     at.run()
     assert not at.exception
     return at
-
-
-def words(at):
-    return " ".join(element.value for element in at.markdown)
 
 
 def test_the_front_page_is_drawn_on_arrival_without_a_click():
@@ -169,7 +166,7 @@ def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
 
 def test_weak_protection_is_said_in_words():
     at = open_page("epsilon-8")
-    assert any("weak protection for one child" in warning.value for warning in at.warning)
+    assert any("weak protection for one child" in text for text in warnings(at))
     assert not any("weak protection" in warning.value for warning in open_page().warning)
 
 

@@ -34,7 +34,7 @@ function draw(root, box) {
   if (last && window.__budgetRev !== rev) return;    // the strip or the picture is about to move
   const at = last ? Math.min(window.__budget, last) : 0;
   box.setAttribute('aria-label', alts[at]);
-  box.style.visibility = figures[at] ? '' : 'hidden';
+  box.style.display = figures[at] ? '' : 'none';
   if (!figures[at]) return;
   const figure = JSON.parse(figures[at]), layout = themed(figure.layout || {}, root);
   load().then(plotly => box.isConnected && plotly.react(box, figure.data, layout, QUIET))
@@ -84,7 +84,7 @@ function onRelease(box, down, setTriggerValue) {
 
 function watch(box) {
   const size = new ResizeObserver(() => {
-    if (box.isConnected && box._fullLayout) window.Plotly?.Plots.resize(box);
+    if (box.isConnected && box.offsetHeight && box._fullLayout) window.Plotly?.Plots.resize(box);
   });
   size.observe(box);
   return size;

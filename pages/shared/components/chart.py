@@ -36,7 +36,7 @@ def chart_by_step(figures: Sequence[str], alts: Sequence[str], key: str, height:
                   ) -> None:
     """One figure for every step of the slider, as JSON, which the browser follows.
 
-    All are sent once; an empty one leaves its space blank. `rev` is that of the strip.
+    All are sent once; an empty one is left out. `rev` is that of the strip.
     """
     _component(height, height)(
         key=key, data={"figures": list(figures), "alts": list(alts), "picks": False, "rev": rev},
