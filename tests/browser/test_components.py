@@ -155,6 +155,72 @@ def test_each_view_draws_what_it_says(show):
     expect(server_says(page)).to_contain_text("view one")
 
 
+def test_releases_play_one_after_another_until_something_is_touched(show):
+    page = show(reduced_motion="no-preference")
+    current, title = page.locator("#main .release.current"), page.locator("#main title")
+    expect(page.get_by_role("button", name="Play one by one")).to_be_visible()
+    expect(current).to_have_count(0)
+    page.locator("#play").focus()
+    page.keyboard.press("Enter")
+    expect(title).to_contain_text("Release 1 of 20 stands out.")
+    expect(current).to_have_count(1)
+    expect(title).to_contain_text("Release 3 of 20 stands out.")
+    assert page.locator("#difference .release.current").count() == 1
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Play one by one")
+    expect(page.locator("#main .playing")).to_have_count(0)
+    page.locator("#play").click()
+    expect(page.locator("#play")).to_have_text("Stop")
+    slider(page).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#play")).to_have_text("Play one by one")
+    expect(title).not_to_contain_text("stands out")
+    page.locator("#views").get_by_text("Ranges").click()
+    expect(page.locator("#play")).to_be_hidden()
+    page.locator("#views").get_by_text("One release").click()
+    before = page.locator("#main g[clip-path] .single").get_attribute("d")
+    page.locator("#play").click()
+    expect(page.locator("#main g[clip-path] .single")).not_to_have_attribute("d", before)
+    page.mouse.click(300, 30)
+    expect(page.locator("#play")).to_have_text("Play one by one")
+    assert page.problems == []
+
+
+def test_where_motion_is_unwanted_every_press_shows_the_next_release(show):
+    page = show()
+    button = page.get_by_role("button", name="Show one by one")
+    for k in (1, 2):
+        button.press("Enter")
+        expect(page.locator("#status")).to_have_text(f"Release {k} of 20")
+    page.wait_for_timeout(900)
+    expect(page.locator("#main title")).to_contain_text("Release 2 of 20 stands out.")
+    for _ in range(19):
+        button.press("Space")
+    expect(page.locator("#status")).to_have_text("All releases")
+    expect(page.locator("#main .playing")).to_have_count(0)
+
+
+def test_sentences_and_small_charts_follow_the_slider_without_the_server(show):
+    page = show()
+    said = page.locator("#said")
+    expect(said).to_have_text("Right 63 times in 100<b>")
+    expect(said.locator("strong")).to_have_text("63 times")
+    dots = page.locator("[data-chart]").first
+    expect(dots).to_have_attribute("aria-label", "A dot at 13")
+    drag(page, 1.0)
+    expect(said).to_contain_text("Right 73 times")
+    expect(said.locator(".warning")).to_have_text("Weak")
+    expect(dots).to_have_attribute("aria-label", "A dot at 23")
+    drag(page, 0.0)
+    expect(said).to_have_text("Right 50 times in 100<b>")
+    expect(dots).to_be_hidden()
+    expect(server_says(page)).to_contain_text("runs 1")
+    page.mouse.up()
+    expect(server_says(page)).to_contain_text("server budget 0")
+    page.get_by_role("button", name="Move to the first budget").click()
+    assert page.problems == []
+
+
 def test_one_release_comes_with_its_band_and_what_the_band_does_not_count(show):
     page = show()
     page.locator("#views").get_by_text("One release").click()

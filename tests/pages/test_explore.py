@@ -1,13 +1,14 @@
 """Explore through the framework's own tester: it draws, reacts, refuses kindly and links."""
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import wording
+from engine import risk, wording
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.preview import EPSILON_STEPS, other_methods, preview
@@ -119,6 +120,33 @@ def test_other_methods_are_compared_in_a_sentence_with_the_engines_ratio():
         label: float(errors[two]) for label, (_, errors) in others.items()})
     assert sentence.startswith("Beside this method, at the same ε: noisy gradient descent errs **")
     assert sentence in words(at)
+
+
+def test_what_follows_the_slider_is_sent_once_for_all_steps_and_below_600_kilobytes():
+    at = open_page()
+    sent = {key: components(at, key) for key in ("picture", "said_", "chart_")}
+    curves, cards = sent["picture"][0]["curves"], sent["said_"]
+    assert len(cards) == 6 and all(len(card["steps"]) == len(EPSILON_STEPS) for card in cards)
+    assert sum(len(json.dumps(part)) for part in sent.values()) < 600_000
+    at.session_state["picture"] = {"picked": {"budget": 20, "rev": at.session_state.rev}}
+    at.run()
+    assert at.session_state.settings.epsilon == EPSILON_STEPS[20]
+    assert components(at, "said_") == cards
+    assert components(at, "picture")[0]["curves"] == curves
+    by_step = [chart for chart in sent["chart_"] if len(chart["figures"]) > 1]
+    assert len(by_step) == 3
+    assert [c for c in components(at, "chart_") if len(c["figures"]) > 1] == by_step
+
+
+def test_cards_say_at_every_step_what_the_engine_found_there():
+    at, usual = open_page(), settings.Settings()
+    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    for k in (6, 23):
+        odds = wording.odds_main(risk.of_ledger(shown.spends[k]), "child")
+        close = wording.accuracy(usual.source.facts, float(shown.study.typical[k]),
+                                 float(shown.study.quantile(0.95)[k]), shown.study.floor)
+        said = [text for card in components(at, "said_") for _, text in card["steps"][k]]
+        assert odds in said and close in said
 
 
 def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
