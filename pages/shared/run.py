@@ -2,48 +2,56 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, MutableMapping, Sequence
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
 
-from engine import (
-    coefficient_view,
-    feasible_smoothness,
-    planner,
-    preview,
-    published,
-    regression_view,
-    release,
-    reuse,
-    sites,
-    sparse_interval_view,
-    sparse_mean_view,
-    sparse_view,
-    summary_view,
-    wavelet_slopes,
-)
-from engine import holdout as protocol
+from engine import preview
 from engine.data_content import content_of
 from engine.identity import digest
 from engine.mechanisms import Mechanism
-from engine.mechanisms.iclp import Iclp
-from engine.mechanisms.sparse_inference import SparseInference
-from engine.mechanisms.sparse_regression import SparseRegression
-from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources import Source
-from engine.sources.regression_points import RegressionPoints
-from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
-from pages.shared.settings import TASK, Settings, steps_of
+from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
-REUSED = reuse.SOURCE  # whose average is published twice
+if TYPE_CHECKING:
+    from engine import (
+        coefficient_view,
+        feasible_smoothness,
+        planner,
+        regression_view,
+        release,
+        reuse,
+        sites,
+        sparse_interval_view,
+        sparse_view,
+        summary_view,
+    )
+    from engine import holdout as protocol
+    from engine.mechanisms.iclp import Iclp
+    from engine.mechanisms.sparse_inference import SparseInference
+    from engine.mechanisms.sparse_regression import SparseRegression
+    from engine.mechanisms.wavelet_global import WaveletGlobal
+    from engine.sources.regression_points import RegressionPoints
+    from engine.sources.sparse_rows import SparseRows
+
+
+class _Later:
+    """Parts of the engine by name, each imported when a page first needs it: no page needs all."""
+
+    def __getattr__(self, name: str) -> Any:
+        return importlib.import_module(f"engine.{name}")
+
+
+later = _Later()
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 4
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
@@ -103,7 +111,7 @@ def beside(shown: preview.Preview) -> dict[Any, Any]:
 def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
     """What publishing would cost, from public facts alone."""
     key = digest(("quote", source, mechanism, budget))
-    return _store(source).get(key, lambda: published.quote(source, mechanism, budget))
+    return _store(source).get(key, lambda: later.published.quote(source, mechanism, budget))
 
 
 def content(source: Source) -> bytes:
@@ -132,14 +140,14 @@ def coefficients(source: Source, mechanism: Mechanism, budget: Budget, seed: int
     """Coefficient functions with their possible releases at one budget."""
     key = digest(("coefficients", source, mechanism, budget, seed))
     return _store(source).get(
-        key, lambda: coefficient_view.coefficient_view(source, mechanism, budget, seed))
+        key, lambda: later.coefficient_view.coefficient_view(source, mechanism, budget, seed))
 
 
 def coefficient_errors(source: Source, mechanism: Mechanism, delta: float, seed: int) -> Any:
     """Typical errors of coefficient functions at a few budgets: (budgets, functions)."""
     key = digest(("coefficient errors", source, mechanism, delta, seed))
     return _store(source).get(
-        key, lambda: coefficient_view.errors_over_budgets(source, mechanism, delta, seed))
+        key, lambda: later.coefficient_view.errors_over_budgets(source, mechanism, delta, seed))
 
 
 def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, seed: int
@@ -147,7 +155,7 @@ def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, see
     """A whole function in every way that serves the task."""
     key = digest(("summary", task, source, mechanism, budget, seed))
     return _store(source).get(
-        key, lambda: summary_view.summary_view(source, mechanism, task, budget, seed))
+        key, lambda: later.summary_view.summary_view(source, mechanism, task, budget, seed))
 
 
 def sparse(source: Source, mechanism: SparseRegression, budget: Budget, seed: int
@@ -155,7 +163,7 @@ def sparse(source: Source, mechanism: SparseRegression, budget: Budget, seed: in
     """Few coefficients among many, from rows on several machines."""
     key = digest(("sparse", source, mechanism, budget, seed))
     return _store(source).get(
-        key, lambda: sparse_view.sparse_view(source, mechanism, budget, seed))
+        key, lambda: later.sparse_view.sparse_view(source, mechanism, budget, seed))
 
 
 def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed: int
@@ -163,7 +171,7 @@ def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed
     """Their errors at several budgets."""
     key = digest(("sparse lines", source, mechanism, delta, seed))
     return _store(source).get(
-        key, lambda: sparse_view.over_budgets(source, mechanism, delta, seed))
+        key, lambda: later.sparse_view.over_budgets(source, mechanism, delta, seed))
 
 
 def sparse_intervals(source: Source, mechanism: SparseInference, budget: Budget, seed: int
@@ -171,7 +179,7 @@ def sparse_intervals(source: Source, mechanism: SparseInference, budget: Budget,
     """One release with its limits."""
     key = digest(("sparse intervals", source, mechanism, budget, seed))
     return _store(source).get(
-        key, lambda: sparse_interval_view.interval_view(source, mechanism, budget, seed))
+        key, lambda: later.sparse_interval_view.interval_view(source, mechanism, budget, seed))
 
 
 def sparse_coverage(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int
@@ -179,29 +187,29 @@ def sparse_coverage(source: SparseRows, mechanism: SparseInference, budget: Budg
     """How often such limits hold."""
     key = digest(("sparse coverage", source, mechanism, budget, seed))
     return _SHARED.get(
-        key, lambda: sparse_interval_view.coverage_study(source, mechanism, budget, seed))
+        key, lambda: later.sparse_interval_view.coverage_study(source, mechanism, budget, seed))
 
 
 def sparse_machines(source: SparseRows, budget: Budget, seed: int
                     ) -> sparse_interval_view.Machines:
     """Machines that differ, fitted in three ways."""
     key = digest(("sparse machines", source, budget, seed))
-    return _SHARED.get(key, lambda: sparse_interval_view.machines(source, budget, seed))
+    return _SHARED.get(key, lambda: later.sparse_interval_view.machines(source, budget, seed))
 
 
 def sparse_trust(name: str, values: tuple[float, ...]) -> tuple[Any, Any, Any]:
     """Errors of sparse means along one size, those at usual sizes, and the rates there."""
-    usual = sparse_mean_view.Setting()
+    usual = later.sparse_mean_view.Setting()
     return _SHARED.get(digest(("trust", name, values)), lambda: (
-        sparse_mean_view.along(usual, name, values, 5), sparse_mean_view.simulated(usual, 5),
-        sparse_mean_view.rates_of(usual)))
+        later.sparse_mean_view.along(usual, name, values, 5),
+        later.sparse_mean_view.simulated(usual, 5), later.sparse_mean_view.rates_of(usual)))
 
 
 def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smoothness.GridSweep:
     """The sensitivity of n records on finer and finer grids."""
     key = digest(("by grid", mechanism, n, dimension))
     return _SHARED.get(
-        key, lambda: feasible_smoothness.sensitivity_by_grid(mechanism, n, dimension))
+        key, lambda: later.feasible_smoothness.sensitivity_by_grid(mechanism, n, dimension))
 
 
 def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int
@@ -209,16 +217,16 @@ def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, see
     """What each further covariate costs."""
     key = digest(("cost of covariates", source, mechanism, budget, seed))
     return _store(source).get(
-        key, lambda: coefficient_view.cost_of_covariates(source, mechanism, budget, seed))
+        key, lambda: later.coefficient_view.cost_of_covariates(source, mechanism, budget, seed))
 
 
 def holdout(source: Source, mechanism: Mechanism, delta: float, seed: int
             ) -> protocol.HoldoutStudy:
     """A third of the curves against releases of the others, at the budgets of the paper."""
-    budgets = tuple(Budget(epsilon, delta) for epsilon in protocol.PAPER_EPSILONS)
+    budgets = tuple(Budget(epsilon, delta) for epsilon in later.holdout.PAPER_EPSILONS)
     key = digest(("holdout", source, mechanism, budgets, seed))
     return _store(source).get(
-        key, lambda: protocol.holdout_study(source, mechanism, budgets, seed))
+        key, lambda: later.holdout.holdout_study(source, mechanism, budgets, seed))
 
 
 def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: int
@@ -226,7 +234,7 @@ def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: in
     """Many runs on all curves at one budget."""
     key = digest(("runs", source, mechanism, budget, seed))
     return _store(source).get(
-        key, lambda: protocol.release_range(source, mechanism, (budget,), seed))
+        key, lambda: later.holdout.release_range(source, mechanism, (budget,), seed))
 
 
 def regression(source: regression_view.Readings, mechanism: WaveletGlobal,
@@ -234,26 +242,26 @@ def regression(source: regression_view.Readings, mechanism: WaveletGlobal,
     """The curve that sites would publish from single readings."""
     key = digest(("regression", source, mechanism, network, seed))
     return _store(source).get(
-        key, lambda: regression_view.regression_view(source, mechanism, network, seed))
+        key, lambda: later.regression_view.regression_view(source, mechanism, network, seed))
 
 
 def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal,
                   network: regression_view.Network) -> regression_view.ByLevel:
     """Its exact error at every level."""
     key = digest(("levels", source, mechanism, network))
-    return _SHARED.get(key, lambda: regression_view.risk_by_level(source, mechanism, network))
+    return _SHARED.get(key, lambda: later.regression_view.risk_by_level(source, mechanism, network))
 
 
 def wavelet_slopes_compared() -> dict[str, list[str]]:
     """Slopes of exact errors beside those of the theory."""
-    return _SHARED.get("wavelet slopes", wavelet_slopes.compared)
+    return _SHARED.get("wavelet slopes", lambda: later.wavelet_slopes.compared())
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
             shown: Callable[[int], None]) -> planner.Answer:
     """The answer to one question; `shown` is told how many steps are done."""
     def compute() -> planner.Answer:
-        steps = planner.plan(setting, unknown, target, seed)
+        steps = later.planner.plan(setting, unknown, target, seed)
         for done in count(1):
             try:
                 next(steps)
@@ -271,7 +279,7 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
     """Typical errors over people and ε: (people, epsilons)."""
     def compute() -> Any:
         rows = []
-        for row in planner.error_map(setting, people, epsilons, seed):
+        for row in later.planner.error_map(setting, people, epsilons, seed):
             rows.append(row)
             shown(len(rows))
         return np.stack(rows)
@@ -282,30 +290,30 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
 
 def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
     """Two releases of one average, with one draw or with fresh noise."""
-    delta = 1.0 / REUSED.n_curves**2
+    delta = 1.0 / later.reuse.SOURCE.n_curves**2
     key = digest(("reuse", first, second, seed, is_fresh))
-    return _SHARED.get(key, lambda: reuse.reuse(first, second, delta, seed, is_fresh))
+    return _SHARED.get(key, lambda: later.reuse.reuse(first, second, delta, seed, is_fresh))
 
 
 def site_memory(source: Source) -> sites.Memory:
     """Where results about sites are kept; those of an upload stay in its session."""
     if source.facts.kind != "upload":
-        return sites.Memory(_DRAWN.get, _SITES.get)
+        return later.sites.Memory(_DRAWN.get, _SITES.get)
     state: MutableMapping[Any, Any] = st.session_state
-    return sites.Memory(results=state.setdefault("own_site_results", Store(_MOST_KEPT)).get)
+    return later.sites.Memory(results=state.setdefault("own_site_results", Store(_MOST_KEPT)).get)
 
 
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow], seed: int
                ) -> sites.Federation:
     """The sites together, pooled and alone; of what changes nothing else is computed."""
-    return sites.federation(source, mechanism, rows, seed, site_memory(source))
+    return later.sites.federation(source, mechanism, rows, seed, site_memory(source))
 
 
 def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow],
                       seed: int, shown: Callable[[int], None]) -> list[sites.WhatIf]:
     """What each site’s leaving or tightening would do; `shown` is told how many are done."""
     cases = []
-    for case in sites.what_if(source, mechanism, rows, seed, site_memory(source)):
+    for case in later.sites.what_if(source, mechanism, rows, seed, site_memory(source)):
         cases.append(case)
         shown(len(cases))
     return cases
@@ -316,7 +324,7 @@ def warm_up() -> None:
 
     Imports what calibration needs, too, which alone takes two seconds.
     """
-    front = Settings()
+    front = FRONT_PAGE
     delta = 1.0 / front.source.sizes.n_curves**2
     shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
     if_doubled(front.source, front.mechanism, shown.budgets, front.seed)
