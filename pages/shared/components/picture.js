@@ -53,9 +53,17 @@ function decode(data) {
 }
 
 function bands(data, value, without) {    // where each release says that the true curve may lie
-  const side = texts => texts.map((text, i) => split(numbers(text, ...data.band.scales[i]), data.points));
+  const half = (data.points + 1) / 2;
+  const side = texts => texts.map((text, i) => split(numbers(text, ...data.band.scales[i]), half).map(finer));
   return {bandLow: side(data.band.low), bandHigh: side(data.band.high),
     quietBand: value(data.band.without).map((u, k) => u - without[k])};
+}
+
+function finer(every) {                   // a cubic through the four neighbours between each two
+  const last = every.length - 1, at = k => every[Math.max(0, Math.min(last, k))];
+  return Float64Array.from({length: 2 * last + 1}, (_, k) => k % 2 === 0 ? every[k / 2]
+    : k === 1 || k === 2 * last - 1 ? (at((k - 1) / 2) + at((k + 1) / 2)) / 2
+      : (9 * (at((k - 1) / 2) + at((k + 1) / 2)) - at((k - 3) / 2) - at((k + 3) / 2)) / 16);
 }
 
 function singles(data, values) {          // the faint curves, each with its own times
