@@ -212,9 +212,9 @@ def switches(table: Table, browser: Browser, url: str) -> None:
         at_rest(page)
         fresh, again, seen = [], [], set()
         for k in range(SWITCHES):
-            box = page.get_by_role("combobox").nth(1)
-            box.click()
+            page.locator(".st-key-w_mechanism input").click()
             options = page.get_by_role("option")
+            options.first.wait_for()
             chosen = options.nth((k + 1) % options.count())
             name = chosen.inner_text()
             before = page.locator("#main .release").first.get_attribute("d")

@@ -57,3 +57,12 @@ def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show
             f"print([name for name in {later} if f'engine.{{name}}' in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_calibrating_gaussian_noise_imports_neither_statistics_nor_a_package_of_accountants():
+    code = ("import sys; from engine import accounting; accounting.exact_mu(1.0, 1e-5); "
+            "accounting.exact_epsilon(0.2, 1e-5); "
+            "print([n for n in ('dp_accounting', 'scipy.stats', 'scipy.signal') "
+            "if n in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
