@@ -212,7 +212,7 @@ def switches(table: Table, browser: Browser, url: str) -> None:
         at_rest(page)
         fresh, again, seen = [], [], set()
         for k in range(SWITCHES):
-            page.locator(".st-key-w_mechanism input").click()
+            page.get_by_role("combobox", name="Method").press("ArrowDown")
             options = page.get_by_role("option")
             options.first.wait_for()
             chosen = options.nth((k + 1) % options.count())

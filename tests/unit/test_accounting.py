@@ -33,6 +33,7 @@ def test_the_exact_level_keeps_the_budget_and_wastes_next_to_nothing(epsilon, de
     assert delta_of(mu * (1 + 1e-6), epsilon) > delta
 
 
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # within the peer
 def test_noise_and_epsilon_are_those_of_dp_accounting_to_the_last_digit():
     from dp_accounting import gaussian_mechanism as peer
 
