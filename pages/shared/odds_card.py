@@ -50,11 +50,11 @@ class Slider(Protocol):
 def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
          slider: Slider | None = None) -> None:
     """The sentence, a hundred dots, and what stands behind them; follows the slider, if any."""
-    person, held, at = facts.person, spends[0].unit, of(spends)
+    person, held = facts.person, spends[0].unit
     with st.container(border=True):
         st.subheader(f"Odds for one {person}", anchor=False)
         if slider is None:
-            said = _Step(facts, spends, at)
+            said = _Step(facts, spends, of(spends))
             pieces.said([said.above], "said_odds")
             _draw(said.dots, "odds", 86)
             pieces.said([said.below], "said_odds_key")
@@ -65,7 +65,7 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
                 _careful_attacker(facts, spends, held)
         with layout.fold("All false alarms: the trade-off curve", "trade_off") as is_open:
             if is_open:
-                _trade_off(at, facts)
+                _trade_off(of(spends), facts)
         with layout.fold(f"Several {held}s of one {person}, or a secret sample",
                          "several") as is_open:
             if is_open:

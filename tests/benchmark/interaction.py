@@ -167,9 +167,14 @@ def payload(table: Table, browser: Browser, url: str) -> None:
 
 
 def releases(table: Table, browser: Browser, url: str) -> None:
-    """The slider is let go: until the server has answered and the address holds the new ε."""
+    """The slider is let go: until strip and cards say it, and until the server has answered.
+
+    Sentences and small charts come from the browser; the chart of all budgets, open folds,
+    downloads and the address from the server.
+    """
     with visit(browser, url) as page:
         at_rest(page)
+        page.evaluate(SEEN, "input")
         late = []
         for k in range(RELEASES):
             before = page.url
@@ -180,7 +185,9 @@ def releases(table: Table, browser: Browser, url: str) -> None:
             page.locator(SETTLED).wait_for()
             late.append(time.perf_counter() - start)
             page.wait_for_timeout(250)
-    table.times(f"ε release to numbers, odds, address ({RELEASES})", late, 250, 500)
+        said = [ms / 1000 for ms in page.evaluate("window.__late")]
+    table.times(f"ε release to numbers, odds, accuracy on screen ({len(said)})", said, 250, 500)
+    table.times(f"ε release to the server’s answer in the address ({len(late)})", late, 250, 500)
 
 
 def reruns(table: Table, browser: Browser, server: Server, log: Path) -> None:
@@ -212,7 +219,10 @@ def switches(table: Table, browser: Browser, url: str) -> None:
         at_rest(page)
         fresh, again, seen = [], [], set()
         for k in range(SWITCHES):
-            page.get_by_role("combobox", name="Method").press("ArrowDown")
+            page.wait_for_timeout(1500)
+            box = page.get_by_role("combobox", name="Method")
+            box.click()
+            box.press("ArrowDown")
             options = page.get_by_role("option")
             options.first.wait_for()
             chosen = options.nth((k + 1) % options.count())
