@@ -254,7 +254,7 @@ def upload(table: Table, browser: Browser, url: str) -> None:
         start = time.perf_counter()
         chooser.set_input_files(files=[{"name": "curves.csv", "mimeType": "text/csv",
                                         "buffer": content}])
-        page.get_by_text("11,000 curves").first.wait_for(timeout=60_000)
+        page.get_by_text("11000 curves").first.wait_for(timeout=60_000)
         read = time.perf_counter() - start
         for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),
                           ("time_unit", "years"), ("person", "child"), ("people", "children"),
