@@ -34,9 +34,10 @@ function paragraph(kind, text) {
   text.split(/(\*\*.+?\*\*|  \n)/).forEach(part => {
     if (part === '  \n') return words.append(document.createElement('br'));
     const bold = part.startsWith('**') && part.endsWith('**') && part.length > 4;
-    const node = document.createElement(bold ? 'strong' : 'span');
-    node.textContent = (bold ? part.slice(2, -2) : part).replace(/\\([\\`*_[\]<>$~])/g, '$1');
-    words.append(node);
+    const text = (bold ? part.slice(2, -2) : part).replace(/\\([\\`*_[\]<>$~])/g, '$1');
+    const node = bold ? document.createElement('strong') : text;
+    if (bold) node.textContent = text;
+    words.append(node);                              // a string becomes text, never markup
   });
   made.append(words);
   return made;
