@@ -6,8 +6,7 @@ both are about the same people, the laws of their privacy losses are added by dp
 a release has neither, the number is ρ of zero-concentrated privacy (zCDP, Bun and Steinke 2016):
 the Rényi divergence of order α between neighbours is at most ρα for every α > 1. Gaussian noise has
 ρ = μ²/2, a release with δ = 0 has ρ = ε²/2, and ρ's add whatever was released before. Whatever is
-rounded is rounded to the private side: sums are formed in fractions. dp-accounting is imported on
-first use because that takes two seconds.
+rounded is rounded to the private side: sums are formed in fractions.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from engine.errors import InputError
+from engine.numerics import gaussian_privacy
 from engine.tradeoff import Approximate, Curve, Gaussian, Laplace, Losses, Part, Zcdp
 from engine.types import Budget, Spend
 
@@ -43,10 +43,7 @@ def exact_mu(epsilon: float, delta: float) -> float:
     if math.isinf(epsilon):
         return math.inf
     _needs_delta(delta, "Gaussian noise")
-    from dp_accounting import gaussian_mechanism
-
-    sigma = gaussian_mechanism.get_sigma_gaussian(epsilon, delta)
-    return 1 / (float(sigma) * _ROUND_UP)
+    return 1 / (gaussian_privacy.sigma_of(epsilon, delta) * _ROUND_UP)
 
 
 @lru_cache(maxsize=4096)
@@ -54,11 +51,9 @@ def exact_epsilon(mu: float, delta: float) -> float:
     """The smallest ε for which a release with this μ is (ε, δ)-DP, rounded up."""
     if mu == 0:
         return 0.0
-    if math.isinf(mu):
+    if math.isinf(mu) or delta == 0:
         return math.inf
-    from dp_accounting import gaussian_mechanism
-
-    return float(gaussian_mechanism.get_epsilon_gaussian(1 / mu, delta)) * _ROUND_EPSILON
+    return gaussian_privacy.epsilon_of(1 / mu, delta) * _ROUND_EPSILON
 
 
 def printed_mu(epsilon: float, delta: float, noise: str) -> float:

@@ -76,7 +76,7 @@ class PlausibleBand:
     waves: tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
 class Preview:
     """One data set with its possible releases at every budget.
 

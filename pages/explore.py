@@ -53,12 +53,9 @@ upload_panel.clamped()
 if shown is not None:
     with right, layout.user_errors():
         roles.chips()
-        scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes)
-        if scene.is_refused:
-            cards.refused(scene)
-        else:
-            cards.accuracy(scene)
-            cards.limits(scene)
+        scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes, scene)
+        cards.accuracy(scene)
+        cards.limits(scene)
     with layout.user_errors():
         cards.budgets(scene)
     with layout.user_errors():

@@ -47,10 +47,11 @@ class Server:
 
 
 @contextmanager
-def running(log: Path, port: int | None = None, **environment: str) -> Iterator[Server]:
+def running(log: Path, port: int | None = None, script: str = "app.py", **environment: str
+            ) -> Iterator[Server]:
     """A server that nobody has visited; `environment` adds to that of the tests."""
     port = port or free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true",
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.headless", "true",
                "--server.address", "127.0.0.1", "--server.port", str(port),
                "--server.fileWatcherType", "none"]
     with log.open("wb") as out:

@@ -14,6 +14,7 @@ from engine.numerics.deviations import Deviations
 from engine.types import Array
 
 _BLOCK = 60_000  # entries of deviations worked on at once, to stay in cache
+_TOGETHER, _MOST = 8, 1_000_000  # columns, and their entries, for which slopes are read only once
 
 
 def average(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
@@ -56,11 +57,14 @@ def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Arra
 
 
 def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, list[slice]]]:
-    """Cut repeats, or columns where one repeat is enough, into blocks that stay in cache."""
+    """Cut repeats, or columns where one repeat is enough, into blocks that stay in cache.
+
+    The slopes of many curves do not: then a few columns at a time share one pass over them.
+    """
     repeats, columns, size = centres.shape
     entries = size * max(deviations.n_curves, 1)
     tall = max(1, _BLOCK // (entries * columns))
-    wide = max(1, _BLOCK // entries)
+    wide = max(1, _BLOCK // entries, min(_TOGETHER, _MOST // entries))
     across = [slice(k, k + wide) for k in range(0, columns, wide)]
     for first in range(0, repeats, tall):
         yield slice(first, first + tall), across

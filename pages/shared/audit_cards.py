@@ -96,7 +96,7 @@ def strip(view: View) -> None:
     """What is simulated and what is claimed."""
     if view.now.part == "reuse":
         budget = words.two_budgets(view.now.epsilon, view.now.again)
-        cards.fixed_strip(run.REUSED.facts, budget, "audit_strip")
+        cards.fixed_strip(run.later.reuse.SOURCE.facts, budget, "audit_strip")
         return
     shown = _lab(view) if view.now.part == "coverage" else view
     facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -49,11 +50,23 @@ class Scene:
         self.rev = st.session_state.rev
         self.at = self.epsilons.index(now.epsilon)
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+        self._made = run.beside(shown)
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
         self.charts[title] = chart
         draw(chart, key, height, phone)
+
+    def made_once(self, what: str, make: Callable[[], Any]) -> Any:
+        """What is the same at every step of the slider: made once, and kept beside the picture."""
+        key = (what, settings.current().group, layout.theme())
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def steps(self, make: Callable[[int], Any]) -> list[Any]:
+        """One of something for every budget."""
+        return [make(k) for k in range(len(self.epsilons))]
 
     def follow_picture(self) -> None:
         """Take over what the visitor did in the picture since the last run."""
@@ -91,9 +104,9 @@ class Scene:
     def where_published(self, values: Array) -> Array:
         return np.where(self.shown.published, values, np.nan)
 
-    @cached_property
+    @property
     def odds(self) -> list[risk.Odds]:
-        return [odds_card.of(spends) for spends in self.shown.spends]
+        return self.made_once("odds", lambda: [odds_card.of(s) for s in self.shown.spends])
 
     @cached_property
     def errors_in_words(self) -> list[str]:
@@ -102,6 +115,14 @@ class Scene:
         within = study.quantile(0.95)
         return [wording.typical_error(x, y, study.floor, unit)
                 for x, y in zip(self.typical, within, strict=True)]
+
+    @cached_property
+    def changes(self) -> dict[str, Array]:
+        """What doubling each size would do at every budget; empty where it is not simulated."""
+        source, now = self.source, settings.current()
+        if self.facts.kind != "simulated" or source.sizes.n_observations > _QUICK_READINGS:
+            return {}
+        return run.if_doubled(source, now.mechanism, self.shown.budgets, now.seed)
 
     @cached_property
     def verdicts(self) -> list[pieces.Verdict]:
@@ -130,9 +151,11 @@ def strip(scene: Scene) -> None:
     facts = scene.facts
     pinnable_strip(
         [*fact_chips(facts), *odds_card.chips(facts)],
-        [pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e,
-                         max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
-         for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words, strict=True)],
+        scene.made_once("strip", lambda: [
+            pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e,
+                            max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
+            for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words,
+                               strict=True)]),
         scene.at, facts, pure=scene.budget.is_pure)
     odometer.line(scene.source)
 
@@ -222,14 +245,7 @@ def caution(scene: Scene) -> None:
 
 def picture(scene: Scene) -> None:
     """The live picture; its slider is the only ε control of the page."""
-    shown, now = scene.shown, settings.current()
-    payload = pieces.picture_payload(
-        scene.facts, title=wording.title(scene.facts), epsilons=scene.epsilons, times=shown.times,
-        releases=shown.releases, without=shown.without, noise_low=shown.noise_low,
-        noise_high=shown.noise_high, sampling=shown.sampling, truth=shown.truth,
-        spoken=[f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words],
-        band=shown.band, verdicts=scene.verdicts,
-        curves=shown.data.curves(70), n_curves=shown.data.n_curves, downloads=not scene.own)
+    now, payload = settings.current(), scene.made_once("picture", lambda: _payload(scene))
     picked = pieces.picture(_PICTURE, payload, scene.at, now.view, now.shown, scene.rev,
                             new_noise=scene.facts.kind == "simulated")
     if picked.new_noise:
@@ -237,77 +253,133 @@ def picture(scene: Scene) -> None:
         st.rerun()
 
 
+def _payload(scene: Scene) -> dict[str, Any]:
+    shown = scene.shown
+    return pieces.picture_payload(
+        scene.facts, title=wording.title(scene.facts), epsilons=scene.epsilons, times=shown.times,
+        releases=shown.releases, without=shown.without, noise_low=shown.noise_low,
+        noise_high=shown.noise_high, sampling=shown.sampling, truth=shown.truth,
+        spoken=[f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words],
+        band=shown.band, verdicts=scene.verdicts,
+        curves=shown.data.curves(70), n_curves=shown.data.n_curves, downloads=not scene.own)
+
+
 # -- the cards ------------------------------------------------------------------------------
 
 
-def refused(scene: Scene) -> None:
-    """Instead of the accuracy: that there is none, and what there is to do."""
-    with st.container(border=True):
-        st.subheader("Accuracy", anchor=False)
-        st.markdown("Nothing would be published at this ε, so there is no error to state.")
-
-
 def accuracy(scene: Scene) -> None:
-    """How close a release comes, in the data's own unit."""
-    study, facts = scene.shown.study, scene.facts
-    typical = float(scene.typical[scene.at])
+    """How close a release comes, in the data's own unit; follows the slider."""
+    study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
     with st.container(border=True):
         st.subheader("Accuracy", anchor=False)
-        st.markdown(wording.accuracy(facts, typical, float(study.quantile(0.95)[scene.at]),
-                                     study.floor))
-        scene.draw("Twenty equally likely releases", figures.error_dots(
-            study.errors[scene.at], study.floor, facts.value_unit, layout.theme()), "dots", 118)
-        dashed = " Dashed: without protection." if study.floor is not None else ""
-        st.markdown(f":small[Each dot: 1 of 20 equally likely releases.{dashed}]")
-        planned = wording.planned(facts, scene.shown.feasibility[scene.at],
-                                  float(scene.shown.planned[scene.at]))
-        if planned:
-            st.markdown(f":small[{planned}]")
-        drowned = wording.useless(facts, typical, scene.budget, scene.shown.data.n_curves)
-        if drowned:
-            st.warning(drowned, icon=":material/block:")
+        _said(scene, "accuracy", lambda k: _how_close(scene, k))
+        _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
+            study.errors[k], study.floor, unit, theme), 118)
+        _said(scene, "beside", lambda k: _beside_accuracy(scene, k))
+
+
+def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k):
+        return [pieces.Said("Nothing would be published at this ε, so there is no error to state.")]
+    study = scene.shown.study
+    return [pieces.Said(wording.accuracy(scene.facts, float(scene.typical[k]),
+                                         float(study.quantile(0.95)[k]), study.floor))]
+
+
+def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
+    shown, facts = scene.shown, scene.facts
+    if shown.is_refused(k):
+        return []
+    dashed = " Dashed: without protection." if shown.study.floor is not None else ""
+    planned = wording.planned(facts, shown.feasibility[k], float(shown.planned[k]))
+    drowned = wording.useless(facts, float(scene.typical[k]), shown.budgets[k],
+                              shown.data.n_curves)
+    said = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
+            pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
+    return [paragraph for paragraph in said if paragraph.text]
 
 
 def limits(scene: Scene) -> None:
-    """What the error is made of, and what doubling a size would buy."""
-    shares, facts = scene.shown.study.shares[scene.at], scene.facts
+    """What the error is made of, and what doubling a size would buy; follows the slider."""
+    shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False)
-        st.markdown(wording.what_limits(facts, shares))
-        scene.draw("Parts of the error", figures.split_bar(
-            shares, wording.parts(facts), layout.theme()), "split", 44)
-        st.markdown(f":small[{wording.shares_key(facts, shares)}]")
-        if facts.kind == "simulated" and scene.source.sizes.n_observations <= _QUICK_READINGS:
-            now = settings.current()
-            changes = run.if_doubled(scene.source, now.mechanism, scene.shown.budgets, now.seed)
-            here = {what: float(relative[scene.at]) for what, relative in changes.items()}
-            st.markdown("If you doubled…  \n" + "  \n".join(wording.if_doubled(facts, here)))
+        _said(scene, "limits", lambda k: _what_limits(scene, k))
+        _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
+            shares[k], wording.parts(facts), theme), 44)
+        _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+
+
+def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k):
+        return [pieces.Said("Nothing would be published at this ε.")]
+    return [pieces.Said(wording.what_limits(scene.facts, scene.shown.study.shares[k]))]
+
+
+def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
+    facts = scene.facts
+    if scene.shown.is_refused(k):
+        return []
+    said = [pieces.Said(wording.shares_key(facts, scene.shown.study.shares[k]), "small")]
+    if scene.changes:
+        here = {what: float(relative[k]) for what, relative in scene.changes.items()}
+        said.append(pieces.Said("If you doubled…  \n"
+                                + "  \n".join(wording.if_doubled(facts, here))))
+    return said
+
+
+def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
+    pieces.said(scene.made_once(key, lambda: scene.steps(make)), f"said_{key}", scene.rev)
+
+
+def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
+                ) -> None:
+    """One figure for each step, none where nothing would be published; the present one by title."""
+    if not scene.is_refused:
+        scene.charts[title] = make(scene.at)
+
+    def drawn(k: int) -> tuple[str, str]:
+        if scene.shown.is_refused(k):
+            return "", "Nothing would be published."
+        chart = make(k)
+        return json.dumps(chart.spec), chart.alt
+
+    specs, alts = zip(*scene.made_once(f"{key} drawn", lambda: scene.steps(drawn)), strict=True)
+    pieces.chart_by_step(specs, alts, f"chart_{key}", height, scene.rev)
 
 
 def budgets(scene: Scene) -> None:
     """The error at every budget of the slider, beside that of other methods."""
-    study, facts = scene.shown.study, scene.facts
-    own, others = _methods(scene)
+    delta = settings.chosen_delta(scene.source)
+    chart, said = scene.made_once(f"bought {scene.at} {delta}", lambda: _bought(scene))
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        scene.draw("Errors at every budget", error_curve.against_budget(
-            scene.epsilons, own, scene.where_published(study.quantile(0.1)),
-            scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
-            layout.theme(), theory=_theory(scene), others=others,
-            most=2 * facts.value_half_width), "budgets", 340, 320)
+        scene.draw("Errors at every budget", chart, "budgets", 340, 320)
         st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
                     "says privacy noise falls. No line: nothing would be published, or the error "
                     "is beyond the range of the values.]")
     with right:
-        if not scene.is_refused:
-            here, typical = scene.budget.epsilon, float(scene.typical[scene.at])
-            st.markdown(wording.compared(typical, {m.label: float(m.errors[scene.at])
-                                                   for m in others}))
-            st.markdown(wording.two_kinds(_deltas(scene, own, others)))
-            st.markdown(wording.budget_ratio(facts, here, typical, study.floor,
-                                             _at(scene, here / 2), _at(scene, here * 2)))
-        st.markdown(wording.enough(*_enough(scene)))
+        st.markdown("\n\n".join(said))
+
+
+def _bought(scene: Scene) -> tuple[Chart, list[str]]:
+    """The chart at one step of the slider, and what stands beside it."""
+    study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
+    own, others = _methods(scene)
+    chart = error_curve.against_budget(
+        scene.epsilons, own, scene.where_published(study.quantile(0.1)),
+        scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
+        layout.theme(), theory=_theory(scene), others=others, most=2 * facts.value_half_width)
+    if scene.is_refused:
+        return chart, [wording.enough(*_enough(scene))]
+    typical = float(scene.typical[scene.at])
+    errors = {other.label: float(other.errors[scene.at]) for other in others}
+    return chart, [
+        wording.compared(typical, errors), wording.two_kinds(_deltas(scene, own, others)),
+        wording.budget_ratio(facts, here, typical, study.floor, _at(scene, here / 2),
+                             _at(scene, here * 2)),
+        wording.enough(*_enough(scene))]
 
 
 def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:

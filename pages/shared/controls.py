@@ -187,7 +187,7 @@ def all_changed(task: str = settings.TASK) -> list[str]:
     out += changed_chips(now.mechanism_of(task))
     if now.delta is not None:
         out.append(f"δ {now.delta:g} (usual 1/n²)")
-    if now.seed != settings.Settings().seed:
+    if now.seed != settings.FRONT_PAGE.seed:
         out.append(f"Seed {now.seed}")
     if now.group > 1:
         out.append(f"Odds for {now.group} together (usual 1)")

@@ -135,7 +135,7 @@ def reset() -> None:
     """Back to the usual settings of the same curves and the same methods."""
     from pages.shared.controls import preset_of
 
-    now, usual = settings.current(), settings.Settings()
+    now, usual = settings.current(), settings.FRONT_PAGE
     settings.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
                     delta=usual.delta, seed=usual.seed, group=usual.group,
                     population=usual.population)

@@ -5,7 +5,9 @@ All pages that show odds show this card, from the ledger of what is on screen.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import streamlit as st
 
@@ -33,31 +35,74 @@ def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
     return [pieces.Chip(*wording.group_tag(facts, count, unit), "orange", "person")]
 
 
-def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) -> dict[str, figures.Chart]:
-    """The sentence, a hundred dots, and what stands behind them; the dots by their title."""
-    person, held, at = facts.person, spends[0].unit, of(spends)
-    title, dots = f"Odds for one {person}", figures.odds(at.right, person, layout.theme())
+class Slider(Protocol):
+    """A slider whose every step has odds; what is said of them is made once."""
+
+    rev: int
+
+    @property
+    def shown(self) -> Any: ...
+    @property
+    def odds(self) -> Sequence[risk.Odds]: ...
+    def made_once(self, what: str, make: Callable[[], Any]) -> Any: ...
+
+
+def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
+         slider: Slider | None = None) -> dict[str, figures.Chart]:
+    """The sentence, a hundred dots, and what stands behind them; the dots by their title.
+
+    It follows the slider, if there is one.
+    """
+    person, held = facts.person, spends[0].unit
+    title, now = f"Odds for one {person}", _Step(facts, spends, of(spends))
     with st.container(border=True):
         st.subheader(title, anchor=False)
-        st.markdown(wording.odds_main(at, person, held))
-        _draw(dots, "odds", 86)
-        st.markdown(f":small[{wording.odds_key(at)}]")
-        if at.group > 1:
-            st.markdown(wording.group(risk.of_ledger(spends), at, person, held))
-        if at.budget.epsilon >= WEAK_FROM:
-            st.warning(wording.weak(at, person), icon=":material/warning:")
+        if slider is None:
+            pieces.said([now.above], "said_odds")
+            _draw(now.dots, "odds", 86)
+            pieces.said([now.below], "said_odds_key")
+        else:
+            _follow(facts, slider)
         with layout.fold("Why, and for a careful attacker", "why") as is_open:
             if is_open:
                 _careful_attacker(facts, spends, held)
         with layout.fold("All false alarms: the trade-off curve", "trade_off") as is_open:
             if is_open:
-                _trade_off(at, facts)
+                _trade_off(of(spends), facts)
         with layout.fold(f"Several {held}s of one {person}, or a secret sample",
                          "several") as is_open:
             if is_open:
                 _several(facts, held)
                 _secret_sample(facts, spends, sizes)
-    return {title: dots}
+    return {title: now.dots}
+
+
+class _Step:
+    """What stands on the card at one budget."""
+
+    def __init__(self, facts: PublicFacts, spends: Sequence[Spend], at: risk.Odds) -> None:
+        person, held = facts.person, spends[0].unit
+        self.above = [pieces.Said(wording.odds_main(at, person, held))]
+        self.dots = figures.odds(at.right, person, layout.theme())
+        self.below = [pieces.Said(wording.odds_key(at), "small")]
+        if at.group > 1:
+            self.below.append(pieces.Said(wording.group(risk.of_ledger(spends), at, person, held)))
+        if at.budget.epsilon >= WEAK_FROM:
+            self.below.append(pieces.Said(wording.weak(at, person), "warning"))
+
+
+def _follow(facts: PublicFacts, slider: Slider) -> None:
+    """The same for every step of a slider."""
+    def make() -> tuple[Any, ...]:
+        steps = [_Step(facts, spends, at) for spends, at in
+                 zip(slider.shown.spends, slider.odds, strict=True)]
+        return ([s.above for s in steps], [s.below for s in steps],
+                [json.dumps(s.dots.spec) for s in steps], [s.dots.alt for s in steps])
+
+    above, below, specs, alts = slider.made_once("odds card", make)
+    pieces.said(above, "said_odds", slider.rev)
+    pieces.chart_by_step(specs, alts, "chart_odds", 86, slider.rev)
+    pieces.said(below, "said_odds_key", slider.rev)
 
 
 def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:

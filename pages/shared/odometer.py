@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from engine import release_words
 from engine.errors import InputError
-from engine.ledger import Ledger, Odometer
 from engine.sources import Source
 from pages.shared import run
+
+if TYPE_CHECKING:
+    from engine.ledger import Odometer
 
 
 def line(source: Source) -> None:
@@ -16,7 +19,7 @@ def line(source: Source) -> None:
     if source.is_random:
         return
     try:
-        words = release_words.left(source.facts, read(source))
+        words = run.later.release_words.left(source.facts, read(source))
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
     st.markdown(f":material/receipt_long: {words}")
@@ -24,4 +27,4 @@ def line(source: Source) -> None:
 
 def read(source: Source) -> Odometer | None:
     """What has been spent on these data; None if nothing ever was."""
-    return Ledger().odometer(run.content(source))
+    return run.later.ledger.Ledger().odometer(run.content(source))

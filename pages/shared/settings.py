@@ -204,12 +204,14 @@ class Settings:
         return getattr(self, MEMBERS[task][1][0])
 
 
+FRONT_PAGE = Settings()  # what a bare address stands for
+
 # -- the address ----------------------------------------------------------------------------
 
 
 def encode(settings: Settings) -> str:
     """The settings that differ from the front page, as one readable token."""
-    usual, words = Settings(), []
+    usual, words = FRONT_PAGE, []
     for name, letter, _ in SHELVES:
         mine, theirs = getattr(settings, name), getattr(usual, name)
         if mine != theirs:
@@ -242,9 +244,8 @@ def decode(token: str) -> tuple[Settings, list[str]]:
     """Settings of a token, and the names of what it asked for in vain (usual values stand in)."""
     words = dict(part.partition("-")[::2] for part in token[:_LONGEST].split("~") if part)
     problems: list[str] = []
-    usual = Settings()
-    settings = replace(usual, **{
-        name: _member(letter, words, shelf, getattr(usual, name), problems)
+    settings = replace(FRONT_PAGE, **{
+        name: _member(letter, words, shelf, getattr(FRONT_PAGE, name), problems)
         for name, letter, shelf in SHELVES})
     for name, text in words.items():
         if name.partition(".")[0] not in {letter for _, letter, _ in SHELVES}:

@@ -68,7 +68,7 @@ def open_app(browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def open_app(url: str, **context: object) -> Page:
-        contexts.append(browser.new_context(reduced_motion="reduce", **context))
+        contexts.append(browser.new_context(**{"reduced_motion": "reduce", **context}))
         page = contexts[-1].new_page()
         _record(page)
         page.goto(url)

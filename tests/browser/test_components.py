@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-ROOT = Path(__file__).parents[2]
+from tests.server import running
+
 PHONE = {"width": 390, "height": 844}
 SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
   const from = performance.now();
@@ -26,34 +21,9 @@ SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
 @pytest.fixture(scope="module")
 def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Address of the page of `tests/browser/harness`, with the theme of the dashboard."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
     log = tmp_path_factory.mktemp("harness") / "log"
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "tests/browser/harness/app.py",
-             "--server.headless", "true", "--server.address", "127.0.0.1", "--server.port",
-             str(port), "--server.fileWatcherType", "none"],
-            cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-    try:
-        _wait(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-        yield f"http://127.0.0.1:{port}/"
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
-
-
-def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end and process.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=2) as answer:
-                if answer.read() == b"ok":
-                    return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"the page did not start:\n{log.read_text(errors='replace')}")
+    with running(log, script="tests/browser/harness/app.py") as server:
+        yield f"{server.url}/"
 
 
 @pytest.fixture
@@ -183,6 +153,72 @@ def test_each_view_draws_what_it_says(show):
     assert page.locator(f"{clipped} .single").get_attribute("d") != before
     expect(page.locator("#status")).to_have_text("Release 2 of 20")
     expect(server_says(page)).to_contain_text("view one")
+
+
+def test_releases_play_one_after_another_until_something_is_touched(show):
+    page = show(reduced_motion="no-preference")
+    current, title = page.locator("#main .release.current"), page.locator("#main title")
+    expect(page.get_by_role("button", name="Play one by one")).to_be_visible()
+    expect(current).to_have_count(0)
+    page.locator("#play").focus()
+    page.keyboard.press("Enter")
+    expect(title).to_contain_text("Release 1 of 20 stands out.")
+    expect(current).to_have_count(1)
+    expect(title).to_contain_text("Release 3 of 20 stands out.")
+    assert page.locator("#difference .release.current").count() == 1
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Play one by one")
+    expect(page.locator("#main .playing")).to_have_count(0)
+    page.locator("#play").click()
+    expect(page.locator("#play")).to_have_text("Stop")
+    slider(page).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#play")).to_have_text("Play one by one")
+    expect(title).not_to_contain_text("stands out")
+    page.locator("#views").get_by_text("Ranges").click()
+    expect(page.locator("#play")).to_be_hidden()
+    page.locator("#views").get_by_text("One release").click()
+    before = page.locator("#main g[clip-path] .single").get_attribute("d")
+    page.locator("#play").click()
+    expect(page.locator("#main g[clip-path] .single")).not_to_have_attribute("d", before)
+    page.mouse.click(300, 30)
+    expect(page.locator("#play")).to_have_text("Play one by one")
+    assert page.problems == []
+
+
+def test_where_motion_is_unwanted_every_press_shows_the_next_release(show):
+    page = show()
+    button = page.get_by_role("button", name="Show one by one")
+    for k in (1, 2):
+        button.press("Enter")
+        expect(page.locator("#status")).to_have_text(f"Release {k} of 20")
+    page.wait_for_timeout(900)
+    expect(page.locator("#main title")).to_contain_text("Release 2 of 20 stands out.")
+    for _ in range(19):
+        button.press("Space")
+    expect(page.locator("#status")).to_have_text("All releases")
+    expect(page.locator("#main .playing")).to_have_count(0)
+
+
+def test_sentences_and_small_charts_follow_the_slider_without_the_server(show):
+    page = show()
+    said = page.locator("#said")
+    expect(said).to_have_text("Right 63 times in 100<b>")
+    expect(said.locator("strong")).to_have_text("63 times")
+    dots = page.locator("[data-chart]").first
+    expect(dots).to_have_attribute("aria-label", "A dot at 13")
+    drag(page, 1.0)
+    expect(said).to_contain_text("Right 73 times")
+    expect(said.locator(".warning")).to_have_text("Weak")
+    expect(dots).to_have_attribute("aria-label", "A dot at 23")
+    drag(page, 0.0)
+    expect(said).to_have_text("Right 50 times in 100<b>")
+    expect(dots).to_be_hidden()
+    expect(server_says(page)).to_contain_text("runs 1")
+    page.mouse.up()
+    expect(server_says(page)).to_contain_text("server budget 0")
+    page.get_by_role("button", name="Move to the first budget").click()
+    assert page.problems == []
 
 
 def test_one_release_comes_with_its_band_and_what_the_band_does_not_count(show):

@@ -61,6 +61,21 @@ def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
     expect(page).to_have_url(re.compile("s=epsilon-2"))
 
 
+def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
+    page = explore()
+    settled(page)
+    box = page.locator("#e").bounding_box()
+    middle, before = box["y"] + box["height"] / 2, page.get_by_text(CARD).first.inner_text()
+    page.mouse.move(box["x"] + box["width"] * 13 / 23, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 2, middle, steps=4)
+    expect(page.get_by_text("ε = 10 is weak protection for one child")).to_be_visible()
+    assert page.get_by_text(CARD).first.inner_text() != before
+    assert "s=" not in page.url
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("s=epsilon-10"))
+
+
 def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
     first = explore("/?s=epsilon-0.5~seed-5~view-ranges")
     again = explore("/" + first.url.split("/")[-1])

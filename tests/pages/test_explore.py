@@ -1,13 +1,14 @@
 """Explore through the framework's own tester: it draws, reacts, refuses kindly and links."""
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import wording
+from engine import risk, wording
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.preview import EPSILON_STEPS, other_methods, preview
@@ -16,6 +17,7 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.tables import read_table
 from pages.shared import settings
 from tests import files
+from tests.pages.reading import components, warnings, words
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK)
@@ -33,10 +35,6 @@ def open_page(token="", fine=True, **state):
     assert not at.exception
     assert not fine or not any("our side" in error.value for error in at.error)
     return at
-
-
-def words(at):
-    return " ".join(element.value for element in at.markdown)
 
 
 def test_the_front_page_is_drawn_on_arrival_without_a_click():
@@ -126,6 +124,33 @@ def test_other_methods_are_compared_in_a_sentence_with_the_engines_ratio():
     assert sentence in words(at)
 
 
+def test_what_follows_the_slider_is_sent_once_for_all_steps_and_below_600_kilobytes():
+    at = open_page()
+    sent = {key: components(at, key) for key in ("picture", "said_", "chart_")}
+    curves, cards = sent["picture"][0]["curves"], sent["said_"]
+    assert len(cards) == 6 and all(len(card["steps"]) == len(EPSILON_STEPS) for card in cards)
+    assert sum(len(json.dumps(part)) for part in sent.values()) < 600_000
+    at.session_state["picture"] = {"picked": {"budget": 20, "rev": at.session_state.rev}}
+    at.run()
+    assert at.session_state.settings.epsilon == EPSILON_STEPS[20]
+    assert components(at, "said_") == cards
+    assert components(at, "picture")[0]["curves"] == curves
+    by_step = [chart for chart in sent["chart_"] if len(chart["figures"]) > 1]
+    assert len(by_step) == 3
+    assert [c for c in components(at, "chart_") if len(c["figures"]) > 1] == by_step
+
+
+def test_cards_say_at_every_step_what_the_engine_found_there():
+    at, usual = open_page(), settings.Settings()
+    shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    for k in (6, 23):
+        odds = wording.odds_main(risk.of_ledger(shown.spends[k]), "child")
+        close = wording.accuracy(usual.source.facts, float(shown.study.typical[k]),
+                                 float(shown.study.quantile(0.95)[k]), shown.study.floor)
+        said = [text for card in components(at, "said_") for _, text in card["steps"][k]]
+        assert odds in said and close in said
+
+
 def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
     assert "usable; privacy adds about" in words(open_page())
     assert "coarse, level and trend only" in words(open_page("epsilon-0.4"))
@@ -171,7 +196,7 @@ def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():
 
 def test_weak_protection_is_said_in_words():
     at = open_page("epsilon-8")
-    assert any("weak protection for one child" in warning.value for warning in at.warning)
+    assert any("weak protection for one child" in text for text in warnings(at))
     assert not any("weak protection" in warning.value for warning in open_page().warning)
 
 

@@ -12,6 +12,7 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.tables import read_table
 from pages.shared import settings
 from tests import files
+from tests.pages.reading import words
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 OPEN = {f"fold_{key}": True for key in ("why", "trade_off", "several")}
@@ -26,10 +27,6 @@ def open_page(token="", **state):
     at.run()
     assert not at.exception
     return at
-
-
-def words(at):
-    return " ".join(element.value for element in at.markdown)
 
 
 @pytest.fixture(scope="module")

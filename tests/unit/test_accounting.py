@@ -10,6 +10,7 @@ from scipy.special import log_ndtr, ndtr
 from engine import accounting
 from engine.errors import InputError
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales, mahalanobis
+from engine.numerics import gaussian_privacy
 from engine.types import Budget, Spend
 
 
@@ -30,6 +31,19 @@ def test_the_exact_level_keeps_the_budget_and_wastes_next_to_nothing(epsilon, de
     mu = accounting.exact_mu(epsilon, delta)
     assert delta_of(mu, epsilon) <= delta
     assert delta_of(mu * (1 + 1e-6), epsilon) > delta
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # within the peer
+def test_noise_and_epsilon_are_those_of_dp_accounting_to_the_last_digit():
+    from dp_accounting import gaussian_mechanism as peer
+
+    for epsilon in (1e-3, 0.05, 0.3, 1.0, 2.5, 10.0, 60.0):
+        for delta in (0.2, 1e-3, 2.5e-5, 1e-9, 1e-12):
+            sigma = peer.get_sigma_gaussian(epsilon, delta)
+            assert gaussian_privacy.sigma_of(epsilon, delta) == sigma
+            for other in (sigma, 3.7 * sigma, 0.2 * sigma):
+                assert gaussian_privacy.epsilon_of(other, delta) == peer.get_epsilon_gaussian(
+                    other, delta)
 
 
 def test_no_gaussian_noise_gives_delta_zero():

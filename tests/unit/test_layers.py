@@ -46,3 +46,23 @@ def test_the_first_page_waits_for_no_library_that_it_does_not_need():
             f"print([name for name in {heavy} if name in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show():
+    later = ("papers", "broken", "audit", "exhibits", "release", "release_words", "published",
+             "ledger", "sweeps", "memo", "coverage_lab", "coefficient_view", "summary_view",
+             "sparse_view", "sparse_interval_view", "wavelet_slopes", "reuse", "figures.audit",
+             "figures.exhibits", "figures.rates", "figures.sparse", "figures.summaries")
+    code = ("import sys; import pages.shared.cards, pages.shared.run; "
+            f"print([name for name in {later} if f'engine.{{name}}' in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_calibrating_gaussian_noise_imports_neither_statistics_nor_a_package_of_accountants():
+    code = ("import sys; from engine import accounting; accounting.exact_mu(1.0, 1e-5); "
+            "accounting.exact_epsilon(0.2, 1e-5); "
+            "print([n for n in ('dp_accounting', 'scipy.stats', 'scipy.signal') "
+            "if n in sys.modules])")
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr

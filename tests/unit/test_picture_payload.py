@@ -9,10 +9,12 @@ import json
 import numpy as np
 import pytest
 
+from engine.preview import PlausibleBand
 from engine.types import PublicFacts
 from pages.shared.components.picture import (
     MOST_CURVES,
     MOST_READINGS,
+    Verdict,
     picture_payload,
     read_report,
 )
@@ -60,6 +62,23 @@ def test_a_full_picture_stays_below_600_kilobytes():
     text = json.dumps(full).encode()
     assert len(text) < 400_000
     assert len(gzip.compress(text)) < 300_000
+
+
+def test_bands_are_sent_at_every_second_point_and_a_full_picture_with_them_stays_below_600_kb():
+    given = arrays()["releases"]
+    band = PlausibleBand(given - 3, given + 4, np.ones(POINTS), "simultaneous", (12,) * BUDGETS)
+    sent = payload(band=band)
+    assert len(json.dumps(sent).encode()) < 400_000
+    for side, away in (("low", -3), ("high", 4)):
+        back = numbers(sent["band"][side][5], *sent["band"]["scales"][5])
+        assert np.allclose(back.reshape(DRAWS, -1), given[5, :, ::2] + away, atol=0.05)
+
+
+def test_of_a_budget_that_is_refused_no_curves_are_sent():
+    verdicts = [Verdict(refused=("Too few.", "Ask more."))] * 2 + [Verdict()] * (BUDGETS - 2)
+    sent = payload(verdicts=verdicts)
+    for part in ("releases", "noise_low", "noise_high"):
+        assert sent[part][:2] == ["", ""] and all(sent[part][2:])
 
 
 def test_only_seventy_curves_of_at_most_two_hundred_readings_are_sent():

@@ -1,4 +1,4 @@
-"""The few pieces that live in the browser: the live picture, the strip and the chart wrapper.
+"""The few pieces that live in the browser: the live picture, the strip, sentences and charts.
 
 Two events on `window` tie them together. `pc:budget` carries the chosen budget as a number while
 the slider moves; `pc:flush` asks whoever still owes the server a report to send it now.
@@ -6,7 +6,7 @@ the slider moves; `pc:flush` asks whoever still owes the server a report to send
 move by the server (a link, Back) it belongs to.
 """
 
-from pages.shared.components.chart import chart
+from pages.shared.components.chart import chart, chart_by_step
 from pages.shared.components.frame import frame
 from pages.shared.components.picture import (
     Look,
@@ -16,7 +16,9 @@ from pages.shared.components.picture import (
     picture,
     picture_payload,
 )
+from pages.shared.components.said import Said, said
 from pages.shared.components.strip import Budgeted, Chip, Pinning, pin_pressed, strip
 
-__all__ = ["Budgeted", "Chip", "Look", "Picked", "Pinning", "Verdict", "chart", "frame", "picked",
-           "picture", "picture_payload", "pin_pressed", "strip"]
+__all__ = ["Budgeted", "Chip", "Look", "Picked", "Pinning", "Said", "Verdict", "chart",
+           "chart_by_step", "frame", "picked", "picture", "picture_payload", "pin_pressed", "said",
+           "strip"]

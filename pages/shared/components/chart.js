@@ -15,18 +15,44 @@ const load = () => window.__plotly ??= new Promise((done, failed) => {
 export default function ({data, parentElement: root, setTriggerValue}) {
   const box = root.querySelector('[data-chart]');
   box.setAttribute('role', 'figure');
-  box.setAttribute('aria-label', data.alt);
-  const figure = JSON.parse(data.figure), layout = themed(figure.layout || {}, root);
-  load().then(plotly => box.isConnected && plotly.react(box, figure.data, layout, QUIET))
-    .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
+  root.__data = data;
+  draw(root, box);
   root.__size ||= watch(box);
+  root.__follow ||= data.figures.length > 1 ? follow(root, box) : null;
   box.onpointerdown = data.picks ? down => onRelease(box, down, setTriggerValue) : null;
   return () => {
     if (box.isConnected) return;
     root.__size?.disconnect();
-    root.__size = null;
+    root.__follow?.();
+    root.__size = root.__follow = null;
     window.Plotly?.purge(box);
   };
+}
+
+function draw(root, box) {
+  const {figures, alts, rev} = root.__data, last = figures.length - 1;
+  if (last && window.__budgetRev !== rev) return;    // the strip or the picture is about to move
+  const at = last ? Math.min(window.__budget, last) : 0;
+  box.setAttribute('aria-label', alts[at]);
+  box.style.display = figures[at] ? '' : 'none';
+  if (!figures[at]) return;
+  const figure = JSON.parse(figures[at]), layout = themed(figure.layout || {}, root);
+  load().then(plotly => box.isConnected && plotly.react(box, figure.data, layout, QUIET))
+    .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
+}
+
+// While the slider moves, the picture and the sentences come first: a chart is drawn when the
+// browser has nothing else to do, and only for the last budget.
+function follow(root, box) {
+  const idle = window.requestIdleCallback || (then => setTimeout(then, 60));
+  let waiting = false;
+  const moved = () => {
+    if (waiting) return;
+    waiting = true;
+    idle(() => { waiting = false; if (box.isConnected) draw(root, box); }, {timeout: 250});
+  };
+  addEventListener('pc:budget', moved);
+  return () => removeEventListener('pc:budget', moved);
 }
 
 function themed(layout, root) {           // the figure's own choices win
@@ -58,7 +84,7 @@ function onRelease(box, down, setTriggerValue) {
 
 function watch(box) {
   const size = new ResizeObserver(() => {
-    if (box.isConnected && box._fullLayout) window.Plotly?.Plots.resize(box);
+    if (box.isConnected && box.offsetHeight && box._fullLayout) window.Plotly?.Plots.resize(box);
   });
   size.observe(box);
   return size;

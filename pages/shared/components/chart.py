@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,19 @@ def chart(spec: dict[str, Any], alt: str, key: str, height: int = 320,
             picked(float(x))
 
     _component(height, phone_height or height)(
-        key=key, data={"figure": json.dumps(spec), "alt": alt, "picks": picked is not None},
+        key=key, data={"figures": [json.dumps(spec)], "alts": [alt], "picks": picked is not None},
         on_picked_change=report)
+
+
+def chart_by_step(figures: Sequence[str], alts: Sequence[str], key: str, height: int, rev: int
+                  ) -> None:
+    """One figure for every step of the slider, as JSON, which the browser follows.
+
+    All are sent once; an empty one is left out. `rev` is that of the strip.
+    """
+    _component(height, height)(
+        key=key, data={"figures": list(figures), "alts": list(alts), "picks": False, "rev": rev},
+        on_picked_change=lambda: None)
 
 
 @cache

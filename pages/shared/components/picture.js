@@ -5,9 +5,12 @@ const SVG = 'http://www.w3.org/2000/svg';
 const PHONE = 520;                        // narrower than this: short legend, lower plots
 const REST = 60;                          // ms without movement before the server is told
 const GAP = 24;                           // between two entries of the legend
+const TURN = 400;                         // ms for which one release is shown while they play
+const STILL = matchMedia('(prefers-reduced-motion: reduce)');
 const MARGIN = {right: 14, bottom: 46, row: 20};
 
-export default function ({data, parentElement: root, setStateValue, setTriggerValue}) {
+export default function ({data: sent, parentElement: root, setStateValue, setTriggerValue}) {
+  const data = {...sent.curves, ...sent.now};
   const S = root.__picture ||= {root, host: root.host, q: s => root.querySelector(s)};
   S.send = value => setStateValue('picked', value);
   S.askNoise = () => setTriggerValue('new_noise', true);
@@ -28,6 +31,7 @@ function take(S, data) {
   S.curves = decode(data);
   S.limits = limits(S.curves, data.refused);
   S.draw = 0;
+  halt(S);
   const e = S.q('#e');
   e.max = data.epsilons.length - 1;
   label(S);
@@ -49,9 +53,17 @@ function decode(data) {
 }
 
 function bands(data, value, without) {    // where each release says that the true curve may lie
-  const side = texts => texts.map((text, i) => split(numbers(text, ...data.band.scales[i]), data.points));
+  const half = (data.points + 1) / 2;
+  const side = texts => texts.map((text, i) => split(numbers(text, ...data.band.scales[i]), half).map(finer));
   return {bandLow: side(data.band.low), bandHigh: side(data.band.high),
     quietBand: value(data.band.without).map((u, k) => u - without[k])};
+}
+
+function finer(every) {                   // a cubic through the four neighbours between each two
+  const last = every.length - 1, at = k => every[Math.max(0, Math.min(last, k))];
+  return Float64Array.from({length: 2 * last + 1}, (_, k) => k % 2 === 0 ? every[k / 2]
+    : k === 1 || k === 2 * last - 1 ? (at((k - 1) / 2) + at((k + 1) / 2)) / 2
+      : (9 * (at((k - 1) / 2) + at((k + 1) / 2)) - at((k - 3) / 2) - at((k + 3) / 2)) / 16);
 }
 
 function singles(data, values) {          // the faint curves, each with its own times
@@ -147,6 +159,7 @@ function wire(S) {
     S.q('#help').setAttribute('aria-expanded', String(!hint.hidden));
   };
   S.q('#again').onclick = () => drawAgain(S);
+  S.q('#play').onclick = () => play(S);
   S.q('#noise').onclick = () => S.askNoise();
   S.q('#svg').onclick = () => S.data.downloads && saveSvg(S);
   S.q('#png').onclick = () => S.data.downloads && savePng(S);
@@ -159,8 +172,13 @@ function wire(S) {
     report(S);
     event.detail.waiting ||= S.reportedFrom === location.href && performance.now() - S.reportedAt < event.detail.patience;
   };
+  const touched = event => {              // whoever touches anything else wants to look at that
+    if (S.player && event.key !== 'Tab' && !event.composedPath().includes(S.q('#play'))) rest(S);
+  };
   addEventListener('pc:budget', others);
   addEventListener('pc:flush', flush);
+  for (const kind of ['pointerdown', 'keydown']) addEventListener(kind, touched, true);
+  STILL.addEventListener('change', S.motion = () => { halt(S); paint(S); });
   const size = new ResizeObserver(() => {
     if (S.width && Math.round(S.q('#main').clientWidth) !== S.width) paint(S);
   });
@@ -169,9 +187,60 @@ function wire(S) {
   S.stop = () => {
     size.disconnect();
     clearTimeout(S.timer);
+    clearInterval(S.player);
     removeEventListener('pc:budget', others);
     removeEventListener('pc:flush', flush);
+    for (const kind of ['pointerdown', 'keydown']) removeEventListener(kind, touched, true);
+    STILL.removeEventListener('change', S.motion);
   };
+}
+
+// One release after another, as each of them might have been the one: starts stopped, and stops at
+// the first touch. Where motion is unwanted, every press of the button shows the next one.
+
+function play(S) {
+  if (S.player) return rest(S);
+  turn(S);
+  if (STILL.matches) {
+    S.q('#status').textContent = S.turn === null ? 'All releases' : `Release ${S.turn + 1} of ${S.data.draws}`;
+  } else {
+    S.player = setInterval(() => turn(S), TURN);
+    naming(S);
+  }
+}
+
+function turn(S) {
+  const one = S.picked.view === 'one', next = (S.turn ?? (one ? S.draw : -1)) + 1;
+  S.turn = next < S.data.draws ? next : STILL.matches ? null : 0;
+  if (one) S.draw = S.turn;
+  show(S);
+}
+
+function rest(S) {                        // all releases again
+  halt(S);
+  show(S);
+}
+
+function halt(S) {
+  clearInterval(S.player);
+  S.player = S.turn = null;
+  S.q('#status').textContent = '';
+  naming(S);
+}
+
+function naming(S) {                      // the sign before the words is drawn by the style sheet
+  const state = S.player ? 'stop' : STILL.matches ? 'step' : 'play', button = S.q('#play');
+  button.dataset.state = state;
+  button.textContent = {play: 'Play one by one', stop: 'Stop', step: 'Show one by one'}[state];
+}
+
+function standOut(S) {                    // the release whose turn it is, among the others
+  const among = S.picked.view === 'releases' && S.turn !== null;
+  for (const {moving} of [S.main, S.difference]) {
+    moving.classList.toggle('playing', among);
+    if (among) [...moving.children].forEach((node, k) => node.classList.toggle('current', k === S.turn));
+  }
+  return among ? ` Release ${S.turn + 1} of ${S.data.draws} stands out.` : '';
 }
 
 function drawAgain(S) {
@@ -217,7 +286,7 @@ function toggled(S, name, on) {
 
 function pick(S, change) {
   Object.assign(S.picked, change);
-  S.q('#status').textContent = '';
+  halt(S);
   paint(S);
   report(S);
 }
@@ -266,6 +335,7 @@ function paint(S) {                       // everything: new data, size, theme, 
   layers(S, S.main, () => 0, true);
   layers(S, S.difference, k => S.curves.without[k], false);
   S.q('#again').hidden = view !== 'one';
+  S.q('#play').hidden = view === 'ranges' || (view === 'one' && STILL.matches);
   S.q('#noise').hidden = view === 'one' || !S.q('#noise').dataset.offered;
   for (const input of S.root.querySelectorAll('.segment input')) input.checked = input.value === view;
   for (const input of S.root.querySelectorAll('.switch input')) input.checked = shown.includes(input.value);
@@ -410,7 +480,7 @@ function show(S) {                        // one budget: called on every movemen
   S.q('#note').textContent = S.data.notes[budget];
   stretch(S, budget);
   for (const P of [S.main, S.difference]) P.moving.replaceChildren(...moving(S, P, budget));
-  S.main.title.textContent = `${title}, at ε = ${epsilon}: ${spoken[budget]}. ${sentence}`;
+  S.main.title.textContent = `${title}, at ε = ${epsilon}: ${spoken[budget]}. ${sentence}${standOut(S)}`;
   S.difference.title.textContent = `The same, minus the average without protection, at ε = ${epsilon}. `
     + `The axis reaches ${S.data.difference.replace('Difference', 'a difference')} of `
     + S.differences[budget].at(-1).text;

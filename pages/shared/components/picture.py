@@ -130,6 +130,7 @@ def picture_payload(
     low, high = facts.value_low, facts.value_high  # public, and the same at every budget
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
     scales = _scales(low, high, releases, noise_low, noise_high)
+    drawn = [verdict.refused is None for verdict in verdicts]  # nothing of the others is sent
     payload: dict[str, Any] = {
         "title": title, "epsilons": [f"{e:g}" for e in epsilons], "spoken": list(spoken),
         "time": {"low": facts.time_low, "high": facts.time_high,
@@ -138,11 +139,13 @@ def picture_payload(
         "difference": _axis("Difference", facts.value_unit),
         "scale": scale, "scales": scales, "draws": n_draws, "points": n_points,
         "times": int16(times, facts.time_low, facts.time_high),
-        "releases": _by_budget(releases, scales), "without": int16(without, *scale),
-        "noise_low": _by_budget(noise_low, scales), "noise_high": _by_budget(noise_high, scales),
+        "releases": _by_budget(releases, scales, drawn), "without": int16(without, *scale),
+        "noise_low": _by_budget(noise_low, scales, drawn),
+        "noise_high": _by_budget(noise_high, scales, drawn),
         "sampling": None if sampling is None else int16(without + sampling, *scale),
         "truth": None if truth is None else int16(truth, *scale),
-        "band": None if band is None else _band(facts, band, without, releases, scale),
+        "band": None if band is None else _band(facts, band, without, releases, scale,
+                                                     drawn),
         "refused": [list(v.refused) if v.refused else None for v in verdicts],
         "notes": [v.note for v in verdicts],
         **_single_curves(curves[:MOST_CURVES], scale),
@@ -171,19 +174,25 @@ def _scales(low: float, high: float, *arrays: Array) -> list[tuple[float, float]
 
 
 def _band(facts: PublicFacts, band: PlausibleBand, without: Array, releases: Array,
-          scale: tuple[float, float]) -> dict[str, Any]:
-    """The band of every release, with its sentence; where there is none, the release itself."""
+          scale: tuple[float, float], drawn: Sequence[bool]) -> dict[str, Any]:
+    """The band of every release, with its sentence; where there is none, the release itself.
+
+    Bands are smooth and many: every second point is sent, and the browser puts in the others.
+    """
     low = np.where(np.isfinite(band.low), band.low, releases)
     high = np.where(np.isfinite(band.high), band.high, releases)
     _check(band_low=(low, releases.shape), band_high=(high, releases.shape))
     scales = _scales(facts.value_low, facts.value_high, low, high)
-    return {"scales": scales, "low": _by_budget(low, scales), "high": _by_budget(high, scales),
+    return {"scales": scales, "low": _by_budget(low[..., ::2], scales, drawn),
+            "high": _by_budget(high[..., ::2], scales, drawn),
             "without": int16(without + band.without, *scale),
             "sentences": [wording.plausible(facts, band.kind, waves) for waves in band.waves]}
 
 
-def _by_budget(values: Array, scales: Sequence[tuple[float, float]]) -> list[str]:
-    return [int16(v, *scale) for v, scale in zip(values, scales, strict=True)]
+def _by_budget(values: Array, scales: Sequence[tuple[float, float]], drawn: Sequence[bool]
+               ) -> list[str]:
+    return [int16(v, *scale) if is_drawn else ""
+            for v, scale, is_drawn in zip(values, scales, drawn, strict=True)]
 
 
 def picture(
@@ -201,7 +210,8 @@ def picture(
     mounted and when `rev` changes (a link was opened, Back was pressed); give the strip the same
     `rev`. `new_noise` offers a button that asks for fresh draws.
     """
-    data = dict(payload, rev=rev, new_noise=new_noise, **_moved(key, rev, start, view, shown))
+    data = {"curves": payload, "now": {"rev": rev, "new_noise": new_noise,
+                                       **_moved(key, rev, start, view, shown)}}
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
     chosen = read_report(result.get("picked"), start, view, shown, rev, len(payload["epsilons"]))
     return Picked(*chosen, new_noise=bool(result.get("new_noise")))

@@ -93,6 +93,13 @@ def figure():
     return drawn
 
 
+def steps():
+    """A dot at every budget, as a figure and its name; none at the first."""
+    return [("", "Nothing")] + [
+        (json.dumps({"data": [{"type": "scatter", "mode": "markers", "x": [k], "y": [1]}]}),
+         f"A dot at {k}") for k in range(1, len(EPSILONS))]
+
+
 def chips(case):
     """The facts of the strip in one case."""
     unit = "<b>unit</b>" + EVIL if case == "evil" else "One child’s whole curve"
@@ -118,6 +125,10 @@ hidden = right.checkbox("Hide the picture")
 with left:
     now = pieces.Picked(state.budget) if hidden else pieces.picture(
         "picture", payload(case), state.budget, rev=state.rev, new_noise=case != "upload")
+    pieces.said([[pieces.Said(f"Right **{k + 50} times** in 100<b>"), pieces.Said("Weak", "warning")]
+                 if k > 18 else [pieces.Said(f"Right **{k + 50} times** in 100<b>")]
+                 for k in range(len(EPSILONS))], "said", state.rev)
+    pieces.chart_by_step(*zip(*steps(), strict=True), "dots", 90, state.rev)
     pieces.chart(json.loads(figure().to_json()), "The typical error falls with ε.", "errors", 320, 280)
 with right:
     st.text(f"server budget {now.budget}, view {now.view}, shown {'+'.join(now.shown)}, "

@@ -1,0 +1,48 @@
+"""(ε, δ) of Gaussian noise, exactly: Balle and Wang 2018 (arXiv 1805.06530), Equation 6.
+
+The same function and the same root as `dp_accounting.gaussian_mechanism`, to the last digit, which
+a test holds it to. That package takes a second to import, and this is all the first picture needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.special import log_ndtr
+
+_TOLERANCE = 1e-12
+
+
+def log_delta(sigma: float, epsilon: float) -> float:
+    """Log of the smallest δ for noise `sigma` on a number that one person moves by 1."""
+    t = epsilon * sigma + 1 / (2 * sigma)
+    x = log_ndtr(1 / sigma - t)
+    y = epsilon + log_ndtr(-t)
+    return float(x + np.log1p(-np.exp(y - x))) if y < x else -np.inf
+
+
+def sigma_of(epsilon: float, delta: float) -> float:
+    """The smallest noise that is (ε, δ)-private, for 0 < δ < 1 and finite ε ≥ 0."""
+    low, high, wanted = 0.1, 1.0, np.log(delta)
+    while log_delta(low, epsilon) < wanted:
+        low, high = low / 10, low
+    while log_delta(high, epsilon) > wanted:
+        low, high = high, high * 10
+    return _root(lambda sigma: log_delta(sigma, epsilon) - wanted, low, high)
+
+
+def epsilon_of(sigma: float, delta: float) -> float:
+    """The smallest ε for which this noise is (ε, δ)-private, for 0 < σ < ∞ and 0 < δ < 1."""
+    low, high, wanted = 0.0, 1.0, np.log(delta)
+    if log_delta(sigma, 0.0) < wanted:
+        return 0.0
+    while log_delta(sigma, high) > wanted:
+        low, high = high, high * 10
+    return _root(lambda epsilon: log_delta(sigma, epsilon) - wanted, low, high)
+
+
+def _root(falling: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # on first use: it takes a moment
+
+    return float(brentq(falling, low, high, xtol=_TOLERANCE))

@@ -1,0 +1,43 @@
+"""Sentences on a card that follow the slider: those of every budget are sent once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "privacy_curves_said",
+    html='<div id="said"></div>',
+    css=(_HERE / "said.css").read_text("utf-8"),
+    js=(_HERE / "said.js").read_text("utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A paragraph; `kind` is "" (as text), "small" or "warning". Bold is the only markup."""
+
+    text: str
+    kind: str = ""
+
+
+def said(steps: Sequence[Sequence[Said]], key: str, rev: int = 0) -> None:
+    """Say what belongs to the budget on screen.
+
+    `steps` holds the paragraphs of every step of the slider, which the browser follows; a page
+    without a slider gives one step. `rev` is that of the strip.
+    """
+    if len(steps) > 1:
+        _component(key=key, data={"steps": [[[p.kind, p.text] for p in step] for step in steps],
+                                  "rev": rev})
+        return
+    for paragraph in steps[0]:
+        if paragraph.kind == "warning":
+            st.warning(paragraph.text, icon=":material/warning:")
+        else:
+            small = paragraph.kind == "small"
+            st.markdown(f":small[{paragraph.text}]" if small else paragraph.text)

@@ -1,0 +1,29 @@
+"""What a page says, for the tests of pages: also what the browser shows of one step of a slider."""
+
+import json
+
+from engine.preview import EPSILON_STEPS
+
+
+def words(at):
+    """All text of a page at the budget it stands at."""
+    return " ".join([element.value for element in at.markdown] + said(at))
+
+
+def warnings(at):
+    """The texts of all boxes of warning."""
+    return [element.value for element in at.warning] + said(at, "warning")
+
+
+def said(at, kind=None):
+    """Paragraphs on cards that follow the slider, at the chosen step."""
+    epsilon = at.session_state.settings.epsilon
+    steps = sorted({*EPSILON_STEPS, at.session_state.own_epsilon, epsilon})
+    return [text for sent in components(at, "said_")
+            for name, text in sent["steps"][steps.index(epsilon)] if kind in (None, name)]
+
+
+def components(at, key):
+    """What is sent to those browser pieces whose key begins like this."""
+    found = [piece.proto for piece in at.get("bidi_component") if f"-{key}" in piece.proto.id]
+    return [json.loads(proto.mixed.json or proto.json) for proto in found]
