@@ -220,7 +220,7 @@ def test_the_best_shape_of_noise_is_never_worse_than_the_usual_one(mechanism, so
 
 def test_sizes_of_atoms_are_found_once_for_all_budgets_and_sites(monkeypatch):
     calls = []
-    monkeypatch.setattr("engine.numerics.difference_sets.pdist",
+    monkeypatch.setattr("scipy.spatial.distance.pdist",
                         lambda *args: calls.append(args) or pdist(*args))
     mechanism, source = Iclp(task="density", bandwidth=0.1234), DensityPoints(n_servers=3)
     for epsilon in (0.5, 1.0, 2.0):
