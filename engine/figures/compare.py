@@ -54,8 +54,12 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
                    range=[facts.time_low, facts.time_high]),
         yaxis=axis(theme, _named("Difference", facts.value_unit), grid=True, nticks=5,
                    range=[-edge, edge]))}
+    low, middle, high = np.quantile(differences[:, ::_EVERY], (0.05, 0.5, 0.95), axis=0)
+    table = {_named(facts.time_name, facts.time_unit): times[::_EVERY].round(3).tolist(),
+             **{name: part.round(3).tolist() for name, part in
+                (("1 in 20 below", low), ("middle", middle), ("1 in 20 above", high))}}
     return Chart(spec, f"{line.label}, {said}: {len(differences)} possible releases less the "
-                 "average without protection.")
+                 "average without protection.", table)
 
 
 def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:

@@ -19,7 +19,6 @@ from engine import (
     regression_words,
     risk,
     scenario,
-    sparse_words,
     wording,
 )
 from engine.experiments import Run
@@ -209,7 +208,7 @@ def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
     if task == WAVELET_REGRESSION.key:
         return regression_words.UNIT
     if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
-        return sparse_words.UNIT
+        return run.later.sparse_words.UNIT
     if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
         return wording.record_tag(facts)
     return wording.unit_tag(facts)

@@ -206,7 +206,8 @@ def _cell(view: View, way: Way, k: int, edge: float) -> None:
     st.markdown(f":small[{words.cell(epsilon, wording.escape(error), way.odds[k])}]")
     chart = figures.difference(way.line(), way.shown.times, view.difference(way, k), view.facts,
                                edge, f"ε = {epsilon:g}, typical error {error}", layout.theme())
-    cards.draw(chart, f"compare_{way.mechanism.key}_{way.variant}_{epsilon:g}", _HEIGHT, _PHONE)
+    view.draw(f"{way.label}, ε = {epsilon:g}", chart,
+              f"{way.mechanism.key}_{way.variant}_{epsilon:g}", _HEIGHT, _PHONE)
 
 
 # -- errors and risk --------------------------------------------------------------------------

@@ -46,10 +46,9 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
 
 
 def test_a_teacher_shows_a_figure_of_the_paper(arrive):
-    page = arrive()
-    page.get_by_role("link", name="Rates").first.click()  # 1
-    page.locator(".st-key-w_example").get_by_role("combobox").click()  # 2
-    page.get_by_role("option", name="Figure 1, more readings").click()  # 3
+    page = arrive("/rates")
+    page.locator(".st-key-w_example").get_by_role("combobox").click()
+    page.get_by_role("option", name="Figure 1, more readings").click()
     chart = page.locator("[aria-label*='Map of what limits the error']")
     expect(chart).to_have_attribute("aria-label", re.compile("privacy and sparse readings"))
     expect(page.get_by_text("n = 400, m = 9, S = 1, ε = 0.05")).to_be_visible()

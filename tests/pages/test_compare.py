@@ -41,7 +41,7 @@ def words(at):
 def charts(at):
     """Names of the charts on screen, by the alternative text of each."""
     found = [json.loads(e.proto.mixed.json or e.proto.json) for e in at.get("bidi_component")]
-    return [data["alt"] for data in found if isinstance(data, dict) and "alt" in data]
+    return [data["alts"][0] for data in found if isinstance(data, dict) and data.get("alts")]
 
 
 def strip(at):

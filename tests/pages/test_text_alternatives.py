@@ -6,6 +6,7 @@ import re
 import pytest
 
 from engine import wording
+from engine.preview import EPSILON_STEPS
 from pages.shared.shell import PAGES
 from tests.pages.test_explore import open_page
 
@@ -28,12 +29,17 @@ def sentences(at):
     """What stands in place of each chart on screen for those who do not see it."""
     messages = [json.loads(element.proto.mixed.json or element.proto.json)
                 for element in at.get("bidi_component")]
-    return [message["alt"] for message in messages if "alt" in message]
+    step = EPSILON_STEPS.index(at.session_state.settings.epsilon)
+    return [alts[step] if len(alts) > 1 else alts[0]
+            for alts in (message.get("alts") or [message.get("alt")] for message in messages)
+            if alts[0] is not None]
 
 
 @pytest.mark.parametrize("script", [script for _, script, _ in PAGES])
 def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(visit, script):
     at = visit(script)
+    if script == "teach.py":
+        pytest.skip("A lesson shows its numbers once the guess is made: see test_teach.")
     said = sentences(at)
     assert said or script != PAGES[0][1]
     if not said:

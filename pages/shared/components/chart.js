@@ -16,17 +16,22 @@ export default function ({data, parentElement: root, setTriggerValue}) {
   const box = root.querySelector('[data-chart]');
   box.setAttribute('role', 'figure');
   root.__data = data;
+  if (root.__box !== box) { release(root); root.__box = box; }   // the framework made the node anew
   draw(root, box);
   root.__size ||= watch(box);
   root.__follow ||= data.figures.length > 1 ? follow(root, box) : null;
   box.onpointerdown = data.picks ? down => onRelease(box, down, setTriggerValue) : null;
   return () => {
     if (box.isConnected) return;
-    root.__size?.disconnect();
-    root.__follow?.();
-    root.__size = root.__follow = null;
+    release(root);
     window.Plotly?.purge(box);
   };
+}
+
+function release(root) {                  // stop listening for a node that is gone
+  root.__size?.disconnect();
+  root.__follow?.();
+  root.__size = root.__follow = null;
 }
 
 function draw(root, box) {
