@@ -46,6 +46,7 @@ def test_every_view_of_the_functions_draws(show):
     assert not at.exception and not at.error
 
 
+@pytest.mark.slow
 def test_every_method_and_every_source_draws():
     at = visit("coefficients")
     for label in at.selectbox(key="w_mechanism_varying_coefficients").options:

@@ -41,6 +41,7 @@ def answer(setting=HERE, unknown="epsilon", target=2.0, **rest):
             return end.value
 
 
+@pytest.mark.slow
 def test_planned_settings_meet_their_targets_and_four_fifths_of_them_do_not():
     """16 random questions about ε and people, each checked on 240 fresh releases.
 
