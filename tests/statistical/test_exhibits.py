@@ -6,6 +6,7 @@ from engine import exhibit_files, papers
 from engine.executors import ProcessExecutor
 from engine.exhibits import run
 
+SECONDS = ("iclp", "gaussian_process", "laplace_alone")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
@@ -32,7 +33,12 @@ def test_a_claim_holds_exactly_when_no_reason_says_why_it_fails(key, executor):
         assert finding.holds == (not claim.fails_because), f"{claim.says} {finding.measured}"
     stored = exhibit_files.stored(paper, exhibit)
     assert stored is not None, "No stored result."
-    assert close(stored.table, result.table)
+    assert close(untimed(stored.table), untimed(result.table))
+
+
+def untimed(table):
+    """Without the seconds that one table measures: they are those of the machine."""
+    return [{name: value for name, value in row.items() if name not in SECONDS} for row in table]
 
 
 def close(stored, again):
