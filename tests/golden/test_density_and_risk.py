@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.experiments import generator
-from engine.feasible_smoothness import printed_density
+from engine.families.feasible_smoothness import printed_density
 from engine.mechanisms.iclp import Iclp
 from engine.metrics import integrated_squared_errors
 from engine.numerics.eigensystems import midpoints

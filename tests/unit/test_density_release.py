@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist
 
 from engine.errors import InputError
 from engine.experiments import generator, mean_and_se
-from engine.feasible_smoothness import least_power, printed_density, sensitivity_by_grid
+from engine.families.feasible_smoothness import least_power, printed_density, sensitivity_by_grid
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
