@@ -8,20 +8,20 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+from engine.commands import limits
 from engine.errors import InputError
 from engine.exhibits import Exhibit, Form, Paper, Progress, Result, run
 from engine.exports import exhibits as exhibit_files
 from engine.papers import find, names, papers
 from engine.running import executors
-from engine.running.effort import Limits
 from engine.running.part_files import PartFiles
 from engine.words import exhibits as exhibit_words
 
 ALL = "all"
 
 
-def add(commands: Any, minutes: float, gigabytes: float) -> None:
-    """Add the command to the parser; the limits are those of every long run."""
+def add(commands: Any) -> None:
+    """The command with its options."""
     parser = commands.add_parser("exhibit", help="a figure or table of a paper, run again")
     parser.add_argument("key", nargs="?", help="PAPER/EXHIBIT, or “all”; without it, a list")
     parser.add_argument("--full", action="store_true", help="the paper's own sizes and repeats")
@@ -32,8 +32,7 @@ def add(commands: Any, minutes: float, gigabytes: float) -> None:
     parser.add_argument("--store", action="store_true",
                         help="renew the quick results that come with the engine")
     parser.add_argument("--resume", metavar="DIR", help="keep finished parts in this folder")
-    parser.add_argument("--limit-minutes", type=float, default=minutes, metavar="M")
-    parser.add_argument("--limit-gigabytes", type=float, default=gigabytes, metavar="G")
+    limits.add(parser)
     parser.set_defaults(command=command)
 
 
@@ -77,9 +76,8 @@ def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
 
 def _result(exhibit: Exhibit, form: Form, options: argparse.Namespace) -> Result:
     finished = PartFiles(options.resume) if options.resume else None
-    limits = Limits(options.limit_minutes, options.limit_gigabytes)
     with executors.make(options.executor) as executor:
-        return _with_progress(run(exhibit, form, executor, finished, limits))
+        return _with_progress(run(exhibit, form, executor, finished, limits.chosen(options)))
 
 
 def _with_progress(steps: Generator[Progress, None, Result]) -> Result:

@@ -275,6 +275,6 @@ def test_ctrl_c_stops_with_one_word(capsys, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("engine.__main__.run_sweep", interrupted)
+    monkeypatch.setattr("engine.commands.run.run_sweep", interrupted)
     assert command(capsys, monkeypatch, ["run", "-"], json.dumps(SCENARIO)) == (
         130, "", "stopped\n")

@@ -1,0 +1,128 @@
+"""The command `audit`: attacks on what mechanisms claim, and on variants that must be caught."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from engine import audit, broken, scenario
+from engine.errors import InputError
+from engine.mechanisms import mechanisms
+from engine.running import executors
+from engine.types import Budget
+from engine.views import audit as audit_view
+
+
+def add(commands: Any) -> None:
+    """The command with its options."""
+    parser = commands.add_parser("audit", help="try to break what mechanisms claim")
+    _add_what(parser)
+    _add_how(parser)
+    parser.set_defaults(command=command)
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("mechanism", nargs="?", help="key of one mechanism (default: all)")
+    parser.add_argument("--broken", metavar="NAME", help="audit a broken variant instead, which "
+                        "must be caught; “all” takes every one, of the mechanism if one is given")
+    parser.add_argument("--epsilon", type=float, action="append", metavar="E", help="claim to "
+                        "audit at, instead of the usual one; may be given several times")
+    parser.add_argument("--scenario", metavar="FILE", help="audit the mechanism of a scenario at "
+                        "its budget, around its simulated data (- for standard input)")
+    parser.add_argument("--small", action="store_true", help="with --scenario: around small data "
+                        "that are made for the attack")
+
+
+def _add_how(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--executor", default="serial", help="serial (default) or processes:N")
+    parser.add_argument("--seconds", type=float, default=20.0,
+                        help="at most so long for each (default: 20)")
+    parser.add_argument("--tries", type=int, default=4000,
+                        help="pairs of neighbours for each (default: 4000)")
+    parser.add_argument("--runs", type=int, default=200_000, help="releases of each data set of "
+                        "the worst pair, for the lower bound (default: 200000)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def command(options: argparse.Namespace) -> int:
+    """0 only if every claim holds, or every broken variant is caught."""
+    reports = []
+    for (name, what, _), report in _audits(_audited(options), options):
+        reports.append({"name": name, **({"what": what} if what else {}), **report.plain()})
+        if not options.json:
+            print(_verdict(name, what, report), flush=True)
+    wanted = ("broken", "loose") if options.broken else ("holds", "loose")
+    as_it_should = all(one["verdict"] in wanted for one in reports)
+    if options.json:
+        print(json.dumps({"audits": reports, "ok": as_it_should}, ensure_ascii=False))
+    return 0 if as_it_should else 1
+
+
+Audited = tuple[str, str, Callable[..., audit.Report]]  # name, what is wrong with it, its audit
+
+
+def _audits(chosen: list[Audited], options: argparse.Namespace
+            ) -> Iterator[tuple[Audited, audit.Report]]:
+    """Every audit with its report, in order."""
+    with executors.make(options.executor) as executor:
+        limits = {"tries": options.tries, "runs": options.runs, "seconds": options.seconds}
+        futures = [executor.submit(one[2], seed=options.seed, **limits) for one in chosen] if (
+            executors.n_workers(executor) > 1) else None
+        for k, one in enumerate(chosen):
+            report = futures[k].result() if futures else one[2](seed=options.seed, **limits)
+            yield one, report
+
+
+def _audited(options: argparse.Namespace) -> list[Audited]:
+    """What is audited: a scenario, all cases, or broken variants, at every ε that was given."""
+    if options.scenario:
+        return [_of_scenario(options)]
+    found = [(name, what, at) for name, what, case in _cases(options)
+             for at in ([case.at(Budget(epsilon, case.budget.delta)) for epsilon in options.epsilon]
+                        if options.epsilon else [case])]
+    return [(name, what, partial(audit.audit_case, case)) for name, what, case in found]
+
+
+def _of_scenario(options: argparse.Namespace) -> Audited:
+    chosen = scenario.from_json(scenario.text_of(options.scenario))
+    asked = audit_view.Attack(
+        chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
+        None if options.small else chosen.source, options.broken or "")
+    what = broken.get(asked.variant).what if asked.variant else ""
+    return asked.variant or asked.mechanism.key, what, partial(audit_view.finished, asked)
+
+
+def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
+    """Names, what is wrong with each where something is, and cases."""
+    cls = mechanisms.get(options.mechanism) if options.mechanism else None
+    if options.broken is None:
+        return [(own.key, "", case) for own in (mechanisms.all() if cls is None else [cls])
+                for case in audit.cases_of(own)]
+    found = broken.bugs() if options.broken == "all" else (broken.get(options.broken),)
+    chosen = [(one.name, one.what, one.case) for one in found
+              if cls is None or isinstance(one.case.mechanism, cls)]
+    if not chosen:
+        raise InputError(f"This is no broken variant of {options.mechanism!r}.", field="broken")
+    return chosen
+
+
+_UNITS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
+
+
+def _verdict(name: str, what: str, report: audit.Report) -> str:
+    """A few lines about one audit."""
+    unit = _UNITS[report.unit]
+    settings = f" ({report.settings})" if report.settings else ""
+    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {what}"] if what else []),
+             f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
+             f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
+    if report.runs:
+        lines.append(f"  from outputs alone: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g}"
+                     f" claimed at δ = {report.delta:g}, with confidence {report.confidence:.2%} "
+                     f"({report.runs} releases of each)")
+    lines += [f"  {text}" for text in (report.reason, report.why) if text]
+    return "\n".join(lines)

@@ -1,0 +1,44 @@
+"""The command `list`: sources, mechanisms and rates with their parameters."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from engine.mechanisms import mechanisms
+from engine.rates import rates
+from engine.registry import parameters
+from engine.sources import sources
+
+_SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}
+
+
+def add(commands: Any) -> None:
+    """The command with its options."""
+    parser = commands.add_parser("list", help="sources, mechanisms and rates with parameters")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(command=command)
+
+
+def command(options: argparse.Namespace) -> None:
+    shelves = {name: [_described(cls) for cls in shelf.all()] for name, shelf in _SHELVES.items()}
+    if options.json:
+        print(json.dumps(shelves, ensure_ascii=False, indent=1))
+        return
+    for name, members in shelves.items():
+        print(name)
+        for member in members:
+            print(f"  {member['key']}  {member['label']}")
+            for p in member["parameters"]:
+                allowed = p.get("choices") or p.get("range") or ""
+                print(f"    {p['name']} = {p['default']}  {allowed}  {p['help']}")
+
+
+def _described(cls: Any) -> dict[str, Any]:
+    described = {"key": cls.key, "label": cls.label, "tasks": sorted(cls.tasks),
+                 "parameters": [p.as_dict() for p in parameters(cls)]}
+    for fact in ("guarantee", "reference"):
+        if hasattr(cls, fact):
+            described[fact] = getattr(cls, fact)
+    return described

@@ -1,0 +1,47 @@
+"""The command `plan`: a scenario solved for one size, or for the budget, that reaches an error."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from engine import scenario
+from engine.errors import InputError
+from engine.running.steps import result_of
+from engine.views import planner
+from engine.words import plan as plan_words
+
+
+def add(commands: Any) -> None:
+    """The command with its options."""
+    parser = commands.add_parser(
+        "plan", help="solve a scenario for one size or the budget that reaches an error")
+    parser.add_argument("file", help="scenario file, or - for standard input")
+    parser.add_argument("--unknown", choices=planner.DIALS, default="epsilon",
+                        help="what to solve for (default: epsilon)")
+    parser.add_argument("--target", type=float, default=1.0,
+                        help="typical error to reach, in the unit of the values")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(command=command)
+
+
+def command(options: argparse.Namespace) -> None:
+    chosen = scenario.from_json(scenario.text_of(options.file))
+    cell = chosen.cells()[0]
+    if len(set(cell.budgets)) != 1:
+        raise InputError("A plan has one budget for all sites; got several.", field="budgets",
+                         hint="Give the same ε and δ to all of them.")
+    budget = cell.budgets[0]
+    setting = planner.Setting.of(cell.source, cell.mechanism, budget.epsilon, budget.delta)
+    answer = result_of(planner.plan(setting, options.unknown, options.target, chosen.run.seed))
+    if options.json:
+        print(json.dumps(planner.plain(answer), ensure_ascii=False))
+        return
+    facts = cell.source.facts
+    for line in (plan_words.question(setting, options.unknown, options.target, facts),
+                 plan_words.verdict(answer, facts), *plan_words.fixes(answer, facts),
+                 *filter(None, [plan_words.broken_promise(answer)])):
+        print(line.replace("**", ""))
+    for one in answer.steps:
+        print("  " + ": ".join(plan_words.step(one, options.unknown, facts)))

@@ -1,0 +1,88 @@
+"""The command `release`: publish real data once, and write it to the ledger."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from engine import scenario
+from engine.errors import InputError
+from engine.release import files as release_files
+from engine.release import ledger, published
+from engine.release import request as release_request
+from engine.release.data_content import content_of
+from engine.release.ledger import Ledger, Odometer
+from engine.types import Budget
+from engine.words import release as release_words
+
+
+def add(commands: Any) -> None:
+    """The command with its options."""
+    parser = commands.add_parser(
+        "release", help="publish real data once, and write it to the ledger")
+    parser.add_argument("file", help="what to publish (see docs), or - for standard input")
+    parser.add_argument("--name", help="what the release is called, instead of the file's own")
+    parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
+                        f"variable {ledger.VARIABLE} names, else one in your data folder)")
+    parser.add_argument("--total-epsilon", type=float, metavar="E", help="most that all "
+                        "releases of these data may cost; fixed by the first (default: "
+                        f"{ledger.USUAL_TOTAL:g})")
+    parser.add_argument("--total-delta", type=float, metavar="D",
+                        help="the same for δ (default: 1/n)")
+    parser.add_argument("--yes", action="store_true",
+                        help="really publish; without it only the cost is shown")
+    parser.add_argument("--out", metavar="DIR", default="release",
+                        help="folder for the files (default: release)")
+    parser.set_defaults(command=command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """2 without --yes: the cost is shown and nothing is charged."""
+    folder = Path.cwd() if options.file == "-" else Path(options.file).parent
+    asked = release_request.from_json(scenario.text_of(options.file), folder)
+    book = Ledger(options.ledger)
+    quoted = published.quote(asked.source, asked.mechanism, asked.budget)
+    before = book.odometer(content_of(asked.source))
+    for line in release_words.before(asked.source, asked.mechanism, quoted, before):
+        print(line.replace("**", ""))
+    if not options.yes:
+        print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
+              "taken back.", file=sys.stderr)
+        return 2
+    out = _new_folder(options.out)
+    total = _total(options, asked.source.sizes.n_curves, before)
+    one = published.publish(asked.source, asked.mechanism, asked.budget, book,
+                            options.name or asked.name, total)
+    for name, content in release_files.all_files(one).items():
+        (out / name).write_bytes(content)
+        print(f"wrote {out / name}")
+    print(release_words.after(asked.source.facts, one.odometer).replace("**", ""))
+    return 0
+
+
+def _new_folder(name: str) -> Path:
+    """A folder for the files, tried before anything is charged; nothing in it is overwritten."""
+    out = Path(name)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()):
+            raise InputError(f"The folder {name!r} is not empty.", field="out",
+                             hint="Name another with --out.")
+        (out / "release.csv").write_bytes(b"")
+        (out / "release.csv").unlink()
+    except OSError as problem:
+        raise InputError(f"Cannot write to {name!r}: {problem.strerror}.", field="out") from None
+    return out
+
+
+def _total(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:
+    """The total as chosen; what was not chosen stays as it is, or takes its usual value."""
+    if options.total_epsilon is None and options.total_delta is None:
+        return None
+    usual = published.usual_total(n) if before is None else before.total
+    chosen = (options.total_epsilon, options.total_delta)
+    epsilon, delta = (one if own is None else own for one, own in
+                      zip((usual.epsilon, usual.delta), chosen, strict=True))
+    return Budget(epsilon, delta)
