@@ -34,13 +34,14 @@ def pool():
 def long_job(pool):
     """A job that occupies the only slot."""
     job = pool.start("long", *LONG, total=1000)
-    until(lambda: job.parts)
+    assert_soon(lambda: job.parts)
     yield job
     job.stop()
     assert job.wait(PATIENCE)
 
 
-def until(true):
+def assert_soon(true):
+    """It becomes true within the patience of these tests."""
     end = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < end
@@ -86,7 +87,7 @@ def test_of_finished_jobs_only_the_latest_are_kept(pool):
 @pytest.mark.parametrize("target", [LONG, (TARGETS + "flood",)], ids=["slow parts", "many parts"])
 def test_a_stop_ends_the_job_within_a_second_and_frees_the_slot(pool, target):
     job = pool.start("to stop", *target)
-    until(lambda: job.parts)
+    assert_soon(lambda: job.parts)
     job.stop()
     assert job.wait(1)
     assert job.state == "stopped" and job.parts and not job.live
@@ -175,7 +176,7 @@ def test_workers_do_not_import_the_web_framework_and_let_the_pages_go_first(pool
 def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
     pool = Jobs(slots=1)
     job = pool.start("open", *LONG)
-    until(lambda: job.parts)
+    assert_soon(lambda: job.parts)
     pool.close()
     assert job.state == "stopped"
     with pytest.raises(InputError):
@@ -208,7 +209,7 @@ def test_who_stops_a_shared_job_leaves_it_to_the_others_and_the_last_one_ends_it
     seen = long_job.leave("ann")
     there = len(long_job.parts)
     assert (seen.state, seen is long_job) == ("stopped", False) and 0 < len(seen.parts) <= there
-    until(lambda: len(long_job.parts) > there)
+    assert_soon(lambda: len(long_job.parts) > there)
     assert long_job.live and seen.state == "stopped" and len(seen.parts) <= there
     assert long_job.leave("bob") is long_job
     assert long_job.wait(PATIENCE) and long_job.state == "stopped"
@@ -232,7 +233,7 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
     long_job.watch("gone")
     monkeypatch.setattr("pages.shared.jobs._ABSENT_SECONDS", 0)
     there = len(long_job.parts)
-    until(lambda: len(long_job.parts) > there + 2)
+    assert_soon(lambda: len(long_job.parts) > there + 2)
     assert long_job.live
     finished(pool, "next", "squares", 3)
     assert long_job.state == "stopped"
@@ -240,7 +241,7 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
 
 def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
     own = finished(pool, "own", "squares", 3, is_shared=False)
-    until(lambda: "own" not in pool._kept)
+    assert_soon(lambda: "own" not in pool._kept)
     assert own.result is not None
     again = finished(pool, "own", "squares", 3)
     assert again is not own and pool._kept["own"] is again
@@ -250,7 +251,7 @@ def test_a_job_on_ones_own_data_that_was_stopped_while_it_waited_is_forgotten_to
     own = pool.start("mine", TARGETS + "squares", 3, is_shared=False)
     own.stop()
     long_job.stop()
-    until(lambda: "mine" not in pool._kept)
+    assert_soon(lambda: "mine" not in pool._kept)
 
 
 # -- the view -------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """A shared part and machines' own parts: stages, ledgers, limits for every machine."""
 
 import math
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +8,6 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
-from engine.identity import digest
-from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_heterogeneous import SHARED_SHARE, SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
@@ -18,7 +15,7 @@ from engine.metrics import coverage, errors_by_function, integrated_squared_erro
 from engine.privacy import accounting
 from engine.privacy.transcript import recorded
 from engine.sources.sparse_rows import SparseRows
-from engine.types import NON_PRIVATE, Budget
+from engine.types import Budget
 
 SOURCE = SparseRows(n_curves=30_000, n_servers=3, n_features=8, n_shared=2, n_own=1)
 BUDGETS = [(Budget(2.0, 1e-5),), (Budget(8.0, 1e-5),)]
@@ -44,21 +41,7 @@ def by_what(spends, server):
     return {line.what: accounting.total_rho([line]) for line in lines}
 
 
-def test_it_serves_sparse_regression():
-    assert SparseHeterogeneous in mechanisms.for_task("sparse_regression")
-
-
 # -- ledgers --------------------------------------------------------------------------------------
-
-
-@every_variant
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0, 10.0])
-def test_the_ledger_of_every_machine_adds_up_to_the_budget(mechanism, epsilon):
-    spends = mechanism.plan(SOURCE.sizes, (Budget(epsilon, 1e-5),), SOURCE.facts).spends
-    for proved in accounting.guarantees(spends):
-        assert epsilon * (1 - 1e-6) <= proved.epsilon <= epsilon
-    assert accounting.total_rho(accounting.by_server(spends)[2]) == pytest.approx(
-        accounting.rho_of(epsilon, 1e-5), rel=1e-9)
 
 
 def test_three_tenths_of_estimation_go_to_the_shared_stage():
@@ -118,36 +101,6 @@ def test_machines_are_functions_with_coefficients_and_limits_of_their_own(mechan
         assert estimate.lower.shape == (2, 2, 3, 3, 8)
         assert coverage(estimate, SOURCE.truth).of_kept.shape == (2, 2, 3)
     assert errors_by_function(estimate, SOURCE.truth).shape == (2, 2, 3, 3)
-
-
-@every_variant
-def test_the_same_seed_gives_the_same_release_and_data_stay_as_they_are(mechanism):
-    data = draw()
-    before = digest(data)
-    one, again, other = (release(mechanism, data, seed=s).coefficients for s in (1, 1, 2))
-    assert (one == again).all() and (one != other).any()
-    assert digest(data) == before and pickle.loads(pickle.dumps(mechanism)) == mechanism
-
-
-@every_variant
-def test_without_a_limit_no_noise_is_added(mechanism):
-    estimate = release(mechanism, draw(), [(NON_PRIVATE,)])
-    assert np.allclose(estimate.coefficients[0], estimate.unprotected[0][:, None], atol=1e-12)
-
-
-@every_variant
-def test_tuning_and_ledger_do_not_follow_the_rows(mechanism):
-    one, other = release(mechanism, draw(1)), release(mechanism, draw(2))
-    assert one.tuning == other.tuning and one.spends == other.spends
-
-
-@every_variant
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
-def test_a_bad_number_leaves_the_release_finite(mechanism, bad):
-    data = draw(repeats=1)
-    x, y = data.x.copy(), data.y.copy()
-    x[0, :30], y[0, 20:50] = bad, bad
-    assert np.isfinite(release(mechanism, replace(data, x=x, y=y)).coefficients).all()
 
 
 def test_another_machines_rows_move_own_parts_through_the_shared_one_alone():

@@ -1,7 +1,6 @@
 """Intervals and bands for sparse coefficients: worked values, ledgers, limits, printed variants."""
 
 import math
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -25,8 +24,6 @@ from engine.families.sparse_inference import (
     product_norms,
     simultaneous_half_width,
 )
-from engine.identity import digest
-from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.metrics import coverage, entry_coverage
 from engine.noise.selection import hard_threshold
@@ -237,29 +234,6 @@ def test_p_values_are_two_sided():
 # -- the mechanism --------------------------------------------------------------------------------
 
 
-def test_it_serves_sparse_regression():
-    assert SparseInference in mechanisms.for_task("sparse_regression")
-
-
-@every_variant
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0, 10.0])
-def test_the_ledger_adds_up_to_the_budget(mechanism, epsilon):
-    spends = mechanism.plan(SOURCE.sizes, (Budget(epsilon, 1e-5),), SOURCE.facts).spends
-    for proved in accounting.guarantees(spends):
-        assert epsilon * (1 - 1e-6) <= proved.epsilon <= epsilon
-    assert accounting.total_rho(accounting.by_server(spends)[1]) == pytest.approx(
-        accounting.rho_of(epsilon, 1e-5), rel=1e-9)
-
-
-@every_variant
-def test_the_same_seed_gives_the_same_release_and_another_seed_another(mechanism):
-    data = draw()
-    one, again, other = (release(mechanism, data, seed=s) for s in (1, 1, 2))
-    assert (one.coefficients == again.coefficients).all()
-    assert (one.coefficients != other.coefficients).any()
-    assert np.array_equal(one.intervals.half_width, again.intervals.half_width, equal_nan=True)
-
-
 @every_variant
 def test_shapes_are_declared_and_limits_stand_at_the_features_asked_for(mechanism):
     estimate = release(mechanism, draw())
@@ -269,35 +243,6 @@ def test_shapes_are_declared_and_limits_stand_at_the_features_asked_for(mechanis
     assert known[..., places].all() and not np.delete(known, places, axis=-1).any()
     assert (estimate.lower[known] < estimate.upper[known]).all()
     assert np.allclose(estimate.coefficients[known], estimate.intervals.centre[known])
-
-
-@every_variant
-def test_without_a_limit_no_noise_is_added(mechanism):
-    estimate = release(mechanism, draw(), [(NON_PRIVATE,)])
-    assert np.allclose(estimate.coefficients[0], estimate.unprotected[0][:, None], atol=1e-12)
-
-
-@every_variant
-def test_tuning_and_ledger_do_not_follow_the_rows(mechanism):
-    one, other = release(mechanism, draw(1)), release(mechanism, draw(2))
-    assert one.tuning == other.tuning and one.spends == other.spends
-
-
-@every_variant
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e308])
-def test_a_bad_number_leaves_the_release_finite(mechanism, bad):
-    data = draw(repeats=1)
-    x, y = data.x.copy(), data.y.copy()
-    x[0, :30], y[0, 20:50] = bad, bad
-    assert np.isfinite(release(mechanism, replace(data, x=x, y=y)).coefficients).all()
-
-
-@every_variant
-def test_data_are_unchanged_and_the_mechanism_pickles(mechanism):
-    data = draw()
-    before = digest(data)
-    release(mechanism, data)
-    assert digest(data) == before and pickle.loads(pickle.dumps(mechanism)) == mechanism
 
 
 def test_every_message_of_the_centre_has_noise_and_its_line():

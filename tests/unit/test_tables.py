@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.sources import tables
 from engine.sources.tables import ENCODINGS, LIMITS, Limits, read_table
 from engine.sources.upload import read_curves, suggest_layout
 from tests import files
@@ -19,7 +20,8 @@ def cells(content, **options):
     return read_table(content, **options).frame.to_dict("list")
 
 
-def refused(content, words, **options):
+def assert_refused(content, words, **options):
+    """It is refused in these words, and told where the fault is and what to do."""
     with pytest.raises(InputError, match=words) as caught:
         read_table(content, **options)
     assert caught.value.hint and caught.value.field
@@ -125,14 +127,14 @@ def test_a_byte_order_mark_tells_the_encoding(mark, codec):
 
 def test_text_that_is_not_utf_8_is_refused_until_its_encoding_is_chosen():
     content = files.rows("Zoë,1,2\nJosé,1,2").decode().encode("latin-1")
-    error = refused(content, "not UTF-8 text: 2 places cannot be read")
+    error = assert_refused(content, "not UTF-8 text: 2 places cannot be read")
     assert error.field == "encoding"
     for encoding in ("latin-1", "windows-1252"):
         assert read_table(content, encoding).codes("id")[1] == ("Zoë", "José")
 
 
 def test_an_unknown_encoding_is_refused():
-    assert "utf-8" in refused(b"a,b\n1,2\n", "no encoding “rot13”", encoding="rot13").hint
+    assert "utf-8" in assert_refused(b"a,b\n1,2\n", "no encoding “rot13”", encoding="rot13").hint
     assert ENCODINGS[0] == "utf-8"
 
 
@@ -179,7 +181,7 @@ def test_an_unknown_encoding_is_refused():
      "2 cells have a formula without a saved result, the first in column “value”"),
 ])
 def test_a_bad_file_is_refused_in_one_clear_sentence(content, words):
-    refused(content, words)
+    assert_refused(content, words)
 
 
 def test_a_column_may_be_called_like_another_kind_of_file():
@@ -197,7 +199,7 @@ def test_a_column_may_be_called_like_another_kind_of_file():
     (Limits(members=3), WORKBOOK, "parts; at most 3"),
 ])
 def test_each_limit_is_named_with_what_the_file_has(limits, content, words):
-    refused(content, words, limits=limits)
+    assert_refused(content, words, limits=limits)
 
 
 def test_a_table_at_its_limits_is_read():
@@ -208,24 +210,23 @@ def test_a_table_at_its_limits_is_read():
 
 def test_the_usual_limits_are_the_documented_ones():
     assert (LIMITS.bytes, LIMITS.columns, LIMITS.unpacked_bytes) == (20_000_000, 200, 100_000_000)
-    refused(b"x" * (LIMITS.bytes + 1), "larger than 20 MB .20.0 MB.")
-    refused(b"a,b,c\n" + b"1,2,3\n" * 1_400_000, "4,200,000 cells .1,400,000 rows of 3.")
+    assert_refused(b"x" * (LIMITS.bytes + 1), "larger than 20 MB .20.0 MB.")
+    assert_refused(b"a,b,c\n" + b"1,2,3\n" * 1_400_000, "4,200,000 cells .1,400,000 rows of 3.")
 
 
-def test_a_million_columns_on_one_line_are_refused_before_they_are_parsed():
-    start = time.perf_counter()
-    refused(b",".join([b"a"] * 10**6), "1,000,000 columns; at most 200")
-    assert time.perf_counter() - start < 0.5
+def test_a_million_columns_on_one_line_are_refused_before_they_are_parsed(monkeypatch):
+    monkeypatch.setattr(tables, "_parse", None)  # calling it would be a TypeError
+    assert_refused(b",".join([b"a"] * 10**6), "1,000,000 columns; at most 200")
 
 
 def test_a_giant_first_line_without_separators_is_refused():
-    refused(b"x" * 200_000, "first line is longer than 100,000 characters")
+    assert_refused(b"x" * 200_000, "first line is longer than 100,000 characters")
 
 
 def test_a_small_archive_that_would_unpack_to_much_is_refused_unread():
     bomb = files.repacked(WORKBOOK, bomb=b"0" * 200_000_000)
     tracemalloc.start()
-    refused(bomb, "expands to 200 MB .limit 100 MB.")
+    assert_refused(bomb, "expands to 200 MB .limit 100 MB.")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5_000_000
@@ -234,7 +235,7 @@ def test_a_small_archive_that_would_unpack_to_much_is_refused_unread():
 def test_an_archive_that_lies_about_its_size_is_never_unpacked_beyond_it():
     bomb = files.lying_bomb()
     tracemalloc.start()
-    refused(bomb, "damaged")
+    assert_refused(bomb, "damaged")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10_000_000
@@ -246,7 +247,7 @@ def test_entities_that_multiply_are_refused():
     bomb = files.repacked(WORKBOOK, lambda name, old: old if "sheet1" not in name else (
         lol + old.replace(b"<sheetData>", b"<sheetData><row><c t='str'><v>&a9;</v></c></row>")))
     start = time.perf_counter()
-    refused(bomb, "damaged|one column|no data rows")
+    assert_refused(bomb, "damaged|one column|no data rows")
     assert time.perf_counter() - start < 2
 
 
@@ -270,7 +271,7 @@ def test_other_sheets_are_named_and_can_be_chosen():
     table = read_table(content)
     assert table.sheets == ("data", "other") and "not read: “other”" in table.notes
     assert read_table(content, sheet="other").n_rows == len(files.growth_frame(3))
-    assert refused(content, "no sheet “third”", sheet="third").field == "sheet"
+    assert assert_refused(content, "no sheet “third”", sheet="third").field == "sheet"
 
 
 def test_what_workbook_libraries_warn_about_never_reaches_a_log(recwarn):

@@ -37,7 +37,8 @@ def equal(one, other):
                for name in ("times", "values", "counts", "server"))
 
 
-def refused(content, words, **options):
+def assert_refused(content, words, **options):
+    """It is refused in these words, and told where the fault is and what to do."""
     with pytest.raises(InputError, match=words) as caught:
         curves_of(content, **options)
     assert caught.value.hint and caught.value.field
@@ -74,7 +75,7 @@ def test_the_long_and_the_wide_form_give_the_same_curves():
 
 def test_latin_1_is_read_when_it_is_chosen():
     content = files.csv().decode().replace("c001", "é1").encode("latin-1")
-    assert refused(content, "not UTF-8").field == "encoding"
+    assert assert_refused(content, "not UTF-8").field == "encoding"
     assert equal(curves_of(content, encoding="latin-1"), PLAIN)
 
 
@@ -132,7 +133,7 @@ def test_a_wide_table_needs_no_id_and_notes_it():
 
 def test_a_table_that_looks_long_and_wide_is_refused_with_the_reason_until_one_is_chosen():
     content = b"id,time,value,0.1,0.2,0.3\na,1,1,2,3,4\n"
-    error = refused(content, "both long and wide: “time” and “value” would be one row per reading, "
+    error = assert_refused(content, "both long and wide: “time” and “value” would be one row per reading, "
                              "3 numbered columns such as “0.1” one row per curve")
     assert error.field == "layout"
     assert curves_of(content, kind="long").values.tolist() == [1]
@@ -147,7 +148,7 @@ def test_a_table_that_looks_long_and_wide_is_refused_with_the_reason_until_one_i
     (b"9.25,3.5,1\n9.5,3.5,1\n", "first line holds numbers, no names"),
 ])
 def test_a_missing_role_is_named_with_the_columns_that_were_found(content, words):
-    assert refused(content, words).field == "layout"
+    assert assert_refused(content, words).field == "layout"
 
 
 def test_a_column_cannot_have_two_roles():
@@ -159,7 +160,7 @@ def test_a_column_cannot_have_two_roles():
 
 
 def test_a_chosen_column_that_does_not_exist_is_refused_by_name():
-    refused(files.csv(), "no column “child_id”.*nearest name is “child”", roles={"id": "child_id"})
+    assert_refused(files.csv(), "no column “child_id”.*nearest name is “child”", roles={"id": "child_id"})
 
 
 # -- who is one person
@@ -176,9 +177,9 @@ def test_ids_that_only_look_different_are_one_person():
 
 
 def test_rows_without_an_id_are_refused_with_their_number():
-    error = refused(files.rows("a,1,2\n,1,2\n  ,1,2"), "2 rows of column “id” are blank")
+    error = assert_refused(files.rows("a,1,2\n,1,2\n  ,1,2"), "2 rows of column “id” are blank")
     assert error.field == "id"
-    refused(b"id,site,time,value\na,,1,2\n", "1 row of column “site” is blank")
+    assert_refused(b"id,site,time,value\na,,1,2\n", "1 row of column “site” is blank")
 
 
 def test_rows_of_one_person_can_be_averaged_or_kept():
@@ -243,7 +244,7 @@ def test_covariates_have_one_value_for_each_curve():
     assert curves.covariate_names == ("dose",)
     assert curves.covariates[:, 0].tolist() == [float(child[-1]) for child in curves.ids]
     assert noted(curves_of(files.csv(frame)), "not used: “dose”")
-    error = refused(files.csv(frame), "“age” changes within 12 curves",
+    error = assert_refused(files.csv(frame), "“age” changes within 12 curves",
                     roles={"time": "dose", "covariates": ["age"]})
     assert error.field == "covariates"
 
@@ -263,7 +264,7 @@ def test_missing_and_infinite_readings_are_left_out_and_counted():
 def test_missing_readings_stop_the_reading_if_that_is_chosen():
     frame = files.growth_frame()
     frame.loc[:3, "height"] = np.nan
-    error = refused(files.csv(frame), "4 rows of column “height” hold no number", missing="stop")
+    error = assert_refused(files.csv(frame), "4 rows of column “height” hold no number", missing="stop")
     assert "leave missing readings out" in error.hint and error.field == "height"
     assert equal(curves_of(files.csv(), missing="stop"), PLAIN)
 
@@ -279,7 +280,7 @@ def test_missing_readings_stop_the_reading_if_that_is_chosen():
     (files.rows("\n".join(f"{k},1,1" for k in range(100_001))), "100,001 curves; at most 100,000"),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_bad_cells_and_sizes_are_refused_with_column_and_count(content, words):
-    refused(content, words)
+    assert_refused(content, words)
 
 
 def test_curves_at_the_limit_are_read():
@@ -321,7 +322,7 @@ def test_no_message_or_note_holds_a_reading_or_an_id():
     for column, bad in (("height", "secret-77"), ("age", "secret-77"), ("child", "")):
         frame = files.growth_frame().astype(object).assign(child="canary")
         frame.loc[3, column] = bad
-        said.append(str(refused(files.csv(frame), ".")))
+        said.append(str(assert_refused(files.csv(frame), ".")))
     curves = curves_of(files.csv(files.growth_frame().assign(child="canary", height=123.456)))
     frame = files.growth_frame()
     for text in [*said, *curves.notes, *PLAIN.notes]:
