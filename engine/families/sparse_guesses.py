@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.errors import InputError
 from engine.families.sparse import is_standard, stated_reach
 from engine.mechanisms import Mechanism
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import PublicFacts
+from engine.types import Data, PublicFacts, SampleData
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +40,26 @@ class PublicGuesses(Mechanism):
         """How many standard deviations the stated ranges of features reach."""
         return stated_reach(self.reach, facts)
 
+    def spread(self, facts: PublicFacts) -> float:
+        """σ, the standard deviation of a response around what its features say.
+
+        Raises
+        ------
+        InputError
+            If it is stated neither here nor with the data.
+        """
+        stated = facts.reading_sd if self.noise_sd is None else self.noise_sd
+        if stated <= 0:
+            raise InputError("The standard deviation of a response around what its features say "
+                             "must be stated.", field="noise_sd",
+                             hint="A public guess is enough; a wrong one costs accuracy only.")
+        return stated
+
+    def largest_norm(self, facts: PublicFacts) -> float:
+        """c₀."""
+        usual = 1.0 if is_standard(facts) else facts.value_half_width
+        return usual if self.radius is None else self.radius
+
     def caution(self, facts: PublicFacts) -> str:
         """Ranges that say nothing of standard deviations make steps too long or too short."""
         if is_standard(facts):
@@ -46,3 +67,17 @@ class PublicGuesses(Mechanism):
         return (f"**Ranges of features are taken to reach {self.reach_of(facts):g} standard "
                 "deviations to each side of their middle.** Where features spread wider, steps can "
                 "overshoot: state fewer.")
+
+
+def with_responses(data: Data) -> SampleData:
+    """The same data, if they are rows of features with a response.
+
+    Raises
+    ------
+    InputError
+        If they are not.
+    """
+    if not isinstance(data, SampleData) or data.y is None:
+        raise InputError("Sparse regression needs rows of features and a response.",
+                         field="source", hint="Choose data with many numbers in each row.")
+    return data

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.sparse import Steps, fewest_rounds, is_standard, rows_of
+from engine.families.sparse import Steps, fewest_rounds, rows_of
 from engine.families.sparse_averages import RowAverages
-from engine.families.sparse_guesses import PublicGuesses
+from engine.families.sparse_guesses import PublicGuesses, with_responses
 from engine.families.sparse_inference import (
     LARGEST_PRECISION,
     ONE,
@@ -24,9 +24,8 @@ from engine.families.sparse_inference import (
 )
 from engine.lists import whole_numbers
 from engine.noise.selection import GUMBEL, Indices
-from engine.privacy import accounting
 from engine.registry import param
-from engine.types import Array, Budget, Data, Intervals, PublicFacts, SampleData, Sizes
+from engine.types import Array, Data, Intervals, PublicFacts, Sizes
 
 LAW = GUMBEL  # of the choice of entries in every round
 CLIP = 4.0  # of features, in standard deviations, and of residuals, in those of the noise
@@ -91,10 +90,8 @@ class SparseIntervals(PublicGuesses):
 
     def steps(self, sizes: Sizes, facts: PublicFacts, kept: int) -> Steps:
         """Rounds that keep `kept` entries."""
-        largest = (1.0 if is_standard(facts) else facts.value_half_width
-                   ) if self.radius is None else self.radius
         return Steps(min(kept, sizes.n_covariates), self.n_rounds(self.step), self.step,
-                     largest)
+                     self.largest_norm(facts))
 
     def n_rounds(self, step: float) -> int:
         """T."""
@@ -108,21 +105,10 @@ class SparseIntervals(PublicGuesses):
         return Constants(LAW, column, CLIP, CLIP * guess, self.product_clip,
                          ball(sizes.n_covariates), guess)
 
-    def spread(self, facts: PublicFacts) -> float:
-        """σ."""
-        stated = facts.reading_sd if self.noise_sd is None else self.noise_sd
-        if stated <= 0:
-            raise InputError("The standard deviation of a response around what its features say "
-                             "must be stated.", field="noise_sd",
-                             hint="A public guess is enough; a wrong one costs accuracy only.")
-        return stated
-
     def averages(self, data: Data, clip: float = CLIP) -> RowAverages:
         """What machines hold, features held to ±clip; the only place at which rows are read."""
-        if not isinstance(data, SampleData) or data.y is None:
-            raise InputError("Sparse regression needs rows of features and a response.",
-                             field="source", hint="Choose data with many numbers in each row.")
-        return RowAverages(rows_of(data, self.reach_of(data.facts), clip))
+        rows = with_responses(data)
+        return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip))
 
     def limits_around(self, found: Corrected, places: Indices, size: int, shown: Shown
                       ) -> Intervals:
@@ -138,11 +124,6 @@ class SparseIntervals(PublicGuesses):
             return pointwise_half_widths(found.errors)
         width = simultaneous_half_width(found.covariance)
         return np.asarray(np.broadcast_to(width[..., None], found.values.shape))
-
-def smallest_rho(budgets: Sequence[Budget]) -> float:
-    """ρ of the strictest budget: the centre's noise is the same for all machines."""
-    return min(accounting.rho_of(one.epsilon, one.delta) for one in budgets)
-
 
 def placed(values: Array, places: Indices, size: int, around: Array | None = None) -> Array:
     """Values (…, g) put at their places among `size` entries; elsewhere `around`, or NaN."""

@@ -23,10 +23,11 @@ from engine.families.sparse_inference import (
     inference_lines,
     noise,
 )
-from engine.families.sparse_intervals import LAW, SparseIntervals, placed, smallest_rho
+from engine.families.sparse_intervals import LAW, SparseIntervals, placed
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import Indices, Scales, scales_of
 from engine.numerics.coordinates import Coordinates
+from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, Intervals, PublicFacts, Sizes, Spend
@@ -234,7 +235,8 @@ class SparseHeterogeneous(SparseIntervals):
         if not all(per_machine):
             raise InputError("Every machine needs at least one row.", field="server",
                              hint="Number machines without gaps.")
-        c, rho, is_one = self.constants(sizes, facts), smallest_rho(asked), self.is_one(sizes)
+        c, is_one = self.constants(sizes, facts), self.is_one(sizes)
+        rho = accounting.smallest_rho(asked)
         shares = self.shares(sizes)
         first, second = self._stage_shares(1.0 if self.target == "none" else shares.coefficients)
         shared = self._stage(sizes, facts, self._kept_first, _WIDER * c.residual, c, first * rho,

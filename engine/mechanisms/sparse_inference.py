@@ -25,15 +25,11 @@ from engine.families.sparse_inference import (
     noise,
     several_directions,
 )
-from engine.families.sparse_intervals import (
-    LAW,
-    SparseIntervals,
-    placed,
-    smallest_rho,
-)
+from engine.families.sparse_intervals import LAW, SparseIntervals, placed
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import Indices, Scales, scales_of
 from engine.numerics.coordinates import Coordinates
+from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
@@ -199,7 +195,7 @@ class SparseInference(SparseIntervals):
         """Clips, steps, noise and ledger from public facts alone."""
         asked, n = one_per_server(budgets, sizes.n_servers), sizes.n_curves
         c, shares, is_one = self.constants(sizes, facts), self.shares(sizes), self.is_one(sizes)
-        steps, rho = self.steps(sizes, facts, self.sparsity), smallest_rho(asked)
+        steps, rho = self.steps(sizes, facts, self.sparsity), accounting.smallest_rho(asked)
         most = sensitivity(steps.size, c.residual, c.feature, n)
         scales = scales_of(LAW, steps.sparsity, most, shares.coefficients * rho / steps.rounds)
         spends = [*ledger(LAW, steps, most, scales, asked)]

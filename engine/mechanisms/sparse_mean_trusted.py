@@ -113,8 +113,7 @@ class SparseMeanTrusted(Mechanism):
         if any(budget.is_pure and budget.is_private for budget in budgets):
             scale = selection.pure_one_shot_scale(kept, most, min(b.epsilon for b in budgets))
             return Plan(ONE_SHOT, kept, most, Scales(scale, scale), reach, largest_mean(facts))
-        rho = min(accounting.rho_of(budget.epsilon, budget.delta) for budget in budgets)
-        scales = selection.scales_of(GUMBEL, kept, most, rho)
+        scales = selection.scales_of(GUMBEL, kept, most, accounting.smallest_rho(budgets))
         return Plan(GUMBEL, kept, most, scales, reach, largest_mean(facts))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts

@@ -23,14 +23,14 @@ from engine.families.sparse import (
     sensitivity,
     settled,
 )
-from engine.families.sparse_guesses import PublicGuesses
+from engine.families.sparse_guesses import PublicGuesses, with_responses
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import LAWS, Law, Scales, printed_scale, scales_of
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Spend
+from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
 
 _CLIP = 4.0  # of features, in standard deviations, and of residuals
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
@@ -170,7 +170,7 @@ class SparseRegression(PublicGuesses):
     def without_protection(self, data: Data) -> Estimate:
         """Hard thresholding of all rows, neither clipped nor noised, where it settles."""
         steps = Steps(self._kept(data.sizes), _PLAIN_ROUNDS, self.step, math.inf)
-        fit = settled(rows_of(_checked(data), self.reach_of(data.facts), math.inf), steps)
+        fit = settled(rows_of(with_responses(data), self.reach_of(data.facts), math.inf), steps)
         return self._estimate(fit[None, :, None], fit[None], ((),))
 
     def _estimate(self, released: Array, quiet: Array, spends: tuple[tuple[Spend, ...], ...],
@@ -182,7 +182,7 @@ class SparseRegression(PublicGuesses):
 
     def _rows(self, data: Data, plan: Plan) -> Rows:
         """What the machines hold; the only place at which rows are read."""
-        return rows_of(_checked(data), self.reach_of(data.facts), plan.feature_clip,
+        return rows_of(with_responses(data), self.reach_of(data.facts), plan.feature_clip,
                        plan.response_clip, self.trust == "masked_sum")
 
     # -- fixed before any row is looked at ------------------------------------------------------
@@ -219,11 +219,6 @@ class SparseRegression(PublicGuesses):
             return 1 / (6 * _LARGEST_EIGENVALUE)
         return 0.7 if self.sparsity <= _FEW else 0.5
 
-    def largest_norm(self, facts: PublicFacts) -> float:
-        """c₀."""
-        usual = 1.0 if is_standard(facts) else facts.value_half_width
-        return usual if self.radius is None else self.radius
-
     def _kept(self, sizes: Sizes) -> int:
         return min(self.sparsity, sizes.n_covariates)
 
@@ -242,22 +237,13 @@ class SparseRegression(PublicGuesses):
             if feature is None:
                 feature = 3 * math.sqrt(2 * _LARGEST_EIGENVALUE * math.log(sizes.n_covariates))
             if response is None:
-                response = self._spread(facts) * math.sqrt(2 * math.log(sizes.n_curves))
+                response = self.spread(facts) * math.sqrt(2 * math.log(sizes.n_curves))
         elif residual is None:
-            residual = _CLIP * self._spread(facts)
+            residual = _CLIP * self.spread(facts)
         if feature is None:
             feature = _CLIP if is_standard(facts) else min(_CLIP, self.reach_of(facts))
         return (feature, math.inf if residual is None else residual,
                 math.inf if response is None else response)
-
-    def _spread(self, facts: PublicFacts) -> float:
-        """σ."""
-        stated = facts.reading_sd if self.noise_sd is None else self.noise_sd
-        if stated <= 0:
-            raise InputError("The standard deviation of a response around what its features say "
-                             "must be stated.", field="noise_sd",
-                             hint="A public guess is enough; a wrong one costs accuracy only.")
-        return stated
 
     def _scales(self, steps: Steps, most: float, budgets: tuple[Budget, ...], size: int) -> Scales:
         """The noise of one round."""
@@ -265,15 +251,8 @@ class SparseRegression(PublicGuesses):
             printed = max(printed_scale(self.law, steps.sparsity, most, one.epsilon / steps.rounds,
                                         one.delta / steps.rounds, size) for one in budgets)
             return Scales(printed, printed)
-        rho = min(accounting.rho_of(one.epsilon, one.delta) for one in budgets)
+        rho = accounting.smallest_rho(budgets)
         return scales_of(self.law, steps.sparsity, most, rho / steps.rounds)
-
-
-def _checked(data: Data) -> SampleData:
-    if not isinstance(data, SampleData) or data.y is None:
-        raise InputError("Sparse regression needs rows of features and a response.",
-                         field="source", hint="Choose data with many numbers in each row.")
-    return data
 
 
 def _tuning(plan: Plan) -> dict[str, Any]:

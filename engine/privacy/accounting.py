@@ -99,6 +99,11 @@ def rho_of(epsilon: float, delta: float) -> float:
     return (epsilon - _excess(a, delta)) / (1 + a) / _ROUND_RHO
 
 
+def smallest_rho(budgets: Sequence[Budget]) -> float:
+    """ρ of the strictest budget, where one noise serves all servers."""
+    return min(rho_of(one.epsilon, one.delta) for one in budgets)
+
+
 @lru_cache(maxsize=4096)
 def epsilon_of_rho(rho: float, delta: float) -> float:
     """The smallest ε for which ρ-zCDP is proved to be (ε, δ)-DP, rounded up.

@@ -78,3 +78,23 @@ class Source(Parameterised, Generic[D]):
     def draw(self, n_repeats: int, rng: np.random.Generator) -> D:
         """Draw `n_repeats` independent data sets of equal public sizes."""
         raise NotImplementedError
+
+
+def check_sites(n_servers: int, n_curves: int, people: str = "curves", sites: str = "sites"
+                ) -> None:
+    """Every site needs somebody.
+
+    Raises
+    ------
+    InputError
+        If there are more sites than people.
+    """
+    if n_servers > n_curves:
+        raise InputError(f"{n_servers} {sites} need at least as many {people}; got {n_curves}.",
+                         field="n_servers", hint=f"Take fewer {sites}.")
+
+
+def dealt(n_curves: int, n_servers: int) -> tuple[int, ...]:
+    """How many people each site has if they are dealt in turn: the first sites get the rest."""
+    whole, rest = divmod(n_curves, n_servers)
+    return tuple(whole + (site < rest) for site in range(n_servers))

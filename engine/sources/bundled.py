@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from engine.errors import InputError
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, sources
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts
 
@@ -52,9 +51,7 @@ class BundledCurves(Source):
     def __post_init__(self) -> None:
         super().__post_init__()
         n_used = len(self._table())
-        if self.n_servers > n_used:
-            raise InputError(f"{self.n_servers} sites need at least as many curves; got {n_used}.",
-                             field="n_servers", hint="Take fewer sites.")
+        check_sites(self.n_servers, n_used)
 
     @property
     def facts(self) -> PublicFacts:

@@ -13,7 +13,7 @@ from engine.errors import InputError
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.sources.sparse_curves import growth, mu1
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Array, Covariate, CurveData, PublicFacts, Sizes, Truth
@@ -101,9 +101,7 @@ class CoefficientCurves(Source):
         if self.n_covariates > most:
             raise InputError(f"This design has at most {most} covariates; got "
                              f"{self.n_covariates}.", field="n_covariates")
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} sites need at least as many curves; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        check_sites(self.n_servers, self.n_curves)
         self.facts  # noqa: B018  (checks the bounds)
 
     @classmethod
@@ -122,8 +120,8 @@ class CoefficientCurves(Source):
 
     @property
     def sizes(self) -> Sizes:
-        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
-        return Sizes(tuple(per_server), self.n_curves * self.n_observations_per_curve,
+        return Sizes(dealt(self.n_curves, self.n_servers),
+                     self.n_curves * self.n_observations_per_curve,
                      self.n_observations_per_curve, self.n_covariates)
 
     @property

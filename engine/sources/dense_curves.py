@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import InputError
 from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
@@ -107,9 +106,7 @@ class DenseCurves(Source):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} sites need at least as many curves; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        check_sites(self.n_servers, self.n_curves)
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -128,8 +125,8 @@ class DenseCurves(Source):
 
     @property
     def sizes(self) -> Sizes:
-        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
-        return Sizes(tuple(per_server), self.n_curves * self.n_observations_per_curve,
+        return Sizes(dealt(self.n_curves, self.n_servers),
+                     self.n_curves * self.n_observations_per_curve,
                      self.n_observations_per_curve)
 
     @property

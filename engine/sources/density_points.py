@@ -8,9 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.errors import InputError
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import DENSITY
 from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth, drawing_grid
 
@@ -145,9 +144,7 @@ class DensityPoints(Source[SampleData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} sites need at least as many points; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        check_sites(self.n_servers, self.n_curves, "points")
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -166,8 +163,8 @@ class DensityPoints(Source[SampleData]):
 
     @property
     def sizes(self) -> Sizes:
-        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
-        return Sizes(tuple(per_server), self.n_curves, 1, _LAWS[self.design].n_dimensions)
+        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1,
+                     _LAWS[self.design].n_dimensions)
 
     @property
     def truth(self) -> Truth:

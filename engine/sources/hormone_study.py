@@ -14,7 +14,7 @@ from engine.errors import InputError
 from engine.lists import whole_numbers
 from engine.numerics.visits import visit_times
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
@@ -75,9 +75,7 @@ class HormoneStudy(Source):
         if listed:  # what follows from the list is not left at another value
             object.__setattr__(self, "n_curves", sum(listed))
             object.__setattr__(self, "n_servers", len(listed))
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} sites need at least as many women; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        check_sites(self.n_servers, self.n_curves, "women")
 
     @property
     def facts(self) -> PublicFacts:
@@ -97,7 +95,7 @@ class HormoneStudy(Source):
     def _women(self) -> tuple[int, ...]:
         """At each site."""
         listed = whole_numbers("site_sizes", self.site_sizes)
-        return listed or tuple(np.bincount(np.arange(self.n_curves) % self.n_servers).tolist())
+        return listed or dealt(self.n_curves, self.n_servers)
 
     @property
     def truth(self) -> Truth:

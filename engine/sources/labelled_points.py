@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from engine.errors import InputError
 from engine.numerics.clipped_readings import clipped_mean
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 
@@ -81,9 +80,7 @@ class LabelledPoints(Source[SampleData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} sites need at least as many points; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        check_sites(self.n_servers, self.n_curves, "points")
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -102,8 +99,7 @@ class LabelledPoints(Source[SampleData]):
 
     @property
     def sizes(self) -> Sizes:
-        per_server = np.bincount(np.arange(self.n_curves) % self.n_servers).tolist()
-        return Sizes(tuple(per_server), self.n_curves, 1, 1)
+        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1, 1)
 
     @property
     def truth(self) -> Truth:

@@ -13,7 +13,7 @@ from engine.lists import whole_numbers
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.signals import PERIODIC, SIGNALS, Function, signal
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Array, Budget, CurveData, PublicFacts, Sizes, Truth
 
@@ -136,10 +136,8 @@ class RegressionPoints(Source):
             return CONFIGURATIONS[self.configuration][0]
         if self.configuration == "listed":
             return _listed(self.sizes_listed or "")
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} sites need at least as many readings; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
-        return tuple(np.bincount(np.arange(self.n_curves) % self.n_servers).tolist())
+        check_sites(self.n_servers, self.n_curves, "readings")
+        return dealt(self.n_curves, self.n_servers)
 
 
 def _listed(text: str) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from engine.lists import MOST_SITES, whole_numbers
 from engine.numerics.kernels import path_polynomials
 from engine.numerics.tables import horner
 from engine.registry import UNSET, param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
 
@@ -146,9 +146,7 @@ class SparseCurves(Source):
         self._follow_site_lists()
         super().__post_init__()
         self._check_site_lists()
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} sites need at least as many curves; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer sites.")
+        check_sites(self.n_servers, self.n_curves)
         self.facts  # noqa: B018  (checks the bounds)
 
     def _follow_site_lists(self) -> None:
@@ -203,7 +201,7 @@ class SparseCurves(Source):
     def _people(self) -> tuple[int, ...]:
         """On each site."""
         listed = _listed("site_sizes", self.site_sizes)
-        return listed or tuple(np.bincount(np.arange(self.n_curves) % self.n_servers).tolist())
+        return listed or dealt(self.n_curves, self.n_servers)
 
     @property
     def _readings(self) -> tuple[int, ...]:

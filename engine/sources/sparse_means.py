@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.errors import InputError
 from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import SPARSE_MEAN
 from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 
@@ -60,9 +60,7 @@ class SparseMeans(Source[SampleData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} machines need at least as many rows; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer machines.")
+        check_sites(self.n_servers, self.n_curves, "rows", "machines")
         if self.n_nonzero > self.n_features:
             raise InputError(f"{self.n_nonzero} of {self.n_features} means cannot differ from "
                              "zero.", field="n_nonzero", hint="Take fewer.")
@@ -88,7 +86,7 @@ class SparseMeans(Source[SampleData]):
 
     @property
     def sizes(self) -> Sizes:
-        return Sizes(self._per_machine(), self.n_curves, 1, self.n_features)
+        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1, self.n_features)
 
     @property
     def truth(self) -> Truth:
@@ -102,12 +100,8 @@ class SparseMeans(Source[SampleData]):
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:
         x = rng.standard_normal((n_repeats, self.n_curves, self.n_features))
         x += self.truth.node_values
-        server = np.repeat(np.arange(self.n_servers), self._per_machine())
+        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
         return SampleData(x, None, server, self.facts, self.truth)
-
-    def _per_machine(self) -> tuple[int, ...]:
-        whole, rest = divmod(self.n_curves, self.n_servers)
-        return tuple(whole + (i < rest) for i in range(self.n_servers))
 
 
 def machine_means(mean: Array, rows: int, asked: NDArray[np.int64], n_repeats: int,

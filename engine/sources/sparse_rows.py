@@ -19,7 +19,7 @@ from engine.numerics.correlated import (
     n_blocks,
 )
 from engine.registry import param
-from engine.sources import Source, sources
+from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Covariate, PublicFacts, SampleData, Sizes, Truth
 
@@ -88,9 +88,7 @@ class SparseRows(Source[SampleData]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n_servers > self.n_curves:
-            raise InputError(f"{self.n_servers} machines need at least as many rows; got "
-                             f"{self.n_curves}.", field="n_servers", hint="Take fewer machines.")
+        check_sites(self.n_servers, self.n_curves, "rows", "machines")
         if self.n_nonzero > self.n_features:
             raise InputError(f"{self.n_nonzero} features cannot matter among {self.n_features}.",
                              field="n_shared", hint="Take fewer that matter, or more features.")
@@ -125,7 +123,7 @@ class SparseRows(Source[SampleData]):
 
     @property
     def sizes(self) -> Sizes:
-        return Sizes(self._per_machine(), self.n_curves, 1, self.n_features)
+        return Sizes(dealt(self.n_curves, self.n_servers), self.n_curves, 1, self.n_features)
 
     @property
     def truth(self) -> Truth:
@@ -149,21 +147,17 @@ class SparseRows(Source[SampleData]):
         correlate(rows, self.design, rng.standard_normal((len(rows), blocks)) if blocks else None)
         y = rng.standard_normal(x.shape[:2])
         y *= self.noise_sd
-        server = np.repeat(np.arange(self.n_servers), self._per_machine())
+        server = np.repeat(np.arange(self.n_servers), dealt(self.n_curves, self.n_servers))
         self._add_signal(y, x)
         return SampleData(x, y, server, self.facts, self.truth)
 
     def _add_signal(self, y: Array, x: Array) -> None:
         """Add x'β to y, machine by machine, from the features that matter there."""
-        stops = np.cumsum(self._per_machine())
+        stops = np.cumsum(dealt(self.n_curves, self.n_servers))
         vectors = np.broadcast_to(self.truth.node_values, (self.n_servers, self.n_features))
         for start, stop, beta in zip(np.append(0, stops), stops, vectors, strict=False):
             where = np.flatnonzero(beta)
             y[:, start:stop] += x[:, start:stop, where] @ beta[where]
-
-    def _per_machine(self) -> tuple[int, ...]:
-        whole, rest = divmod(self.n_curves, self.n_servers)
-        return tuple(whole + (i < rest) for i in range(self.n_servers))
 
 
 @lru_cache(maxsize=16)
