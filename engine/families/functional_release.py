@@ -70,7 +70,6 @@ _GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 d
 _BANDWIDTH = {1: 0.12, 2: 0.2}
 _MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
-Draw = Callable[[tuple[int, ...], np.random.Generator], Array]
 
 
 # -- the three choices -------------------------------------------------------------------------

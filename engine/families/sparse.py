@@ -101,16 +101,6 @@ class Rows:
             transcript.entrusted(transcript.CENTRE, "average gradient", total)
         return total
 
-    def shares_clipped(self, vectors: Array, feature: float, residual: float
-                       ) -> tuple[float, float]:
-        """The shares of features, and of residuals at vectors (repeats, d), that reach a clip.
-
-        They follow the rows: for simulated data, never to be published.
-        """
-        residuals = (self.x @ vectors[..., None])[..., 0] - self.y
-        return (float((np.abs(self.x) >= feature).mean()),
-                float((np.abs(residuals) >= residual).mean()))
-
     def _sums(self, vectors: Array, clip: float, pieces: Sequence[slice]) -> Array:
         sums = np.zeros_like(vectors)
         for r, own in enumerate(vectors):

@@ -3,9 +3,9 @@
 The paper adds a worst-case bound on what is left of the bias to its intervals. Its constant is
 taken as one there without proof, and at sizes of practice the bound is hundreds of times the
 interval, so that it is off unless asked for ("conservative"). It needs the restricted eigenvalues
-μ_s and ν_s. What follows from a released Gram matrix costs nothing; the paper's way, the extreme of
+μ_s and ν_s, which follow from a released Gram matrix at no cost. The paper's way, the extreme of
 many random directions with Laplace noise, finds neither, because random sparse directions are all
-alike, and is here for comparison.
+alike.
 
 References
 ----------
@@ -18,7 +18,6 @@ import math
 
 import numpy as np
 
-from engine.noise.laplace import laplace
 from engine.noise.selection import largest
 from engine.types import Array
 
@@ -49,37 +48,3 @@ def bias_unit(s: int, size: int, n: int, epsilon: float, delta: float) -> float:
         return 0.0
     logs = math.log(size) ** 2 * math.log(1 / delta) * math.log(n) ** 3
     return s**2 * logs / (n * epsilon) ** 2
-
-
-# -- the paper's way ------------------------------------------------------------------------------
-
-
-def random_directions(s: int, size: int, count: int, rng: np.random.Generator) -> Array:
-    """Unit vectors with s entries at random places: (count, size)."""
-    where = np.argsort(rng.random((count, size)), axis=1)[:, :s]
-    vectors = np.zeros((count, size))
-    np.put_along_axis(vectors, where, rng.standard_normal((count, s)), axis=1)
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
-
-
-def sensitivity(s: int, feature: float, n: int) -> float:
-    """S c²/N, by which a row moves an average of (x'v)²: it lies in [0, s c²/N]."""
-    return s * feature**2 / n
-
-
-def printed_scale(s: int, feature: float, per_machine: int, epsilon: float) -> float:
-    """2B₃/ε with B₃ = 2s c²/n: 2m times the sensitivity, because of its n for N and its 2."""
-    return 2 * (2 * s * feature**2 / per_machine) / epsilon
-
-
-def noisy_extreme(averages: Array, most: float, choice: float, value: float, is_largest: bool,
-                  rng: np.random.Generator) -> Array:
-    """The noisy value (…,) at the noisy argmax or argmin of averages (…, K) that move by `most`.
-
-    The choice, with noise Lap(2·most/choice), costs ε = `choice`; the value, with fresh noise
-    Lap(most/value), ε = `value`. The other end costs as much again.
-    """
-    signed = averages if is_largest else -averages
-    where = (signed + 2 * most / choice * laplace(averages.shape, rng)).argmax(axis=-1)
-    chosen = np.take_along_axis(averages, where[..., None], axis=-1)[..., 0]
-    return np.asarray(chosen + most / value * laplace(chosen.shape, rng))

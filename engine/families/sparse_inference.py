@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from engine.bands import LEVEL
 from engine.families.sparse import Steps, descend, ledger, sensitivity
@@ -360,11 +360,6 @@ def correct(own: Averages, vectors: Array, directions: Directions, places: Indic
 
 
 # -- how far off they may be ----------------------------------------------------------------------
-
-
-def p_value(values: Array, errors: Array, at: float | Array = 0.0) -> Array:
-    """Two-sided, of the hypothesis that a coefficient is `at`: 2Φ(−|β̃ − at|/error)."""
-    return np.asarray(2 * ndtr(-np.abs(values - at) / errors))
 
 
 def pointwise_half_widths(errors: Array) -> Array:

@@ -1,8 +1,8 @@
 """What the paper prints for sparse inference where it does not hold: for comparison alone.
 
 Nothing here is used by a release. The printed interval adds the correction with the wrong sign and
-lets σ̂ multiply the privacy noise; the printed band leaves that noise out and publishes every draw
-of its bootstrap at the whole budget; and each of the parts of an interval has the whole budget.
+lets σ̂ multiply the privacy noise; the printed band leaves that noise out; and each of the parts of
+an interval, and every draw of the band's bootstrap, has the whole budget.
 
 References
 ----------
@@ -17,7 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.families.sparse_inference import Corrected, simultaneous_half_width
-from engine.noise.selection import PEELING, draw, noisy_hard_threshold, printed_scale
 from engine.privacy import accounting
 from engine.types import Array
 
@@ -41,40 +40,6 @@ def scaled_errors(found: Corrected) -> Array:
 def half_width_without_privacy(found: Corrected) -> Array:
     """Of a band whose bootstrap has chance in rows alone: (repeats, columns)."""
     return simultaneous_half_width(found.sampling)
-
-
-# -- Algorithm 7: every draw of the bootstrap is published ----------------------------------------
-
-
-def published_quantile(spread: Array, scale: float, draws: int, level: float,
-                       rng: np.random.Generator) -> float:
-    """The quantile of `draws` noisy maxima of normals with covariance `spread` (g, g).
-
-    Each is a private maximum: entry and value are chosen and released with Laplace noise.
-    """
-    values, vectors = np.linalg.eigh(spread)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    sample = rng.standard_normal((draws, len(spread))) @ root.T
-    noisy = noisy_hard_threshold(sample, 1, scale, scale, draw(PEELING, 1, sample.shape, rng))
-    return float(np.quantile(np.abs(noisy).max(axis=1), level))
-
-
-def printed_maximum_sensitivity(largest_eigenvalue: float, machines: int, feature: float,
-                                response: float, norm: float, sparsity: int, n: int) -> float:
-    """B₄ = 4L(log m)^{1/2} c (R + c₀ c √s)/√N: it was derived for another bootstrap."""
-    residual = response + norm * feature * math.sqrt(sparsity)
-    return (4 * largest_eigenvalue * math.sqrt(math.log(machines)) * feature * residual
-            / math.sqrt(n))
-
-
-def maximum_sensitivity(product: float, draws: int, n: int) -> float:
-    """2a W/√N: multipliers held to ±a = (2 log 2Nq)^{1/2}, entries of Θ̂x to ±W."""
-    return 2 * math.sqrt(2 * math.log(2 * n * draws)) * product / math.sqrt(n)
-
-
-def maximum_scale(most: float, epsilon: float, delta: float) -> float:
-    """Of the Laplace noise in one private maximum."""
-    return printed_scale(PEELING, 1, most, epsilon, delta, 1)
 
 
 # -- section 12: what the parts cost together -----------------------------------------------------

@@ -29,7 +29,6 @@ from engine.words.wording import number, with_unit
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
-_MARKS = {"tight": "circle", "published": "square-open", "optimal": "diamond-open"}
 
 
 def panel(view: SummaryView, way: Way, k: int, theme: Theme) -> Chart:

@@ -20,8 +20,3 @@ def isotropic_scales(sensitivity: Array, mu: float) -> Array:
     """Equal standard deviations σ = ‖Δ‖₂ / μ in every coordinate."""
     norm = np.sqrt((sensitivity**2).sum(axis=-1, keepdims=True))
     return np.asarray(np.broadcast_to(norm / mu, sensitivity.shape))
-
-
-def mahalanobis(shift: Array, scales: Array) -> Array:
-    """√Σ (shift_l / σ_l)²: the Gaussian-DP parameter of releasing values that far apart."""
-    return np.asarray(np.sqrt(((shift / scales) ** 2).sum(axis=-1)))

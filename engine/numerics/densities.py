@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.deviations import FLOOR
 from engine.numerics.moments import Moments, gradient_map, n_waves
 from engine.types import Array, quadrature
 
-Index = NDArray[np.int64]
 N_COSINES = 6  # of a density that is learned
 _MOST = 3.0  # a learned density is never taken to be higher
 _TERMS = 20  # cosines in which one over it is written

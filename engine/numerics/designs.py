@@ -11,8 +11,6 @@ from engine.numerics.public_curves import PublicCurve
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.types import Array, Truth
 
-_FINE = 2**14  # points on which the distribution function is inverted
-
 
 @dataclass(frozen=True)
 class KnownDesign:
@@ -53,12 +51,6 @@ class KnownDesign:
         before = np.append(0.0, np.cumsum((heights[:-1] + heights[1:]) / 2))
         rise = heights[piece + 1] - heights[piece]
         return np.asarray((before[piece] + heights[piece] * share + rise * share**2 / 2) / pieces)
-
-    def time_of_rank(self, ranks: Array) -> Array:
-        """G^{-1}, read off a fine table."""
-        times = np.linspace(0.0, 1.0, _FINE + 1)
-        return np.interp(ranks, self.rank(times), times)
-
 
 @dataclass(frozen=True)
 class RankBasis:

@@ -27,20 +27,6 @@ def moments(x: Array, y: Array) -> tuple[Array, Array]:
 # -- coefficients -----------------------------------------------------------------------------
 
 
-def iterative_hard_threshold(gram: Array, cross: Array, s: int, rounds: int = 25,
-                             step: float = 0.7, radius: float = math.inf) -> Array:
-    """`rounds` gradient steps from 0, each cut to its s largest entries: (…, d).
-
-    With finite `radius` each is moved to the nearest point of the ball of that radius. Steps must
-    be shorter than 2/μ, μ the largest eigenvalue of G on 2s features: 0.7 suits s up to about 8 of
-    features with variance one and eigenvalues up to 3; take 0.5 beyond.
-    """
-    beta = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
-    for _ in range(rounds):
-        beta = _held(hard_threshold(beta + step * (cross - _times(gram, beta)), s), radius)
-    return beta
-
-
 def lasso(gram: Array, cross: Array, penalty: float, tolerance: float = 1e-9) -> Array:
     """The minimiser of ½ b'Gb − c'b + penalty ‖b‖₁: (…, d); of ‖y − Xb‖²/(2n) + penalty ‖b‖₁.
 
@@ -74,20 +60,6 @@ def usual_penalty(noise_sd: float, size: int, n: int) -> float:
     return 2 * noise_sd * math.sqrt(2 * math.log(size) / n)
 
 
-def oracle(gram: Array, cross: Array, support: NDArray[np.int64]) -> Array:
-    """Least squares on the features that matter, as if they were known: (…, d)."""
-    inner = gram[..., support[:, None], support]
-    out = np.zeros(np.broadcast_shapes(cross.shape, gram.shape[:-1]))
-    out[..., support] = np.linalg.solve(inner, cross[..., support, None])[..., 0]
-    return out
-
-
-def oracle_error(covariance: Array, support: NDArray[np.int64], noise_sd: float, n: int) -> float:
-    """σ² tr(Σ_SS⁻¹)/n: the mean squared error of `oracle`, up to O(1/n²)."""
-    inverse = np.linalg.inv(covariance[np.ix_(support, support)])
-    return noise_sd**2 * float(np.trace(inverse)) / n
-
-
 # -- inference --------------------------------------------------------------------------------
 
 
@@ -113,22 +85,6 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
         products = np.einsum("bks,bksj->bkj", values, grams[which, where])  # ΘG, s terms each
         rows = _held(hard_threshold(rows - step * products + target, s), radius)
     return rows.reshape(*gram.shape[:-2], *target.shape)
-
-
-def debiased(beta: Array, precision: Array, gram: Array, cross: Array) -> Array:
-    """β + Θ X'(y − Xβ)/n: (…, d). The step back towards the data undoes what selection did."""
-    return np.asarray(beta + _times(precision, cross - _times(gram, beta)))
-
-
-def debiased_covariance(precision: Array, gram: Array, noise_sd: Array | float, n: int) -> Array:
-    """σ² ΘGΘ'/n: (…, d, d), the covariance of `debiased` for given features."""
-    inner = precision @ gram @ precision.swapaxes(-1, -2)
-    return np.asarray(np.square(noise_sd)[..., None, None] * inner / n)
-
-
-def standard_errors(covariance: Array) -> Array:
-    """Square roots of the diagonal, none below zero: (…, d)."""
-    return np.sqrt(np.maximum(np.diagonal(covariance, axis1=-2, axis2=-1), 0.0))
 
 
 def largest_quantile(covariance: Array, level: float, draws: int, rng: np.random.Generator,

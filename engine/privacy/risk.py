@@ -23,7 +23,6 @@ from engine.types import Budget, Spend
 
 FALSE_ALARMS = 0.05  # of the careful attacker
 FEW_FALSE_ALARMS = 0.01  # of a very careful one
-FIRST_GUESSES = (0.01, 0.1, 0.5)  # how likely the attacker held the curve to be before looking
 _LARGEST_EXPONENT = 700.0  # e^700 is still finite; beyond it every cap is 1 anyway
 
 
@@ -113,16 +112,6 @@ def detection_cap(
     few_alarms = np.exp(epsilon) * alpha + delta
     many_alarms = 1 - np.exp(-epsilon) * (1 - delta - alpha)
     return np.clip(np.minimum(few_alarms, many_alarms), 0.0, 1.0)
-
-
-def flagged_right_cap(
-    epsilon: ArrayLike,
-    delta: ArrayLike,
-    first_guess: ArrayLike,
-    false_alarms: ArrayLike = FALSE_ALARMS,
-) -> Chances:
-    """Largest share of right flags that (ε, δ) allows."""
-    return _precision(detection_cap(epsilon, delta, false_alarms), first_guess, false_alarms)
 
 
 def _precision(detected: ArrayLike, first_guess: ArrayLike, false_alarms: ArrayLike) -> Chances:

@@ -148,13 +148,6 @@ class Rate(Parameterised):
                     for sign in (1, -1))
         return np.asarray(np.log(up / down) / (2 * _STEP))
 
-    def total_slope(self, symbol: str, **point: float | Array) -> Array:
-        """The exponent of the whole rate, ∂ log rate / ∂ log symbol."""
-        here = self.at(**point)
-        up, down = (self.total(**{**here, symbol: here[symbol] * np.exp(sign * _STEP)})
-                    for sign in (1, -1))
-        return np.asarray(np.log(up / down) / (2 * _STEP))
-
     def if_doubled(self, symbol: str, **point: float | Array) -> Array:
         """What doubling a symbol does to the rate, as a factor."""
         here = self.at(**point)

@@ -23,7 +23,6 @@ S = Symbol("S", "Sites", 1, 1000, 1)
 EPSILON = Symbol("epsilon", "Protection", 0.01, 10, 1, "ε")
 DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-6, "δ")
 D = Symbol("d", "Coefficient functions beside the first", 1, 50, 1)
-ROUNDS = Symbol("T", "Rounds", 1, 100, 1)
 
 
 def private_size(notion: str, p: Point) -> Array:
@@ -232,12 +231,6 @@ class Sites:
         """The rate of Theorems 4.2 and 6.2 at the best r: d²r²/Σ_s min{…} + d r^{−2α}."""
         r = self.size()
         return float(self.d**2 * r**2 / self._information(r) + self.d * r**(-2 * self.smoothness))
-
-    def upper_with_weights(self, weights: Array, r: float) -> float:
-        """The bound below Algorithm 2 for any public weights ν_s and basis size r (d = 1)."""
-        private = (self.n * self.epsilon) ** 2
-        per_site = r / (self.n * self.m) + r**2 / (private * self.m) + 1 / self.n + 1 / private
-        return float(r ** (-2 * self.smoothness) + (weights**2 * per_site).sum())
 
     def lower(self, rounds: float = 1.0) -> float:
         """The lower bound of Theorems 5.1 and 7.1 after `rounds` equal batches.

@@ -96,16 +96,6 @@ class TrustedServerRate(Rate):
             Condition("short intervals, Theorem 4", "H(s, Sn) \\le Q(s, Sn)", "s",
                       lambda p: (p["epsilon"] / _crossover(np.ones(()), _pooled(p), p)) ** 2))
 
-    def noise_variance_error(self, **point: float | Array) -> Array:
-        """|σ̂² − σ²| of Lemma 4.1, not squared: (Sn)^{−1/2} + Q + s log d log^{1/2}(1/δ)/(Snε).
-
-        The printed last term is H: it takes the variance of the noise for its standard deviation.
-        """
-        p = self.at(**point)
-        noise = (p["s"] * np.log(p["d"]) * np.sqrt(np.log(1 / p["delta"]))
-                 / (_pooled(p) * p["epsilon"]))
-        return np.asarray(_pooled(p) ** -0.5 + _rows(p["s"], _pooled(p), p) + noise)
-
     def _most_features(self, p: Point) -> Array:
         logs = (np.log(p["d"]) * np.sqrt(2 * np.log(1 / p["delta"]) * np.log(_pooled(p)))
                 * np.log(p["n"]))

@@ -15,7 +15,6 @@ from engine.privacy.risk import Odds
 from engine.types import Budget, PublicFacts, Spend
 
 _THIN = "\u2009"
-_NAMES = ("Laplace", "Bernstein", "Gaussian")  # keep their capital in a sentence
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

@@ -193,15 +193,6 @@ def test_more_rounds_never_lower_the_lower_bound():
     assert bounds == sorted(bounds)
 
 
-def test_best_weights_do_no_worse_than_equal_ones():
-    sites = Sites(np.array([1000.0, 50.0, 50.0]), np.array([1.0, 0.05, 0.05]), 8.0, 2.0)
-    r = sites.size()
-    per_site = (sites.n * sites.epsilon) ** 2
-    good = per_site / per_site.sum()
-    equal = np.full(3, 1 / 3)
-    assert sites.upper_with_weights(good, r) < sites.upper_with_weights(equal, r)
-
-
 # -- every rate -----------------------------------------------------------------------------
 
 

@@ -234,17 +234,6 @@ def test_units_of_features_and_responses_are_public_and_undone_nowhere_by_the_da
     assert "standard deviations" in standard.caution(own) and not standard.caution(data.facts)
 
 
-def test_the_shares_that_are_clipped_are_those_of_normal_features_and_noise():
-    """50 000 rows: features beyond 2 (4.55 %) and residuals beyond three spreads (0.27 %)."""
-    data = small(1, 50_000, 10)
-    rows = sparse.rows_of(data, 4.0, 2.0)
-    features, _ = rows.shares_clipped(data.truth.node_values[None], 2.0, 1.5)
-    _, residuals = sparse.rows_of(data, 4.0, 9.0).shares_clipped(
-        data.truth.node_values[None], 9.0, 1.5)
-    assert features == pytest.approx(0.0455, abs=5 * math.sqrt(0.0455 / 500_000) * 1.3)
-    assert residuals == pytest.approx(0.0027, abs=5 * math.sqrt(0.0027 / 50_000))
-
-
 # -- how good ------------------------------------------------------------------------------------------
 
 

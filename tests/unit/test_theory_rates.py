@@ -455,12 +455,6 @@ def test_conditions_on_sparsity_are_where_their_statements_turn():
     assert needed == pytest.approx(20_000)
 
 
-def test_the_noise_variance_has_the_corrected_privacy_term():
-    point = {"n": 1000.0, "S": 10.0, "d": 50.0, "s": 4.0, "delta": 1e-5}
-    tight, loose = (TrustedServerRate().noise_variance_error(**point, epsilon=e) for e in (1, 0.5))
-    assert loose - tight == pytest.approx(4 * np.log(50) * np.sqrt(np.log(1e5)) / 1e4)
-
-
 def test_one_bit_per_machine_has_the_printed_exponents_and_ceiling():
     rate = UntrustedServerRate(hidden="machine")
     point = {"n": 100.0, "S": 5000.0, "d": 50.0, "s": 3.0, "epsilon": 0.5}

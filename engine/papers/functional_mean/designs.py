@@ -33,13 +33,6 @@ ERROR = Scale("Mean squared error of the curve (log scale)", log=True)
 PEOPLE = Scale("People n (log scale)", log=True)
 READINGS = Scale("Readings on each curve m")
 
-LOG_REASON = ("The paper prints a squared logarithm in the clipping radii and does not give η; "
-              "with the square, and η = 0.05, privacy outweighs chance at every n that is shown. "
-              "One logarithm gives the figure.")
-ROUNDS_REASON = ("With step 0.1 and 4 log n rounds, what the rounds leave undone is "
-                 "(1 − 0.1)^{2T}‖a‖² ≈ 1.04 n^−0.84, more than chance. A slope of −1 needs "
-                 "4.75 log n rounds or larger steps.")
-
 
 def cells(estimator: str, epsilons: Iterable[float], people: int, readings: int,
           mean: str = "mu1", mechanism: Mechanism | None = None, **at: Any) -> list[Cell]:
