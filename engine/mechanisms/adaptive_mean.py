@@ -65,7 +65,7 @@ _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about 
 _TIGHT = Constants()
 _WIDE_FROM, _MOST_DOUBLINGS = 22.0, 7  # N up to which wide clipping is as tight as the usual one
 _ALLOWANCE = 0.2
-_BLOCK = 300_000  # entries of T of the repeats worked on together
+_BLOCK = 600_000  # entries of T of the repeats worked on together
 
 
 @dataclass(frozen=True)
@@ -447,6 +447,9 @@ class _Fit:
     def __init__(self, mechanism: AdaptiveMean, data: CurveData, plans: list[Plan], draws: int,
                  streams: list[Streams]) -> None:
         self.data, self.plans, self.draws, self.streams = data, plans, draws, streams
+        self.members: dict[tuple[Any, ...], list[int]] = {}  # the plans of each kind
+        for k, plan in enumerate(plans):
+            self.members.setdefault(plan.kind, []).append(k)
         self.basis = mechanism.functions(max(plan.size for plan in plans))
         self.design = mechanism.law_of_times(data.facts)
         self.values = mechanism.scale(data.facts)(data.times, data.values)
@@ -485,33 +488,36 @@ class _Fit:
             getattr(out, name)[k] += share * getattr(found, name)[..., columns].mean(axis=(1, 2))
 
     def _pieces(self) -> Iterator[_Piece]:
-        declared = [k for k, plan in enumerate(self.plans) if not plan.with_density]
+        declared = []
+        for members in self.members.values():
+            if self.plans[members[0]].with_density:
+                yield self._with_private_density(members)
+            else:
+                declared.append(members)
         if declared:
             yield from self._weighted_within_curves(declared)
-        for kind in {plan.kind for plan in self.plans if plan.with_density}:
-            yield self._with_private_density(self._of_kind(kind))
-
-    def _of_kind(self, kind: tuple[Any, ...]) -> list[int]:
-        return [k for k, plan in enumerate(self.plans) if plan.kind == kind]
 
     def _feasible(self, members: list[int]) -> list[int]:
         return [k for k in members if self.plans[k].feasible]
 
-    def _weighted_within_curves(self, chosen: list[int]) -> Iterator[_Piece]:
-        """All plans whose law of the times is declared, in blocks of repeats that stay in cache."""
-        data, kinds = self.data, sorted({self.plans[k].kind for k in chosen})
-        basis = self.basis.first(max(kind[0] for kind in kinds))
+    def _weighted_within_curves(self, kinds: list[list[int]]) -> Iterator[_Piece]:
+        """All plans whose law of the times is declared, in blocks of repeats that stay in cache.
+
+        `kinds` are the members of each.
+        """
+        data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
+        basis = self.basis.first(max(sizes))
         moments = curve_moments(data.times, self.values, data.counts, basis,
                                 self.design.weights(data.times))
         tall = max(1, _BLOCK // (basis.size**2 * data.n_curves))
         for first in range(0, data.n_repeats, tall):
             repeats = slice(first, first + tall)
             for size, deviations in weighted_within_curves(
-                    moments.repeats(repeats), data.counts, {kind[0] for kind in kinds},
-                    self.design):
+                    moments.repeats(repeats), data.counts, set(sizes), self.design):
                 sites = [deviations.curves(own) for own in self.servers]
-                for kind in (kind for kind in kinds if kind[0] == size):
-                    yield self._located(self._of_kind(kind), repeats, sites)
+                for members in (kind for kind, own in zip(kinds, sizes, strict=True)
+                                if own == size):
+                    yield self._located(members, repeats, sites)
 
     def _located(self, members: list[int], repeats: slice, deviations: Sequence[Deviations]
                  ) -> _Piece:

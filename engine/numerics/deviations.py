@@ -109,13 +109,9 @@ def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[in
     """
     ridge = _ridge(moments.size, counts)
     for size, inverse in _inverses(moments, ridge):
-        if size not in sizes:
-            continue
-        slopes = -inverse * ridge[:size, None]
-        slopes[:, range(size), range(size)] += 1.0
-        targets = (inverse * moments.cross[:, None, :size]).sum(axis=2)
-        _divide_by_mean_slopes(slopes, targets, moments.basis.first(size), counts, design)
-        yield size, AffineDeviations(slopes, targets)
+        if size in sizes:
+            cross = moments.cross[:, :size]
+            yield size, _unbiased(inverse, cross, ridge[:size], moments.basis, counts, design)
 
 
 def plain(moments: Moments) -> AffineDeviations:
@@ -143,7 +139,7 @@ def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
         row = np.tensordot(table[:, r, :r + 1], moments.waves, axes=(0, 1)).swapaxes(0, 1)
         border, corner = row[:, :r], row[:, r] + ridge[r]
         inverse = whole[:, :r, :r]
-        solved = (inverse * border[:, None]).sum(axis=2)
+        solved = np.einsum("rjkn,rkn->rjn", inverse, border)
         scale = 1 / (corner - (border * solved).sum(axis=1))
         scaled = solved * scale[:, None]
         inverse += solved[:, :, None] * scaled[:, None]
@@ -152,14 +148,22 @@ def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
         yield r + 1, whole[:, :r + 1, :r + 1]
 
 
-def _divide_by_mean_slopes(slopes: Array, targets: Array, basis: Basis, counts: Index,
-                           design: Design) -> None:
-    """Multiply by A⁻¹, which depends on a curve's length, in place."""
+def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: Index,
+              design: Design) -> AffineDeviations:
+    """T_i = A⁻¹ − K_iΛ and t_i = K_i v_i for K_i = A⁻¹(S_i + Λ)⁻¹; A depends on a curve's length.
+
+    `inverse` (repeats, size, size, curves), `cross` (repeats, size, curves).
+    """
+    slopes, targets = np.zeros(inverse.shape), np.zeros(cross.shape)
     for count in np.unique(counts[counts > 0]).tolist():
-        inverse = mean_slopes_inverse(basis, count, design)
         own = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
-        slopes[..., own] = inverse @ slopes[..., own]
-        targets[..., own] = inverse @ targets[..., own]
+        mean = mean_slopes_inverse(basis.first(len(ridge)), count, design)
+        weighed = mean @ inverse[..., own]
+        targets[..., own] = np.einsum("rjln,rjn->rln", weighed, cross[..., own])
+        weighed *= -ridge[:, None, own if ridge.shape[1] > 1 else slice(None)]
+        weighed += mean.T[..., None]
+        slopes[..., own] = weighed
+    return AffineDeviations(slopes, targets)
 
 
 @lru_cache(maxsize=512)

@@ -21,7 +21,7 @@ from engine.numerics.tables import cos_sin
 from engine.types import Array
 
 Index = NDArray[np.int64]
-_BLOCK = 20_000  # readings worked on at once: their arrays stay in the second-level cache
+_BLOCK = 50_000  # readings worked on at once: enough for calls to cost little, few enough to cache
 
 
 @dataclass(frozen=True)
@@ -204,18 +204,20 @@ def _harmonics(turns: Array, highest: int, with_sines: bool) -> tuple[list[Array
     """Cosine and sine of k · 2π · turns for k = 1 … highest, by the two-term recurrence."""
     if highest == 0:
         return [], []
-    first = cos_sin(np.minimum(np.maximum(turns, 0.0), 1.0))
-    twice = 2 * first[0]
-    families: list[list[Array]] = [[], []]
-    for kept, wave, before in zip(families, first, (1.0, 0.0), strict=True):
-        if kept is families[1] and not with_sines:
-            break
-        last: Array | float = before
-        kept.append(wave)
-        while len(kept) < highest:
-            kept.append(twice * kept[-1] - last)
-            last = kept[-2]
-    return families[0], families[1]
+    cosine, sine = cos_sin(np.clip(turns, 0.0, 1.0))
+    twice, cosines, sines = 2 * cosine, [cosine], [sine]
+    for k in range(1, highest):
+        cosines.append(_next(twice, cosines[-1], cosines[-2] if k > 1 else 1.0))
+        if with_sines:
+            sines.append(_next(twice, sines[-1], sines[-2] if k > 1 else 0.0))
+    return cosines, sines if with_sines else []
+
+
+def _next(twice: Array, last: Array, before: Array | float) -> Array:
+    """cos((k + 1)x) = 2 cos x cos kx − cos((k − 1)x), and the same for sines."""
+    wave = twice * last
+    wave -= before
+    return wave
 
 
 def _in_order(waves: Sequence[list[Array]]) -> list[Array]:

@@ -120,12 +120,14 @@ def divisor_counts_unclipped_curves(patch):
 
 def mean_slopes_of_the_actual_design(patch):
     """A is the average over the curves at hand, so that one curve moves what all others say."""
-    def divide(slopes, targets, basis, counts, design):
-        inverse = np.linalg.inv(slopes.mean(axis=3).swapaxes(1, 2))
-        slopes[:] = np.einsum("rlk,rjki->rjli", inverse, slopes)
-        targets[:] = inverse @ targets
+    def unbiased(inverse, cross, ridge, *public):
+        slopes = -inverse * ridge[:, None] + np.eye(len(ridge))[..., None]
+        mean = np.linalg.inv(slopes.mean(axis=3).swapaxes(1, 2))
+        targets = np.einsum("rjkn,rkn->rjn", inverse, cross)
+        return deviations.AffineDeviations(np.einsum("rlk,rjki->rjli", mean, slopes),
+                                           mean @ targets)
 
-    patch.setattr(deviations, "_divide_by_mean_slopes", divide)
+    patch.setattr(deviations, "_unbiased", unbiased)
 
 
 def no_clipping(patch):
