@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import itertools
 import os
 import threading
 import time
@@ -28,6 +29,7 @@ LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
 _USUAL_LIMIT = 40
 _KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
 _LOOK_SECONDS = 5.0
+_TIDY_EVERY = 6  # looks: collections are long, and nobody waits for the memory
 _UPLOADS = "/_stcore/upload_file/"
 _RETRY_SECONDS = 10
 _MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
@@ -179,11 +181,16 @@ async def housekeeping(_: Any) -> AsyncIterator[None]:
 
 
 async def _keep_house() -> None:
-    while True:
+    """Close the sessions of those who have left, and give memory back then and every half minute.
+
+    The framework would collect after every run of a page, which takes several times as long as
+    the run itself; `.streamlit/config.toml` keeps it from that.
+    """
+    for look in itertools.count(1):
         await asyncio.sleep(_LOOK_SECONDS)
         left = _VISITORS.gone(time.monotonic())
-        if left:
-            _close(left)
+        _close(left)
+        if left or look % _TIDY_EVERY == 0:
             await asyncio.to_thread(give_memory_back)
 
 

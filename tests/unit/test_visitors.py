@@ -1,5 +1,8 @@
 """Places for visitors: as many as there are, given back by those who leave."""
 
+import asyncio
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -79,6 +82,22 @@ def test_a_number_of_places_that_makes_no_sense_stops_the_start(monkeypatch, sai
     monkeypatch.setenv(visitors.LIMIT_NAME, said)
     with pytest.raises(ValueError, match="whole number above 0"):
         visitors.limit()
+
+
+def test_memory_is_given_back_now_and_then_because_no_run_of_a_page_does(monkeypatch):
+    config = tomllib.loads((Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text())
+    assert config["runner"]["postScriptGC"] is False
+    given_back = []
+    monkeypatch.setattr(visitors, "_LOOK_SECONDS", 0)
+    monkeypatch.setattr(visitors, "give_memory_back", lambda: given_back.append(True))
+
+    async def a_while():
+        async with visitors.housekeeping(None):
+            while len(given_back) < 2:
+                await asyncio.sleep(0)
+
+    finished(asyncio.wait_for(a_while(), 10))
+    assert len(given_back) >= 2
 
 
 @pytest.mark.parametrize(("method", "path", "reached"), [
