@@ -23,6 +23,8 @@ from engine.audit.cases import ATTAINED, Case, case_like, cases_of
 from engine.audit.losses import Claim, compare
 from engine.audit.neighbours import Pairs, Question, enlarged, family_of
 from engine.audit.noise_check import noise_fault
+from engine.audit.odds import Odds
+from engine.audit.replay import is_honest
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms import Mechanism
@@ -53,6 +55,8 @@ class Progress:
     delta: float
     bound: float = 0.0
     runs: int = 0
+    lost: float = 0.0
+    is_beyond: bool = False
     reason: str = ""
 
     @property
@@ -70,8 +74,7 @@ class Progress:
 
     @property
     def is_broken(self) -> bool:
-        beyond = self.bound > self.claimed_epsilon * (1 + ROUNDING)
-        return bool(self.reason) or self.ratio > 1 + ROUNDING or beyond
+        return bool(self.reason) or self.ratio > 1 + ROUNDING or self.is_beyond
 
 
 def _as_epsilon(unit: str, loss: float, delta: float) -> float:
@@ -183,7 +186,7 @@ class _Search:
                  else source.draw(1, generator(seed, 0, 0)))
         self.question = Question(case.mechanism, usual, case.budget)
         self.now: Progress | None = None
-        self.largest, self.pair = -1.0, (usual, usual)
+        self.best = [(-1.0, (usual, usual))] * 2  # of all pairs, and of those that hear the truth
 
     def grey_box(self, tries: int, end: float) -> Iterator[Progress]:
         """Pairs, a chunk at a time, and after the first chunk the noise."""
@@ -202,7 +205,7 @@ class _Search:
         losses = compare(mechanism, pairs, budget, self.seed + step, rng)
         reason = losses.reason
         if self.now is None:
-            self.now = _before(losses.claim, budget)
+            self.claim, self.now = losses.claim, _before(losses.claim, budget)
             reason = reason or noise_fault(mechanism, pairs.one, budget, self.seed, rng)
         self._remember(pairs, losses.each)
         worst = max(self.now.worst, losses.worst * self.now.claim)
@@ -210,20 +213,27 @@ class _Search:
         return self.now
 
     def _remember(self, pairs: Pairs, each: Any) -> None:
-        if each.max() > self.largest:
-            self.largest, self.pair = float(each.max()), pairs.pair(int(each.argmax()))
+        for k, among in enumerate((each, np.where(is_honest(pairs.count), each, -np.inf))):
+            if among.max() > self.best[k][0]:
+                self.best[k] = float(among.max()), pairs.pair(int(among.argmax()))
+
+    def chosen(self) -> tuple[Any, Any]:
+        """The pair that loses most when everybody hears the truth."""
+        alone = self.family.alone
+        pairs = [alone(self.case.mechanism, pair) for _, pair in self.best]
+        return max(pairs, key=lambda pair: Odds(self.case.mechanism, pair, self.case.budget,
+                                                self.claim, self.seed).apart())
 
     def black_box(self, runs: int, end: float) -> Iterator[Progress]:
         """Releases of the worst pair, as long as there is time."""
         assert self.now is not None
         if runs == 0:
             return
-        for found in bounds(self.case.mechanism, self.pair, self.case.budget, self.now.unit, runs,
-                            self.seed):
-            self.now = replace(self.now, bound=found.epsilon, runs=found.runs)
+        for found in bounds(self.case.mechanism, self.chosen(), self.case.budget, self.claim, runs,
+                            self.seed, end):
+            self.now = replace(self.now, bound=found.epsilon, runs=found.runs, lost=found.lost,
+                               is_beyond=found.is_beyond)
             yield self.now
-            if time.monotonic() > end:
-                return
 
     def report(self, seconds: float) -> Report:
         assert self.now is not None

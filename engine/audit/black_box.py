@@ -1,18 +1,27 @@
-"""A lower bound on ε from outputs alone.
+"""A lower bound on ε from what an attacker hears.
 
-Many releases of two neighbouring data sets are told apart by a test that knows nothing of the
-mechanism: it is fitted on a fifth of the releases, and its errors are counted on the others. With
-Clopper–Pearson limits on its hits and false alarms,
+Many releases of two neighbouring data sets are told apart by a test. Where there are messages it is
+their likelihood ratio (see `odds`), otherwise one that is fitted to the outputs. Its threshold is
+chosen on a fifth of the releases, and its errors are counted on the others. With Clopper–Pearson
+limits on its hits and false alarms,
 
     Gaussian noise      μ ≥ Φ⁻¹(hits) − Φ⁻¹(false alarms), and ε follows exactly (f-DP)
-    δ = 0               ε ≥ log(hits/false alarms)
+    other messages      ε ≥ t times what the pair loses, if noise is t times as weak as stated at
+                        least: see `strength`
+    outputs, δ = 0      ε ≥ log(hits/false alarms)
     otherwise           ε ≥ log((hits − δ)/false alarms)
 
-at the stated confidence, whatever the test. The direct route would need millions of runs for a
-small δ, so it is taken only where nothing better is known.
+at 95 % confidence, whatever the test. The direct routes need millions of runs for a small δ or for
+many numbers, so they are taken only where nothing better is known. A claim counts as broken at a
+confidence of 99.98 %, so that a false alarm is rare in hundreds of audits; a bound that exceeds it
+at 95 % alone is shown as the claim.
 
-Outputs are rounded to a millionth of their spread first. The last bits of floating-point noise give
-away more than its law does (Mironov 2012), and a test would find that; releases here are
+Noise that decides choices is accounted by ρ. What is seen of it is reported as Gaussian noise that
+is told apart as easily, which many small choices tend to; the claim counts as broken only beyond
+what ρ allows any mechanism.
+
+Scores and outputs are rounded to a millionth of their spread. The last bits of floating-point noise
+give away more than its law does (Mironov 2012), and a test would find that; releases here are
 simulations, which do not hide it.
 
 References
@@ -23,45 +32,78 @@ Dong, Roth and Su (2022) for the first line; Nasr and others (2023) for its use 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from engine.audit.replay import released
+from engine.audit.losses import Claim
+from engine.audit.odds import Odds, Scored
+from engine.audit.strength import Parts
 from engine.privacy import accounting
-from engine.types import Array, Data
+from engine.privacy.tradeoff import Zcdp
+from engine.types import Array, Budget, Data
 
-CERTAINTY = 1e-4  # each of the two limits is wrong at most so often
-CONFIDENCE = 1 - 2 * CERTAINTY
+SHOWN = 0.025  # each of the two limits of a bound is wrong at most so often
+CERTAIN = 1e-4  # and each of those that break a claim
+CONFIDENCE, CERTAINTY = 1 - 2 * SHOWN, 1 - 2 * CERTAIN
+MOST = {"mu": 1_000_000, "rho": 1_000_000, "epsilon": 200_000}  # releases of each data set
 _FIRST = 1_000  # releases made at first; each later part doubles what there is
 _PART, _FEWER = 10_000, 2_000  # and at most so many at once; of many numbers each
 _MANY = 200
 _FIT = 5  # every so many outputs are for the test alone
+_ENOUGH = 130.0  # root of the releases that show nine tenths of μ, times μ
+_ROUNDING = 1 + 1e-6
 _SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99,
                     0.997, 0.999])  # of releases beyond the thresholds that are tried
 
 
 @dataclass(frozen=True)
 class Bound:
-    """ε is at least this, after so many releases of each data set."""
+    """ε is at least this, after so many releases of each data set.
+
+    `lost` is the exact ε, at the δ of the budget, of the pair by the noise as it is stated; 0 where
+    no message was heard. `is_beyond` says that more is lost than the claim or the stated noise
+    allow, beyond reasonable doubt.
+    """
 
     epsilon: float
     runs: int
+    lost: float = 0.0
+    is_beyond: bool = False
 
 
-def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Any, unit: str, runs: int, seed: int
-           ) -> Iterator[Bound]:
-    """Lower bounds from more and more releases; `unit` is that of the claim."""
-    outputs: list[list[Array]] = [[], []]
-    size = released(mechanism, pair[0], budget, 1, (seed,)).coefficients[0, 0].size
-    for block, part in enumerate(parts(runs, _PART if size <= _MANY else _FEWER)):
-        for side, data in enumerate(pair):
-            outputs[side].append(_outputs(mechanism, data, budget, part, (seed, side, block)))
-        one, other = (np.concatenate(own) for own in outputs)
-        yield Bound(_epsilon(one, other, unit, budget.delta), len(one))
+def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim, runs: int,
+           seed: int, end: float = math.inf) -> Iterator[Bound]:
+    """Lower bounds from more and more releases of both data sets of a pair, each twice as many.
+
+    There are no more releases than show nine tenths of what the pair loses, nor any begun after
+    `end` on the monotonic clock.
+    """
+    odds = Odds(mechanism, pair, budget, claim, seed)
+    found: list[list[Scored]] = [[], []]
+    done = shown = 0
+    runs = min(runs, enough(odds, claim, budget))
+    for block, part in enumerate(parts(runs, _PART if odds.size <= _MANY else _FEWER)):
+        for side in range(2):
+            found[side].append(odds.scored(side, part, (seed, side, block)))
+        done += part
+        is_over = done == runs or time.monotonic() > end
+        if is_over or done >= 2 * shown:
+            shown = done
+            yield _bound_of(odds, found, claim, budget)
+        if is_over:
+            return
+
+
+def _bound_of(odds: Odds, found: Sequence[Sequence[Scored]], claim: Claim, budget: Budget) -> Bound:
+    if odds.hears:
+        return _from_scores(found, claim, budget)
+    one, other = (np.concatenate([own.outputs for own in side]) for side in found)
+    return _from_outputs(one, other, claim, budget)
 
 
 def parts(runs: int, most: int = _PART) -> Iterator[int]:
@@ -73,19 +115,72 @@ def parts(runs: int, most: int = _PART) -> Iterator[int]:
         done += part
 
 
-def _outputs(mechanism: Any, data: Data, budget: Any, draws: int, seed: tuple[int, ...]) -> Array:
-    coefficients = released(mechanism, data, budget, draws, seed).coefficients
-    return np.asarray(coefficients[0, 0].reshape(draws, -1))
+def enough(odds: Odds, claim: Claim, budget: Budget) -> int:
+    """Releases of each data set that show nine tenths of what the pair loses, to our experience."""
+    if not odds.hears:
+        return MOST[claim.unit]
+    return min(MOST[claim.unit], max(_PART, math.ceil((_ENOUGH / odds.mu) ** 2)))
 
 
-def _epsilon(one: Array, other: Array, unit: str, delta: float) -> float:
+# -- from messages --------------------------------------------------------------------------------
+
+
+def _from_scores(found: Sequence[Sequence[Scored]], claim: Claim, budget: Budget) -> Bound:
+    scores = [np.concatenate([own.score for own in side]).round(6) for side in found]
+    runs, losses = len(scores[0]), np.concatenate([own.losses for side in found for own in side])
+    usual, most = math.sqrt((losses**2).mean()), float(losses.max()) * _ROUNDING
+    counted = _counted(*scores, "mu")
+    shown, certain = (counted.limits(level) for level in (SHOWN, CERTAIN))
+    if claim.unit == "epsilon":
+        pair = _parts_of(found)
+        beyond = any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
+        beyond |= _direct(certain, 0.0) > claim.total * _ROUNDING
+        weaker = max(pair.weakest(hits, alarms) for hits, alarms in certain if beyond) if (
+            beyond) else max(pair.weakest(hits, alarms) for hits, alarms in shown)
+        return _bound(max(weaker * usual, _direct(shown, 0.0)), runs, usual, beyond, claim.total)
+    mu, surely = (max(0.0, *(_mu(*limits) for limits in each)) for each in (shown, certain))
+    if claim.unit == "mu":
+        beyond = surely > min(most, claim.total * _ROUNDING)
+    else:
+        allowed = Zcdp(claim.total**2 / 2)
+        beyond = any(float(allowed.detection(alarms)) < hits for hits, alarms in certain)
+        usual = math.sqrt(max(0.0, scores[1].mean() - scores[0].mean()))
+    told, lost, claimed = (accounting.exact_epsilon(own, budget.delta) for own in (
+        surely if beyond else mu, usual, claim.total))
+    return _bound(told, runs, lost, beyond, claimed)
+
+
+def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> Bound:
+    return Bound(epsilon if beyond else min(epsilon, claimed), runs, lost, beyond)
+
+
+def _parts_of(found: Sequence[Sequence[Scored]]) -> Parts:
+    """The most that any number loses in any draw."""
+    numbers, bits = (np.max([getattr(own, name) for side in found for own in side], axis=0)
+                     for name in ("numbers", "bits"))
+    return Parts(numbers, bits)
+
+
+# -- from outputs alone -----------------------------------------------------------------------------
+
+
+def _from_outputs(one: Array, other: Array, claim: Claim, budget: Budget) -> Bound:
+    bound, certain = (_epsilon(one, other, claim.unit, budget.delta, level)
+                      for level in (SHOWN, CERTAIN))
+    claimed = claim.total if claim.unit == "epsilon" else budget.epsilon
+    beyond = certain > claimed * _ROUNDING
+    return _bound(certain if beyond else bound, len(one), 0.0, beyond, claimed)
+
+
+def _epsilon(one: Array, other: Array, unit: str, delta: float, level: float = SHOWN) -> float:
     """The bound from outputs (runs, numbers); of five releases one fits and four certify."""
     one, other = _rounded(one, other)
     fits = np.arange(len(one)) % _FIT == 0
     score = _test(one[fits], other[fits], unit)
-    fitted, certain = ((score(one[own]), score(other[own])) for own in (fits, ~fits))
-    best = max(_thresholds(*fitted), key=lambda at: _certified(*fitted, at, unit, delta))
-    return _certified(*certain, best, unit, delta)
+    limits = _counted(score(one), score(other), unit, delta).limits(level)
+    if unit == "mu":
+        return accounting.exact_epsilon(max(0.0, *(_mu(*own) for own in limits)), delta)
+    return _direct(limits, 0.0 if unit == "epsilon" else delta)
 
 
 def _rounded(one: Array, other: Array) -> tuple[Array, Array]:
@@ -96,35 +191,6 @@ def _rounded(one: Array, other: Array) -> tuple[Array, Array]:
                                                    (abs(one).max(axis=0), abs(other).max(axis=0))))
     unit = np.maximum(np.maximum(2.0**-20 * spread, 2.0**-40 * size), 1e-300)
     return np.round(one / unit), np.round(other / unit)
-
-
-def _thresholds(one: Array, other: Array) -> Array:
-    return np.unique(np.quantile(np.concatenate([one, other]), _SHARES))
-
-
-def _certified(one: Array, other: Array, threshold: float, unit: str, delta: float) -> float:
-    """ε from the errors of a threshold on scores, which are higher for `other`; 0 at least."""
-    hits, alarms = int((other > threshold).sum()), int((one > threshold).sum())
-    n = len(one)
-    ways = [(hits, alarms), (n - alarms, n - hits)]  # guilty beyond, or innocent below
-    each = [_of_errors(_limit(caught, n, low=True), _limit(wrong, n, low=False), unit, delta)
-            for caught, wrong in ways]
-    return max(0.0, *each)
-
-
-def _limit(count: int, n: int, low: bool) -> float:
-    """The one-sided Clopper–Pearson limit of a chance from so many of n."""
-    if low:
-        return float(betaincinv(count, n - count + 1, CERTAINTY)) if count else 0.0
-    return float(betaincinv(count + 1, n - count, 1 - CERTAINTY)) if count < n else 1.0
-
-
-def _of_errors(hits: float, alarms: float, unit: str, delta: float) -> float:
-    if unit == "mu":
-        mu = float(ndtri(hits) - ndtri(alarms))
-        return accounting.exact_epsilon(mu, delta) if mu > 0 else 0.0
-    gained = hits - (0.0 if unit == "epsilon" else delta)
-    return math.log(gained / alarms) if gained > 0 else 0.0
 
 
 def _test(one: Array, other: Array, unit: str) -> Any:
@@ -144,3 +210,57 @@ def _test(one: Array, other: Array, unit: str) -> Any:
     covariance = np.atleast_2d(np.cov(one.T)) + np.atleast_2d(np.cov(other.T))
     direction = np.linalg.pinv(covariance, hermitian=True) @ (second - first)
     return lambda outputs: outputs @ direction
+
+
+# -- errors of a test -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Hits and false alarms of one threshold among n releases of each."""
+
+    hits: int
+    alarms: int
+    n: int
+
+    def limits(self, level: float) -> list[tuple[float, float]]:
+        """At least so many hits with at most so many alarms: guilty beyond, innocent below."""
+        ways = [(self.hits, self.alarms), (self.n - self.alarms, self.n - self.hits)]
+        return [(_limit(caught, self.n, level, low=True), _limit(wrong, self.n, level, low=False))
+                for caught, wrong in ways]
+
+
+def _counted(one: Array, other: Array, unit: str, delta: float = 0.0) -> _Counted:
+    """Errors of the threshold that is best on every fifth release, on the others."""
+    fits = np.arange(len(one)) % _FIT == 0
+    fitted, certain = ((one[own], other[own]) for own in (fits, ~fits))
+    tried = np.unique(np.quantile(np.concatenate(fitted), _SHARES))
+
+    def shown(at: float) -> float:
+        limits = _errors(*fitted, at).limits(SHOWN)
+        return max(_mu(*own) for own in limits) if unit == "mu" else _direct(
+            limits, 0.0 if unit == "epsilon" else delta)
+
+    return _errors(*certain, max(tried, key=shown))
+
+
+def _errors(one: Array, other: Array, threshold: float) -> _Counted:
+    """Of a threshold on scores, which are higher for `other`."""
+    return _Counted(int((other > threshold).sum()), int((one > threshold).sum()), len(one))
+
+
+def _limit(count: int, n: int, level: float, low: bool) -> float:
+    """The one-sided Clopper–Pearson limit of a chance from so many of n."""
+    if low:
+        return float(betaincinv(count, n - count + 1, level)) if count else 0.0
+    return float(betaincinv(count + 1, n - count, 1 - level)) if count < n else 1.0
+
+
+def _mu(hits: float, alarms: float) -> float:
+    return float(ndtri(hits) - ndtri(alarms))
+
+
+def _direct(limits: Sequence[tuple[float, float]], delta: float) -> float:
+    """log((hits − δ)/false alarms) of the better way, 0 at least."""
+    return max(0.0, *(math.log((hits - delta) / alarms) if hits > delta else 0.0
+                      for hits, alarms in limits))

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from engine.audit.neighbours import Pairs
 from engine.audit.replay import Heard, Run, Selection, run
 from engine.errors import InputError
-from engine.noise.selection import costs
 from engine.privacy import accounting, transcript
 from engine.types import Array, Budget, Spend
 
@@ -185,28 +184,25 @@ def _loss(mechanism: Any, claim: Claim, one: Heard, other: Heard) -> Array:
 
 def _in_units(mechanism: Any, claim: Claim, message: Heard, units: Array) -> Array:
     """Losses (pairs, ways) of shifts (pairs, ways, numbers) in standard deviations of the noise."""
-    law = _law(mechanism, claim) if message.law is None else message.law
+    law = law_of(mechanism, claim) if message.law is None else message.law
     if isinstance(law, Selection):
-        return _of_choice(law, claim, np.abs(units).max(axis=-1))
+        return law.loss(np.abs(units).max(axis=-1), claim.unit)
+    return loss_in_units(law, units, message.noise.reshape(*message.noise.shape[:2], -1))
+
+
+def loss_in_units(law: str, units: Array, spread: Array) -> Array:
+    """The same for a law by name; `spread`, the deviations themselves, matters for bits alone."""
     if law == "gaussian":
         return np.asarray(np.linalg.norm(units, axis=-1))
     if law == "norm":  # E‖z‖² = r(r + 1)
         return np.asarray(np.linalg.norm(units, axis=-1) * math.sqrt(units.shape[-1] + 1))
     if law == "bits":  # a bit that differs is 2 apart, its deviation 2√(p(1 − p))
-        spread = message.noise.reshape(units.shape)
         chance = (1 - np.sqrt(np.maximum(1 - spread**2, 0.0))) / 2
         return np.asarray((np.abs(units) * spread / 2 * np.log((1 - chance) / chance)).sum(axis=-1))
     return np.asarray(np.abs(units).sum(axis=-1) * math.sqrt(2))
 
 
-def _of_choice(law: Selection, claim: Claim, shift: Array) -> Array:
-    """Choice and values of one step whose entries move by at most `shift` (pairs, ways)."""
-    if claim.unit == "epsilon":
-        return np.asarray(shift * law.kept * (2 / law.scales.choice + 1 / law.scales.values))
-    return np.asarray(shift * math.sqrt(2 * sum(costs(law.law, law.kept, 1.0, law.scales))))
-
-
-def _law(mechanism: Any, claim: Claim) -> str:
+def law_of(mechanism: Any, claim: Claim) -> str:
     """The law of noise on numbers that are sent, by the ledger and what the mechanism says."""
     if claim.unit != "epsilon":
         return "gaussian"

@@ -65,13 +65,22 @@ class Question:
     budget: Budget
 
 
+def as_it_is(mechanism: Any, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+    return pair
+
+
 @dataclass(frozen=True)
 class Family:
-    """Neighbours of one type of data: small `usual` data of a mechanism, and pairs around any."""
+    """Neighbours of one type of data: small `usual` data of a mechanism, and pairs around any.
+
+    `alone` leaves out of a pair whoever sends messages of their own that only add noise to what
+    comes out at the end.
+    """
 
     label: str
     usual: Callable[[Any], Data]
     pairs: Callable[[Question, int, np.random.Generator], Pairs]
+    alone: Callable[[Any, tuple[Any, Any]], tuple[Any, Any]] = as_it_is
 
 
 def family_of(mechanism: Mechanism) -> Family:
@@ -194,7 +203,8 @@ def _repeated(usual: CurveData, count: int) -> dict[str, Any]:
 def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData:
     """Ordinary curves on a common grid, whose norm is bounded far more tightly than readings."""
     n = n_curves or (50 if mechanism.task == MEAN_FUNCTION.key else 20)
-    grid, rng = midpoints(30), np.random.default_rng(1)
+    is_wide = mechanism.task == COVARIANCE.key and mechanism.key != "bernstein"
+    grid, rng = midpoints(12 if is_wide else 30), np.random.default_rng(1)
     has_covariates = mechanism.task == VARYING_COEFFICIENTS.key
     names = (Covariate("G1", -2.0, 6.0), Covariate("G2")) if has_covariates else ()
     facts = PublicFacts(value_low=-60.0, value_high=60.0, norm_bound=1.3, common_times=grid.times,
@@ -273,38 +283,53 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
 
 
 def usual_rows(mechanism: Any) -> SampleData:
-    """Rows of six numbers on six machines of four rows."""
-    facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * 6)
-    x = np.random.default_rng(1).normal(size=(1, 24, 6))
+    """Rows of twelve numbers on six machines of four rows."""
+    facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * 12)
+    x = np.random.default_rng(1).normal(size=(1, 24, 12))
     return SampleData(x, None, np.repeat(np.arange(6), 4), facts)
 
 
 def pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """A row is replaced, or all rows of a machine where machines are what is protected."""
+    """A row is replaced, or all rows of a machine where machines are what is protected.
+
+    In some pairs all other rows are alike and far out, so that a choice of the largest means hangs
+    on the row: half of its numbers add to them, half take away, and then the other way round.
+    """
     usual: SampleData = question.usual
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
     rows = rng.integers(usual.n_curves, size=count)
     for k, row in enumerate(rows):
         whole = getattr(question.mechanism, "protects", "row") == "machine"
         own = usual.server == usual.server[row] if whole else np.arange(usual.n_curves) == row
+        crowd, signs = k % 5 == 0, _balanced(usual.x.shape[2], rng)
         for side, end in enumerate((-1.0, 1.0)):
             odd = rng.choice(NO_NUMBERS, usual.x.shape[2])
+            x[side][k] = 1e9 if crowd else x[side][k]
             x[side][k, own] = end * 10.0 ** rng.integers(0, 9) if rng.random() < 0.7 else odd
+            x[side][k, own] = end * 1e9 * signs if crowd else x[side][k, own]
     one, other = (replace(usual, x=each) for each in x)
     return Pairs(one, other, usual.server[rows])
 
 
+def _balanced(size: int, rng: np.random.Generator) -> Array:
+    """Signs, as many of one kind as of the other."""
+    return rng.permutation(np.where(np.arange(size) % 2, 1.0, -1.0))
+
+
 def usual_rows_with_response(mechanism: Any) -> SampleData:
-    """Rows of eight features and a response on three machines of ten rows."""
+    """Rows of twelve features and a response on three machines of ten rows."""
     rng = np.random.default_rng(1)
     facts = PublicFacts(unit_scale=True, reading_sd=0.5, value_low=-8.0, value_high=8.0,
-                        covariates=(Covariate("x", -4.0, 4.0),) * 8)
-    return SampleData(rng.standard_normal((1, 30, 8)), rng.standard_normal((1, 30)),
+                        covariates=(Covariate("x", -4.0, 4.0),) * 12)
+    return SampleData(rng.standard_normal((1, 30, 12)), rng.standard_normal((1, 30)),
                       np.arange(30) // 10, facts)
 
 
 def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.Generator) -> Pairs:
-    """A row at the clips and far beyond; in every other pair the response turns over."""
+    """A row at the clips and far beyond; in every other pair the response turns over.
+
+    In some pairs all other rows are alike, so that a choice of the largest entries hangs on it.
+    """
     usual: SampleData = question.usual
     assert usual.y is not None
     x, y = ([np.repeat(a, count, axis=0) for _ in range(2)] for a in (usual.x, usual.y))
@@ -313,6 +338,11 @@ def pairs_of_rows_with_response(question: Question, count: int, rng: np.random.G
         both = [_extreme_row(usual.x.shape[2], rng) for _ in range(2)]
         if _opposite(k):
             both = [(np.sign(both[0][0]) * 1e3, end * 1e308) for end in (-1.0, 1.0)]
+        if k % 5 == 0:
+            signs = _balanced(usual.x.shape[2], rng)
+            both = [(signs * 1e3, end * 1e308) for end in (-1.0, 1.0)]
+            for side in range(2):
+                x[side][k], y[side][k] = 1e3, 1e308
         for side, (features, response) in enumerate(both):
             x[side][k, row], y[side][k, row] = features, response
     one, other = (replace(usual, x=x[side], y=y[side]) for side in range(2))
@@ -383,6 +413,8 @@ def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) 
     y[crowd == 2] = np.where(np.arange(usual.n_curves) % 2, facts.value_low, facts.value_high)
     row, rows = rng.integers(usual.n_curves, size=count), np.arange(count)
     places = rng.choice([0.5, 0.5, 0.5, 0.02, 0.02, 0.98, -5.0, np.inf, np.nan], (2, count))
+    anywhere = np.arange(count) % 4 < 2
+    places[:, anywhere] = rng.random(anywhere.sum())
     labels = rng.choice([1.0, 0.97, 50.0, 1e4, 1e300, np.inf, np.nan], (2, count))
     labels[0], labels[1] = facts.value_low * labels[0], facts.value_high * labels[1]
     places[1, ::2] = places[0, ::2]
@@ -425,6 +457,27 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
     return Pairs(one, other, usual.server[people])
 
 
+def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
+                       ) -> tuple[CurveData, CurveData]:
+    """Where there is no centre, only the item, person or site that was changed: sums hide it."""
+    if mechanism.setting.startswith("central"):
+        return pair
+    one, other = pair
+    item = int(np.argmax(one.values[0].view(np.int64) != other.values[0].view(np.int64)))
+    person = int(np.searchsorted(np.cumsum(one.counts), item, side="right"))
+    if mechanism.setting == "site":
+        site = [int(one.server[person])]
+        return one.of_servers(site), other.of_servers(site)
+    stop = int(np.cumsum(one.counts)[person])
+    own = slice(stop - int(one.counts[person]), stop)
+    if mechanism.setting == "local_item":
+        own = slice(item, item + 1)
+    count = np.array([own.stop - own.start])
+    sides = [replace(data, times=data.times[:, own], values=data.values[:, own], counts=count,
+                     server=np.zeros(1, dtype=np.int64)) for data in pair]
+    return sides[0], sides[1]
+
+
 _CURVES = Family("curves", usual_curves, pairs_of_curves)
 _WITH_COVARIATES = Family("curves with covariates", lambda mechanism: usual_curves(
     mechanism, n_covariates=1), pairs_of_curves)
@@ -436,7 +489,8 @@ FAMILIES: dict[tuple[str, str], Family] = {
     (SPARSE_MEAN.key, ""): Family("rows", usual_rows, pairs_of_rows),
     (SPARSE_REGRESSION.key, ""): Family("rows with a response", usual_rows_with_response,
                                         pairs_of_rows_with_response),
-    (UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers),
+    (UNIVARIATE_MEAN.key, ""): Family("numbers", usual_numbers, pairs_of_numbers,
+                                     alone_with_numbers),
     **{(task.key, "whole"): _WHOLE for task in (MEAN_FUNCTION, VARYING_COEFFICIENTS, COVARIANCE)},
     (DENSITY.key, "whole"): Family("points", usual_points, pairs_of_points),
     (RISK_MINIMISATION.key, "whole"): Family("labelled points", usual_labelled, pairs_of_labelled),

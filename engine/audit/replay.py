@@ -8,14 +8,16 @@ earlier outputs are known to the attacker, and a claim must hold whatever they w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.audit import permission
-from engine.noise.selection import Law, Scales
+from engine.noise.selection import Law, Scales, costs
 from engine.privacy import transcript
 from engine.types import Array, Budget, Data, Estimate
 
@@ -31,6 +33,12 @@ class Selection:
     law: Law
     kept: int
     scales: Scales
+
+    def loss(self, shift: Array, unit: str) -> Array:
+        """Of choice and values of one step whose entries move by at most `shift`, in a unit."""
+        if unit == "epsilon":
+            return np.asarray(shift * self.kept * (2 / self.scales.choice + 1 / self.scales.values))
+        return np.asarray(shift * math.sqrt(2 * sum(costs(self.law, self.kept, 1.0, self.scales))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,15 +119,20 @@ def _added(values: Array, exact: Array, spread: Array) -> Array:
         return np.where(spread > 0, (values - exact) / spread, np.nan)
 
 
+def is_honest(count: int) -> NDArray[np.bool_]:
+    """Which of so many pairs hear what was really sent."""
+    return np.arange(count) % _HONEST == 0
+
+
 def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:
     """Any numbers where there is noise: ordinary, zero, tiny, huge; some pairs hear the truth."""
     chosen = rng.standard_normal(values.shape)
     if values.ndim == MATRIX and values.shape[-1] == values.shape[-2]:
         chosen = (chosen + chosen.swapaxes(-1, -2)) / 2
     size = rng.choice(_SIZES, size=(len(values), *[1] * (values.ndim - 1)))
-    is_honest = (np.arange(len(values)) % _HONEST == 0).reshape(size.shape)
+    truth = is_honest(len(values)).reshape(size.shape)
     noisy = np.broadcast_to((spread > 0)[:, :1], values.shape)  # noise may depend on the column
-    return np.where(noisy & ~is_honest, chosen * size, values)
+    return np.where(noisy & ~truth, chosen * size, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +153,13 @@ def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple
              ) -> Estimate:
     """A release inside the audit, where broken variants may run, too."""
     noise = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed)))
+    return released_with(mechanism, data, budget, draws, noise)
+
+
+def released_with(mechanism: Any, data: Data, budget: Budget, draws: int, rng: Any) -> Estimate:
+    """The same with a given generator, or with what stands for one."""
     with permission.granted(), np.errstate(all="ignore"):
-        estimate: Estimate = mechanism.release_many(data, [(budget,)], draws, noise)
+        estimate: Estimate = mechanism.release_many(data, [(budget,)], draws, rng)
     return estimate
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,18 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.families.functional_release import Linear, Smoothing
+from engine.summaries.covariance import CovarianceSummary, Steps
+from engine.tasks import COVARIANCE
 from engine.types import Array, Budget, CurveData
 
+_CLIMBS, _STEPS, _KEPT = 60, 25, 8  # of the search for couples
 _SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """`some` (…, K) of any size, `lifting` (K,) of its own, and the bound of root mean squares."""
+    """`some` (…, K) of any size, `lifting` (K,) of its own, and the bound of root mean squares.
+
+    `couples` (…, 2, K) are two curves each that move second moments far when they change places.
+    """
 
     some: Array
     lifting: Array
     bound: float
+    couples: Array
 
     def one(self, rng: np.random.Generator) -> Array:
         return np.asarray(self.some[rng.integers(len(self.some))] * rng.choice([-1, 1]))
@@ -60,7 +68,52 @@ def shapes_of(mechanism: Any, usual: CurveData, budget: Budget) -> Shapes:
             flat * (places == grid.size // 4), flat - 2 * (places % 2), *functions[:6],
             functions[-1]]
     bound, used = mechanism.reach(usual.facts), worst[mechanism.constants == "optimal"]
-    return Shapes(np.array(some), bound * _lifting(smoothing, used, n) @ functions, bound)
+    return Shapes(np.array(some), bound * _lifting(smoothing, used, n) @ functions, bound,
+                  couples_of(mechanism, usual, budget))
+
+
+def couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
+    """Curves x and y for which the noise hides xx' − yy' least, as far as a climb finds them.
+
+    Σ W_jk |xx' − yy'|_jk is the largest inner product of xx' − yy' with W under any signs. With
+    the signs of a step fixed, the best x and y are the top and the bottom eigenvector, so that no
+    step leads down. With Gaussian noise the sum is of squares, which is convex as well.
+    """
+    if mechanism.task != COVARIANCE.key:
+        return np.empty((0, 2, 1))
+    analysis, weights, is_gaussian = _in_noise(mechanism, usual, budget)
+    reachable, stretch, _ = np.linalg.svd(analysis.T, full_matrices=False)
+    reachable = reachable[:, stretch > 1e-9 * stretch[0]]
+    back, rng = np.linalg.pinv(analysis.T), np.random.default_rng(1)
+    climbs = [_climbed(weights, is_gaussian, reachable, rng) for _ in range(_CLIMBS)]
+    best = sorted(climbs, key=lambda climb: -climb[0])[:_KEPT]
+    return np.array([[back @ x, back @ y] for _, x, y in best])
+
+
+def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, Array, bool]:
+    """How curves become coefficients, and W: the filter over the noise, for full matrices."""
+    summary = CovarianceSummary(mechanism, usual.sizes, usual.facts)
+    plan = mechanism.plan(usual.sizes, (budget,), usual.facts)
+    noise, smoothing = plan.noise[0][0][-1], plan.smoothings[0]
+    assert isinstance(smoothing, Steps)
+    per_pair = smoothing.pairs.shrink / np.maximum(noise.scales, 1e-300)
+    weights = summary.basis.matrices(per_pair * np.sqrt(summary.basis.multiplicity))
+    sides = np.where(np.eye(len(weights)), 1.0, 1.0 if noise.law != "laplace" else math.sqrt(0.5))
+    return summary.space.analysis, weights * sides, noise.law != "laplace"
+
+
+def _climbed(weights: Array, is_gaussian: bool, reachable: Array, rng: np.random.Generator
+             ) -> tuple[float, Array, Array]:
+    """The sum that a climb from anywhere reaches, and its x and y."""
+    x, y = (reachable @ rng.standard_normal((2, reachable.shape[1], 1)))[..., 0]
+    for _ in range(_STEPS):
+        moved = np.outer(x, x) - np.outer(y, y)
+        uphill = weights**2 * moved if is_gaussian else weights * np.sign(moved)
+        vectors = reachable @ np.linalg.eigh(reachable.T @ uphill @ reachable)[1]
+        x, y = vectors[:, -1], vectors[:, 0]
+    moved = np.abs(np.outer(x, x) - np.outer(y, y))
+    total = np.linalg.norm(weights * moved) if is_gaussian else (weights * moved).sum()
+    return float(total), x, y
 
 
 def _lifting(smoothing: Smoothing, worst: Array, n: int) -> Array:
@@ -93,6 +146,9 @@ def _extreme(shapes: Shapes, rng: np.random.Generator) -> Array:
 def _ends(shapes: Shapes, k: int, rng: np.random.Generator) -> tuple[Array | None, Array, Array]:
     """The curve of all others (None: ordinary ones), and two curves that replace each other."""
     count = len(shapes.some)
+    if k % 3 == 1 and len(shapes.couples):
+        x, y = shapes.couples[k // 3 % len(shapes.couples)]
+        return None, shapes.held(x), shapes.held(y)
     if k < 3 * count:
         shape = shapes.held(shapes.some[k % count])
         return (None, shape, shapes.lifting)[k // count], shape, -shape

@@ -255,7 +255,7 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises:
     """
     found = descend(partial(_column_gradient, pooled, place, c.product),
                     (columns.repeats, columns.draws, size), c.column, c.law,
-                    [one.column for one in noises], rng).columns
+                    [one.column for one in noises], rng, "direction, ").columns
     exact = pooled.squared_products(found, c.product)
     deviations = columns.per_budget([one.spread for one in noises])
     spread = _published("spread", exact, deviations, columns.normals((), rng))

@@ -13,6 +13,7 @@ coordinate at its largest at once; those of `l1` and `l2` are suprema unless sai
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -141,6 +142,60 @@ class Thresholded:
     @property
     def gaussian_spectrum(self) -> Array:
         return self.moving
+
+
+@dataclass(frozen=True)
+class BoxMoments:
+    """Changes of the mean of xx' over n records x = (1, z), z anywhere in [−1, 1]^d.
+
+    Coordinates are those of the upper triangle but for the first, √2 times the entries beside the
+    diagonal; noise is the same on all. With u = (z + z')/2 and v = (z − z')/2, entries move by 2v_j,
+    4u_jv_j and 2(u_jv_k + v_ju_k), and |u_j| + |v_j| ≤ 1 is all that is known of them. So with
+    b_j = |v_j| and |u_j| = 1 − b_j, which is the best, no Σ|d_j| is larger than
+
+        2√2 Σ b_j + 4 Σ b_j(1 − b_j) + 2√2 Σ_{j<k} ((1 − b_j) b_k + b_j (1 − b_k)),
+
+    and signs can be taken to attain it. It is concave in b and the same in all b_j, hence largest
+    at equal ones: d(2√2 + c)²/(4c) with c = 4 + 2√2(d − 1). In the Euclidean norm the change of xx'
+    is convex in every z_j, hence largest at corners, where ‖x‖² = ‖y‖² = p = d + 1 and ⟨x, y⟩ is
+    p less a multiple of 2: its square is 2p² − 2⟨x, y⟩², and ⟨x, y⟩ can be 0 for even p, else 1.
+    """
+
+    d: int
+    n: float
+
+    @property
+    def size(self) -> int:
+        return (self.d + 1) * (self.d + 2) // 2 - 1
+
+    def l1(self, scales: Array) -> float:
+        root, c = 2 * math.sqrt(2), 4 + 2 * math.sqrt(2) * (self.d - 1)
+        return self.d * (root + c) ** 2 / (4 * c) / (self.n * self._common(scales))
+
+    def l2(self, scales: Array) -> float:
+        p = self.d + 1
+        return math.sqrt(2 * (p * p - p % 2)) / (self.n * self._common(scales))
+
+    def _common(self, scales: Array) -> float:
+        if np.ptp(scales) > 0:
+            raise ValueError("moments of a box need the same noise on all entries")
+        return float(scales[0])
+
+    def published(self, scales: Array) -> float:
+        """Every entry by as much as all together, √2 p/n."""
+        return math.sqrt(2) * (self.d + 1) / self.n * float((1 / scales).sum())
+
+    @property
+    def moving(self) -> Array:
+        return np.ones(self.size)
+
+    @property
+    def spectrum(self) -> Array:
+        return np.ones(self.size)
+
+    @property
+    def gaussian_spectrum(self) -> Array:
+        return np.ones(self.size)
 
 
 @dataclass(frozen=True, eq=False)

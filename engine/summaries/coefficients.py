@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
-from engine.numerics.difference_sets import Ellipsoid
+from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
@@ -22,10 +22,10 @@ class CoefficientSummary:
 
     x = (1, z) with z on [−1, 1]^d, so ‖x‖² ≤ p = d + 1.
 
-    *Differences.* ‖xx' − yy'‖² = ‖x‖⁴ + ‖y‖⁴ − 2⟨x, y⟩² ≤ 2p², so T₁ moves by at most √2 p/n in
-    the norm of its orthonormal coordinates; its first entry is 1 and never moves. ‖x ⊗ c‖ ≤ √p for
+    *Differences.* The first entry of T₁ is 1 and never moves; how far the others do, in all their
+    coordinates together, is `BoxMoments`, exactly. ‖x ⊗ c‖ ≤ √p for
     a held curve c, so T₂ moves by at most 2√p/n, jointly over all p functions: they share one
-    budget. Both changes lie in balls, the second after a filter.
+    budget. Those changes lie in a ball, after a filter.
 
     T₁ is made symmetric and its eigenvalues are raised to a public floor before it is inverted.
 
@@ -63,7 +63,7 @@ class CoefficientSummary:
         wide, gain = np.tile(smoothing.shrink, self.p), 2 * math.sqrt(self.p) * self.space.gain
         return (
             Block("noisy second moments of the covariates",
-                  lambda n: Ellipsoid(np.ones(moments), math.sqrt(2) * self.p / n),
+                  lambda n: BoxMoments(self.p - 1, n),
                   np.ones(moments), np.ones(moments), self.release.share),
             Block("noisy products of covariates and curves",
                   lambda n: Ellipsoid(wide, gain / n),

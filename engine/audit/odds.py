@@ -1,0 +1,301 @@
+"""How much more likely what was heard is with one data set than with the other.
+
+The attacker knows both data sets, the mechanism, and the law that noise is said to have, and hears
+every message. So the numbers behind each message, given all messages before, are known for both
+data sets, and the log-likelihood ratio along the messages is the best score there is. They are found
+by replaying what was heard to both data sets without any noise. If noise is not what it is said to
+be, the score is no longer the best, but a test by it remains a test.
+
+A choice of the largest entries is scored by its law, which is an integral over one number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.audit import replay
+from engine.audit.losses import Claim, law_of, loss_in_units
+from engine.audit.replay import Selection
+from engine.noise.hardened import Quiet
+from engine.noise.selection import GUMBEL, Law, Scales
+from engine.privacy import transcript
+from engine.types import Array, Budget, Data
+
+_NOTHING = 1e-30  # for zero, so that directions of noise remain defined
+_PROBES = 16  # draws that show which messages differ, and whether they follow earlier ones
+_COMPARED = 500  # draws by which pairs are compared
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+
+
+class Silent(Quiet):
+    """Stands for a generator where no noise is wanted, whatever its law."""
+
+    def spawn(self, n_children: int) -> list[Quiet]:
+        return [Silent() for _ in range(n_children)]
+
+    def _drawn(self, *_: Any, size: Any = None) -> Array:
+        return np.full(() if size is None else size, _NOTHING)
+
+    def standard_normal(self, size: Any = None) -> Array:
+        return self._drawn(size=size)
+
+    def laplace(self, size: Any = None) -> Array:
+        return self._drawn(size=size)
+
+    gumbel = laplace
+    standard_exponential = standard_normal
+
+    def random(self, size: Any = None) -> Array:
+        """So near to 1 that no bit is turned round."""
+        return 1 - np.sqrt(self._drawn(size=size))
+
+    def standard_gamma(self, shape: float, size: Any = None) -> Array:
+        return self._drawn(size=size)
+
+
+# -- what is heard --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """One message: `values` (columns, …) as heard, with noise of deviation `noise`."""
+
+    server: int
+    step: str
+    values: Array
+    noise: Array
+
+
+class _Ears:
+    """Notes every message of all columns."""
+
+    def __init__(self) -> None:
+        self.heard: list[Told] = []
+
+    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+        spread = np.broadcast_to(noise, values.shape)
+        self.heard.append(Told(server, step, values[0].copy(), spread[0]))
+        return values
+
+    def summed(self, step: str, values: Array, law: str, noise: Array) -> None:
+        return None
+
+    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+                ) -> None: ...
+
+
+class _Replayed(_Ears):
+    """Says what was heard before, and notes the numbers behind it, without noise."""
+
+    def __init__(self, answers: Sequence[Told]) -> None:
+        super().__init__()
+        self.choices: dict[int, Selection] = {}
+        self.exact: list[Array] = []
+        self._answers = answers
+
+    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+        place = len(self.exact)
+        self.exact.append(self._weighed if place in self.choices else values[0].copy())
+        return self._answers[place].values[None].copy()
+
+    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+                ) -> None:
+        self.choices[len(self.exact)] = Selection(law, kept, scales)
+        self._weighed = values[0].copy()
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """The numbers behind one message with both data sets, (columns or 1, …) each."""
+
+    first: Array
+    second: Array
+    choice: Selection | None
+
+
+# -- the score ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores (draws,) of what was heard, and what each pair of transcripts loses by the noise.
+
+    `outputs` (draws, numbers) is what came out, for where no message was heard. `losses` (draws or
+    1,) are those of all messages together, in the unit of the claim; `numbers` and `bits` the
+    largest losses of single numbers, in ε.
+    """
+
+    score: Array
+    outputs: Array
+    losses: Array
+    numbers: Array
+    bits: Array
+
+
+class Odds:
+    """Scores releases of either data set of a pair."""
+
+    def __init__(self, mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim,
+                 seed: int) -> None:
+        self.mechanism, self.pair, self.budget, self.claim = mechanism, pair, budget, claim
+        self.seed = seed
+        told, outputs = self._heard(0, _PROBES, (seed, 2))
+        self.size = outputs.shape[1]
+        self.exact = self._behind(told, _PROBES)
+        self.differing = [k for k, one in enumerate(self.exact) if _differs(one)]
+        self.follows = any(not _is_constant(self.exact[k]) for k in self.differing)
+        if not self.follows:
+            self.exact = [replace(one, first=one.first[:1], second=one.second[:1])
+                          for one in self.exact]
+
+        probe = self.scored(0, _PROBES, (seed, 2))
+        self.lost = math.sqrt((probe.losses**2).mean())
+        numbers = np.concatenate([probe.numbers, probe.bits])
+        self._mu = float(np.linalg.norm(numbers)) if claim.unit == "epsilon" else self.lost
+
+    def apart(self, draws: int = _COMPARED) -> float:
+        """By how much scores differ on average, with the stated noise; μ² where it is Gaussian."""
+        first, second = (self.scored(side, draws, (self.seed, side, 3)).score.mean()
+                         for side in range(2))
+        return float(second - first)
+
+    @property
+    def hears(self) -> bool:
+        """Whether any message tells the data sets apart."""
+        return bool(self.differing)
+
+    @property
+    def mu(self) -> float:
+        """μ of Gaussian noise that hides the pair about as well as all messages together."""
+        return self._mu
+
+    def scored(self, side: int, draws: int, seed: tuple[int, ...]) -> Scored:
+        """Release one data set so many times."""
+        told, outputs = self._heard(side, draws, seed)
+        exact = self._behind(told, draws) if self.follows else self.exact
+        found = [self._message(told[k], exact[k], draws) for k in self.differing]
+        if not found:
+            nothing = np.zeros(0)
+            return Scored(np.zeros(draws), outputs, np.zeros(1), nothing, nothing)
+        scores, losses, numbers, bits = zip(*found, strict=True)
+        together = self.claim.composed(np.broadcast_arrays(*losses))
+        return Scored(np.sum(scores, axis=0), outputs, together,
+                      np.concatenate(numbers), np.concatenate(bits))
+
+    def _heard(self, side: int, draws: int, seed: tuple[int, ...]) -> tuple[list[Told], Array]:
+        ears = _Ears()
+        with transcript.overheard(ears):
+            found = replay.released(self.mechanism, self.pair[side], self.budget, draws, seed)
+        return ears.heard, np.asarray(found.coefficients[0, 0].reshape(draws, -1))
+
+    def _behind(self, told: Sequence[Told], draws: int) -> list[Exact]:
+        """The numbers behind what was heard, with either data set."""
+        both = []
+        for data in self.pair:
+            both.append(_Replayed(told))
+            with transcript.overheard(both[-1]):
+                replay.released_with(self.mechanism, data, self.budget, draws, Silent())
+        return [Exact(first[:draws], second[:draws], both[0].choices.get(k))
+                for k, (first, second) in enumerate(zip(*(one.exact for one in both),
+                                                        strict=True))]
+
+    def _message(self, told: Told, exact: Exact, draws: int) -> tuple[Array, Array, Array, Array]:
+        heard, noise = told.values[:draws], told.noise[:draws]
+        if exact.choice is not None:
+            return _choice(exact, heard, self.claim)
+        law = law_of(self.mechanism, self.claim)
+        with np.errstate(all="ignore"):
+            shift, rest = (self._in_units(own, noise) for own in (
+                exact.second - exact.first, heard - exact.first))
+        return (_score(law, shift, rest), *_losses(law, self.claim, shift, noise))
+
+    def _in_units(self, change: Array, noise: Array) -> Array:
+        """(draws, numbers), in standard deviations."""
+        spread = noise[:len(change)][:, None]
+        found = self.mechanism.in_units_of_noise(change[:, None], spread)
+        return np.nan_to_num(np.asarray(found).reshape(len(change), -1), posinf=1e9, neginf=-1e9)
+
+
+def _differs(exact: Exact) -> bool:
+    return not np.array_equal(exact.first, exact.second)
+
+
+def _is_constant(exact: Exact) -> bool:
+    """Whether the same numbers stand behind all draws."""
+    return all(np.allclose(own, own[:1], rtol=1e-9, atol=1e-300) for own in (
+        exact.first, exact.second))
+
+
+def _score(law: str, shift: Array, rest: Array) -> Array:
+    """Log-likelihood ratio of `rest` moved by `shift`, in standard deviations: (draws,)."""
+    if law == "gaussian":
+        return np.asarray((rest * shift).sum(axis=1) - (shift**2).sum(axis=1) / 2)
+    if law == "norm":
+        size = math.sqrt(rest.shape[1] + 1)
+        return np.asarray(size * (np.linalg.norm(rest, axis=1)
+                                  - np.linalg.norm(rest - shift, axis=1)))
+    # of bits the same up to a factor for each: they are where they were, or two apart
+    return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
+
+
+def _losses(law: str, claim: Claim, shift: Array, noise: Array) -> tuple[Array, Array, Array]:
+    """Losses (draws or 1,) in the unit of the claim; the largest of each number, and of bits."""
+    nothing = np.zeros(0)
+    spread = noise[:1].reshape(1, -1)
+    each = loss_in_units(law, shift[:, None], spread)[:, 0]
+    if claim.unit != "epsilon":
+        return each, nothing, nothing
+    if law == "laplace":
+        return each, math.sqrt(2) * np.abs(shift).max(axis=0), nothing
+    if law == "norm":
+        return each, each.max(keepdims=True), nothing
+    bits = [loss_in_units(law, shift[:, None, k:k + 1], spread[:, k:k + 1])[:, 0].max()
+            for k in range(shift.shape[1])]
+    return each, nothing, np.array(bits)
+
+
+# -- a choice of the largest ------------------------------------------------------------------------
+
+
+def _choice(exact: Exact, heard: Array, claim: Claim) -> tuple[Array, Array, Array, Array]:
+    """Score and losses of the choice of entries, and of the values that were sent for them."""
+    asked, nothing = exact.choice, np.zeros(0)
+    assert asked is not None
+    chosen = heard != 0
+    ratio = _log_chance(asked, exact.second, chosen) - _log_chance(asked, exact.first, chosen)
+    shift = (exact.second - exact.first) / asked.scales.values
+    rest = (heard - exact.first) / asked.scales.values
+    law = "gaussian" if asked.law.is_gaussian else "laplace"
+    deviation = asked.law.value_deviation
+    values = _score(law, *(np.where(chosen, own / deviation, 0.0) for own in (shift, rest)))
+    most = np.abs(exact.second - exact.first).max(axis=1)
+    loss = asked.loss(most, claim.unit)
+    if claim.unit != "epsilon":
+        return ratio + values, loss, nothing, nothing
+    own = most.max() / asked.scales.values
+    return (ratio + values, loss, np.full(asked.kept, own),
+            np.array([2 * asked.kept * most.max() / asked.scales.choice]))
+
+
+def _log_chance(asked: Selection, values: Array, chosen: Array) -> Array:
+    """Log chance of the set that was chosen, of the sizes of `values` (draws, d).
+
+    With Gumbel noise all at once: the largest key of those left out is u in its own law, and the
+    others exceed it with chance 1 − u^w, w_j = e^{|v_j|/b}/Σ e^{|v_k|/b}, k left out. With other
+    laws to first order, where sizes differ by less than the noise.
+    """
+    keys = np.abs(np.broadcast_to(values, chosen.shape)) / asked.scales.choice
+    if asked.law is not GUMBEL:
+        return np.asarray(np.where(chosen, keys, 0.0).sum(axis=1))
+    out = np.where(chosen, -np.inf, keys)
+    left = np.log(np.exp(out - keys.max(axis=1, keepdims=True)).sum(axis=1)) + keys.max(axis=1)
+    places = np.argsort(~chosen, axis=1, kind="stable")[:, :asked.kept]
+    odds = np.exp(np.clip(np.take_along_axis(keys, places, axis=1) - left[:, None], -600, 600))
+    exceed = -np.expm1(odds[:, :, None] * np.log(_NODES))
+    return np.asarray(np.log(np.maximum(exceed.prod(axis=1) @ _WEIGHTS, 1e-300)))
