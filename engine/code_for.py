@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine import __version__, scenario
+from engine.amplification import ONE, Person
 from engine.export import scenario_json
 from engine.planner import Setting
 from engine.rates import Rate
@@ -62,10 +63,10 @@ class Code:
 # -- one for each page ----------------------------------------------------------------------
 
 
-def curves(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None
-           ) -> Code:
+def curves(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None,
+           who: Person = ONE) -> Code:
     """Explore at one budget."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.preview", "at_budget")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = at_budget(source, mechanism, budget, seed={seed})")
@@ -84,9 +85,9 @@ def curves(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile 
 
 
 def coefficients(source: Any, mechanism: Any, budget: Budget, seed: int,
-                 own: OwnFile | None = None) -> Code:
+                 own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Varying coefficients."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.coefficient_view", "coefficient_view")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = coefficient_view(source, mechanism, budget, seed={seed})")
@@ -96,9 +97,9 @@ def coefficients(source: Any, mechanism: Any, budget: Budget, seed: int,
 
 
 def summary(source: Any, mechanism: Any, task: str, budget: Budget, seed: int,
-            own: OwnFile | None = None) -> Code:
+            own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Summaries, in every way that serves the task."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.summary_view", "summary_view")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = summary_view(source, mechanism, {_text(task)}, budget, seed={seed})")
@@ -107,10 +108,10 @@ def summary(source: Any, mechanism: Any, task: str, budget: Budget, seed: int,
                            "summary", source, mechanism, (budget,), seed, task=task))
 
 
-def sparse(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None
-           ) -> Code:
+def sparse(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None,
+           who: Person = ONE) -> Code:
     """Sparse regression."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.sparse_view", "sparse_view")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = sparse_view(source, mechanism, budget, seed={seed})")
@@ -120,9 +121,9 @@ def sparse(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile 
 
 
 def regression(source: Any, mechanism: Any, network: Network, seed: int,
-               own: OwnFile | None = None) -> Code:
+               own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Regression over sites of several kinds; sites of one's own are those of the file."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.regression_view", "regression_view")
     script.given(source=source, mechanism=mechanism)
     if own is None:
@@ -140,9 +141,9 @@ def regression(source: Any, mechanism: Any, network: Network, seed: int,
 
 
 def sites(source: Any, mechanism: Any, rows: Sequence[SiteRow], seed: int,
-          own: OwnFile | None = None) -> Code:
+          own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Sites of a table; those of one's own file are named and sized by the file."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.sites", "federation")
     script.given(source=source, mechanism=mechanism)
     if own is None:
@@ -162,9 +163,9 @@ def sites(source: Any, mechanism: Any, rows: Sequence[SiteRow], seed: int,
         sites=[dataclasses.asdict(row) for row in rows]))
 
 
-def plan(setting: Setting, unknown: str, target: float, seed: int) -> Code:
+def plan(setting: Setting, unknown: str, target: float, seed: int, who: Person = ONE) -> Code:
     """Plan: a question with one dial left open."""
-    script = _Script()
+    script = _Script(who=who)
     script.uses("engine.planner", "Setting", "plan")
     script.uses("engine.steps", "result_of")
     script.given(source=setting.source, mechanism=setting.mechanism)
@@ -285,8 +286,8 @@ def _split(text: str) -> list[str]:
 class _Script:
     """Imports and lines; values write themselves and bring their imports."""
 
-    def __init__(self, own: OwnFile | None = None) -> None:
-        self._own = own
+    def __init__(self, own: OwnFile | None = None, who: Person = ONE) -> None:
+        self._own, self._who = own, who
         self._imports: dict[str, set[str]] = {}
         self._lines: list[str] = []
 
@@ -347,8 +348,15 @@ class _Script:
 
     def code(self, page: str, numbers: str, plot: str, own: OwnFile | None,
              view: Mapping[str, Any]) -> Code:
-        """The finished code; a file of one's own has no command line."""
+        """The finished code; a file of one's own has no command line.
+
+        `numbers` calls `shown`, which is told whose odds are wanted unless it is as usual.
+        """
         self.uses("engine", "shown")
+        if self._who != ONE:
+            self.given(who=self._who)
+            numbers = f"{numbers.removesuffix(')')}, who=who)"
+            view = {**view, "person": dataclasses.asdict(self._who)}
         text = json.dumps(view, ensure_ascii=False, indent=1)
         return Code(page, self.text, f"print(shown.lines({numbers}))", plot,
                     "" if own else _heredoc("show -", text))

@@ -572,7 +572,8 @@ def code(scene: Scene) -> None:
     """Code for the picture at the chosen budget."""
     now = settings.current()
     code_fold.show("explore", lambda own: code_for.curves(
-        scene.source, now.mechanism, scene.budget, now.seed, own))
+        scene.source, now.mechanism, scene.budget, now.seed, own,
+        odds_card.person(scene.facts, scene.shown.data.sizes)))
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import streamlit as st
 
 from engine import amplification, risk, wording
-from engine.amplification import SecretSample
+from engine.amplification import Person, SecretSample
 from engine.figures import cards as figures
 from engine.types import PublicFacts, Sizes, Spend
 from pages.shared import components as pieces
@@ -25,6 +25,26 @@ _FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
 def of(spends: Sequence[Spend], first_guess: float = 0.5) -> risk.Odds:
     """For a person with as many protected units as the visitor states, usually one."""
     return risk.of_ledger(spends, settings.current().group, first_guess)
+
+
+def person(facts: PublicFacts, sizes: Sizes) -> Person:
+    """Whose odds the card gives, with the secret sample that was declared, if any counts here."""
+    n, declared = sizes.n_curves, _declared(facts, sizes)
+    counts = declared is not None and declared > n and not amplification.reason_against(sizes)
+    sample = SecretSample(n, declared, True) if counts and declared else None
+    return Person(settings.current().group, sample)
+
+
+def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
+    """The size of the larger group; for one's own data it stays in the session, not in a link."""
+    if facts.kind != "upload":
+        return settings.current().population
+    found: int | None = st.session_state.get(_own_declaration(facts, sizes))
+    return found
+
+
+def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
+    return f"declared_{facts.name}_{sizes.n_curves}"
 
 
 def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
@@ -144,8 +164,8 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         st.markdown(reason)
         return
     n, state = sizes.n_curves, st.session_state
-    own = f"declared_{facts.name}_{n}" if facts.kind == "upload" else ""
-    chosen = state.get(own) if own else settings.current().population
+    own = _own_declaration(facts, sizes) if facts.kind == "upload" else ""
+    chosen = _declared(facts, sizes)
     total = chosen or state.get("larger_group") or 10 * n
 
     def declare(population: int | None) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import code_for, memo, plan_words, wording
+from engine.amplification import Person
 from engine.errors import InputError
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
@@ -224,4 +225,4 @@ def code(view: View) -> None:
     """Code for the question on screen, where plans can be made."""
     if view.source.is_random:
         code_fold.show("plan", lambda own: code_for.plan(
-            view.setting, view.unknown, view.target, view.now.seed))
+            view.setting, view.unknown, view.target, view.now.seed, Person(view.now.group)))

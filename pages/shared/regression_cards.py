@@ -403,4 +403,5 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("regression", lambda own: code_for.regression(
-        view.source, view.mechanism, view.network, view.now.seed, own), TASK)
+        view.source, view.mechanism, view.network, view.now.seed, own,
+        odds_card.person(view.facts, view.network.source(view.source).sizes)), TASK)

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from engine import accounting, code_for, site_words, sites, wording
+from engine.amplification import Person
 from engine.errors import InputError
 from engine.figures import sites as figures
 from engine.figures.theme import Chart
@@ -387,7 +388,8 @@ def formula(view: View) -> None:
 def code(view: View) -> None:
     """Code for the whole table."""
     code_fold.show("sites", lambda own: code_for.sites(
-        view.source, view.now.mechanism, view.rows, view.now.seed, own))
+        view.source, view.now.mechanism, view.rows, view.now.seed, own,
+        Person(view.now.group)))
 
 
 def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: int | None = None

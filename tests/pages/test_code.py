@@ -8,7 +8,15 @@ import sys
 
 import pytest
 
-from engine import code_for, exhibit_words, outcome_rows, papers, show_command, shown
+from engine import (
+    code_for,
+    exhibit_words,
+    outcome_rows,
+    papers,
+    show_command,
+    shown,
+    wording,
+)
 from engine.experiments import blocks, gather, generator, run_block
 from engine.identity import digest
 from engine.mechanisms import mechanisms
@@ -149,6 +157,29 @@ def test_code_of_a_changed_view_gives_its_numbers(look):
 @pytest.mark.parametrize("page", [page for page in CHANGED if page != "explore"])
 def test_code_of_any_changed_view_gives_its_numbers(look, page):
     check(look, page, CHANGED[page])
+
+
+SEVERAL = "group-3~population-5000000"  # three curves of one person, and a declared sample
+
+
+def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sample(look):
+    token = f"{CHANGED['explore']}~{SEVERAL}"
+    (python, command), _, strip, said = look("explore", token, fold_several=True)
+    (by_script,) = run(python)
+    assert by_script.strip() == by_command(command)
+    agrees(by_script, strip)
+    found = numbers(by_script)
+    assert found["right guess, at most"] > found["right guess about the larger group, at most"]
+    drawn = wording.in_hundred(found["right guess about the larger group, at most"])
+    assert f"guesses right **{drawn}** instead of" in said
+    assert found["ε of 3 together"] > found["proved ε"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in CHANGED if page not in (
+    "explore", "rates", "sweeps", "reproduce")])
+def test_code_of_any_page_gives_the_odds_of_its_strip_for_several_records(look, page):
+    check(look, page, f"{CHANGED[page]}~{SEVERAL}")
 
 
 @pytest.mark.slow
