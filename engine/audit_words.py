@@ -35,6 +35,7 @@ SIMULATED = "Simulated data only: an upload is never attacked here."
 LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
           "what can be shown from releases alone, of the worst pair. Dashed: the claim.")
 NO_VARIANT = "None: the mechanism as it is"
+_COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
 
 
 def unnamed(bug: Bug) -> str:
@@ -136,6 +137,21 @@ def _percent(ratio: float) -> str:
     if ratio >= 10:
         return wording.times(ratio)
     return f"{math.floor(1000 * ratio + 1e-6) / 10:g} %"
+
+
+def in_lines(name: str, what: str, report: Report) -> str:
+    """One audit in a few plain lines, for the command line."""
+    unit = _COSTS[report.unit]
+    settings = f" ({report.settings})" if report.settings else ""
+    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {what}"] if what else []),
+             f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
+             f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
+    if report.runs:
+        lines.append(f"  from outputs alone: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g}"
+                     f" claimed at δ = {report.delta:g}, with confidence {report.confidence:.2%} "
+                     f"({report.runs} releases of each)")
+    lines += [f"  {text}" for text in (report.reason, report.why) if text]
+    return "\n".join(lines)
 
 
 # -- coverage -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import __version__, scenario
 from engine.amplification import ONE, Person
@@ -25,6 +25,10 @@ from engine.sites import SiteRow
 from engine.sources.upload import Layout, Upload
 from engine.sources.upload_rows import RowLayout, UploadRows
 from engine.types import Budget
+
+if TYPE_CHECKING:
+    from engine.audit_view import Attack
+    from engine.coverage_lab import Question
 
 _WIDTH = 92
 _FOLDER = "Run it in the folder of Privacy Curves."
@@ -46,7 +50,8 @@ class Code:
     """What gives the numbers of a page again.
 
     `run` imports, builds and runs; `say` prints; `plot` ends in a figure. `command` is empty where
-    the command line cannot do it: it knows no file of one's own.
+    the command line cannot do it: it knows no file of one's own. `about` says what the numbers are,
+    `prints` what stands above them in a notebook, and `spends` whether it can publish.
     """
 
     page: str
@@ -54,6 +59,9 @@ class Code:
     say: str
     plot: str
     command: str
+    about: str = "The numbers of this view, simulated for looking and not for publishing."
+    prints: str = "These stand on the page, with its seed:"
+    spends: bool = False
 
     @property
     def python(self) -> str:
@@ -247,15 +255,110 @@ def exhibit(key: str, title: str, commands: str) -> Code:
     return Code("Reproduce", script.text, say, plot, commands)
 
 
+def attacks(asked: Sequence[Attack], source: Any) -> Code:
+    """Audit: attacks on a mechanism, on variants of it with a planted fault, or on both.
+
+    `source` is what the scenario of the command line holds where small data are attacked.
+    """
+    from engine import audit_view  # on first use: it takes a moment
+
+    script = _Script()
+    script.uses("engine", "audit_words")
+    script.uses("engine.audit_view", "attack")
+    script.uses("engine.steps", "all_of")
+    script.given(asked=list(asked))
+    script.line("found = [all_of(attack(one)) for one in asked]  # up to 20 seconds each")
+    say = _lines("for one, steps in zip(asked, found):",
+                 "    print(audit_words.in_lines(one.name, one.fault, steps[-1]))")
+    plot = _lines("from engine.figures import audit as figures",
+                  "import plotly.graph_objects as go", "",
+                  "lines = [figures.Line(one.name, steps, bool(one.variant))",
+                  "         for one, steps in zip(asked, found)]",
+                  'chart = figures.climbing(lines, found[0][-1].claimed_epsilon, "light")',
+                  "go.Figure(chart.spec, skip_invalid=True)")
+    commands = "\n\n".join(audit_view.command(one, source) for one in asked)
+    return Code("Audit", script.text, say, plot, commands)
+
+
+def coverage(asked: Question) -> Code:
+    """Audit: how often limits miss the truth."""
+    script = _Script()
+    script.uses("engine.coverage_lab", "Batch", "repetitions")
+    script.given(question=asked)
+    script.line("found = Batch.joined(list(repetitions(question)))")
+    plot = _lines("from engine.figures import audit as figures",
+                  "import plotly.graph_objects as go", "",
+                  "half = figures.common_half([found.given, found.naive])",
+                  'chart = figures.repetitions(found.given, half, "Off the truth by", "light")',
+                  "go.Figure(chart.spec, skip_invalid=True)")
+    return script.code("Audit: coverage", "shown.coverage(found)", plot, None, _view(
+        "coverage", asked.source, asked.mechanism, (asked.budget,), asked.seed, limits=asked.kind,
+        where=asked.where))
+
+
+def reused(first: float, second: float, delta: float, seed: int, is_fresh: bool) -> Code:
+    """Audit: one draw of noise at two budgets."""
+    script = _Script()
+    script.uses("engine.reuse", "reuse")
+    script.line(f"found = reuse({first!r}, {second!r}, delta={delta!r}, seed={seed}, "
+                f"is_fresh={is_fresh})")
+    return script.code("Audit: reused noise", "shown.reused(found)",
+                       _chart("audit", 'figures.reused(found, "light")'), None, {
+                           "view": "reuse", "first": first, "second": second, "delta": delta,
+                           "seed": seed, "fresh": is_fresh})
+
+
+def release(source: Any, mechanism: Any, budget: Budget, own: OwnFile | None = None,
+            who: Person = ONE) -> Code:
+    """Release: what it would cost, and with a name the release itself."""
+    from engine import release_request  # on first use: it takes a moment
+
+    script = _Script(own, who)
+    script.uses("engine.ledger", "Ledger")
+    script.uses("engine.published", "publish", "quote")
+    script.given(source=source, mechanism=mechanism, budget=budget)
+    script.line("quoted = quote(source, mechanism, budget)  # from public facts; nothing is spent")
+    plain = release_request.to_plain(source, mechanism, budget, own)
+    made = script.code("Release", "shown.release(quoted)", _lines(
+        "from engine.figures import released as figures", "import plotly.graph_objects as go", "",
+        "released and go.Figure(figures.chart(released, \"light\").spec, skip_invalid=True)"),
+        own, {})
+    say = _lines(
+        made.say, "",
+        'NAME = ""  # a name publishes, with new noise: it is charged and cannot be taken back',
+        "released = publish(source, mechanism, budget, Ledger(), NAME) if NAME else None")
+    command = "" if plain is None else _heredoc(
+        "release -", json.dumps(plain, ensure_ascii=False, indent=1))
+    return Code("Release", made.run, say, made.plot, command, about=(
+        "What a release would cost and, once you give it a name, the release itself: its noise is "
+        "drawn anew, so it is another one than any before, and the ledger is charged."),
+        prints="What it would cost, as on the page, and then the release itself:", spends=True)
+
+
+def lesson(key: str, seed: int) -> Code:
+    """Teach: what one lesson is about, in numbers."""
+    script = _Script()
+    script.uses("engine.lessons", "work")
+    script.line(f"worked = work({_text(key)}, seed={seed})")
+    plot = _lines("import plotly.graph_objects as go", "",
+                  "(name, across), *lines = worked.picture.table.items()",
+                  "figure = go.Figure()",
+                  "for line, values in lines:",
+                  "    figure.add_scatter(x=across, y=values, name=line)",
+                  "figure.update_xaxes(title=name)",
+                  "figure")
+    return script.code("Teach", "shown.lesson(worked)", plot, None, {
+        "view": "lesson", "lesson": key, "seed": seed})
+
+
 # -- a notebook -----------------------------------------------------------------------------
 
 
 def notebook(code: Code) -> bytes:
     """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from."""
-    cells = [_words("about", f"# Privacy Curves: {code.page}\n\nThe numbers of this view, "
-                             f"simulated for looking and not for publishing. {_FOLDER}"),
+    cells = [_words("about", f"# Privacy Curves: {code.page}\n\n{code.about} {_FOLDER}"),
              _cell("run", code.run),
-             _words("numbers-about", "These stand on the page, with its seed:"),
+             _words("numbers-about", code.prints),
              _cell("numbers", code.say), _words("plot-about", "And a picture of them:"),
              _cell("plot", code.plot)]
     if code.command:

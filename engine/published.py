@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from engine import __version__, ledger, release
+from engine import __version__, ledger, release, risk
 from engine.data_content import content_of
 from engine.errors import InputError
 from engine.ledger import Ledger, Odometer
@@ -34,7 +34,8 @@ class Published:
 
     `x` (k,) are places in the data's own unit, named by `axis`; `columns` the released functions
     there, (k,) each, with the ends of their plausible range where there is one. A released number
-    has one place and no axis. `card` is the guarantee as plain values.
+    has one place and no axis. `facts` are what was stated of the data, and `card` the guarantee as
+    plain values.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Published:
     request: Mapping[str, Any]
     odometer: Odometer
     quote: Quote
+    facts: PublicFacts
 
 
 def quote(source: Source, mechanism: Mechanism, asked: Budget) -> Quote:
@@ -85,6 +87,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
         name=ledger.checked_name(name), at=receipt.at, title=f"{_task(mechanism)}, released",
         axis=axis, value=value, x=x, columns=dict(zip(names, rows, strict=True)),
         ranges=_ranges(estimate, names, scale), odometer=receipt.odometer, quote=quoted,
+        facts=data.facts,
         request=_request(source, mechanism, asked, name),
         card=_card(source, mechanism, data, quoted, receipt, estimate.tuning[0]
                    if estimate.tuning else {}, name))
@@ -175,6 +178,8 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
         "guarantee": _plain(quoted.certified),
         "ideal": {**_plain(quoted.ideal), "note": "what continuous noise of the same size would "
                   "cost; it is not what is promised"},
+        "odds": {"attacker": "knows all other records and has narrowed this one down to two",
+                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
         "accounting": {
             "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
             "messages": [_message(key[0], key[1], one) for key, one in quoted.messages.items()]},

@@ -18,6 +18,7 @@ from engine import __version__
 from engine.export import safe_cell
 from engine.figures.theme import colour
 from engine.published import Published
+from engine.release_words import odds
 from engine.types import Array, Budget
 from engine.wording import capital, number, small
 
@@ -218,6 +219,7 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
         "Certified": f"{budget_words(quote.certified)} by OpenDP’s privacy maps",
         "Ideal": f"{budget_words(_short(quote.ideal))}: continuous noise of the same size",
+        "Odds": odds(one.facts, quote).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
         "Noise": f"{quote.numbers} numbers by {card['noise']['sampler']}, with entropy of the "

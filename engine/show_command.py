@@ -2,8 +2,8 @@
 
 {"view": "curves", "scenario": {…}} with a scenario as for `run`, and where the view has them
 `task`, `unknown` and `target`, `sites`, or a `rate` with its `point`, and the `person` whose odds
-are wanted. Only what the page has is simulated, with its seed, so that the numbers are those on
-screen.
+are wanted; a `lesson`, `limits` and the pair of releases of Audit have their own words. Only what
+the page has is simulated, with its seed, so that the numbers are those on screen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine import scenario, shown
+from engine import coverage_lab, lessons, scenario, shown
 from engine.amplification import Person, SecretSample
 from engine.coefficient_view import coefficient_view
 from engine.errors import InputError
@@ -24,6 +24,7 @@ from engine.preview import at_budget
 from engine.rates import rates
 from engine.regimes import Weighted
 from engine.regression_view import Group, Network, regression_view
+from engine.reuse import reuse
 from engine.shown import Numbers
 from engine.sites import SiteRow, federation
 from engine.sources.regression_points import RegressionPoints
@@ -141,7 +142,26 @@ def _rate(view: View) -> Numbers:
     return shown.rate(weighted, view["point"])
 
 
+def _coverage(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    if view["limits"] not in coverage_lab.KINDS:
+        raise InputError(f"There are no limits {view['limits']!r}.", field="limits",
+                         hint=f"Choose one of {', '.join(coverage_lab.KINDS)}.")
+    asked = coverage_lab.Question(view["limits"], cell.source, cell.mechanism, cell.budgets[0],
+                                  seed, view["where"])
+    return shown.coverage(coverage_lab.Batch.joined(list(coverage_lab.repetitions(asked))))
+
+
+def _reused(view: View) -> Numbers:
+    return shown.reused(reuse(view["first"], view["second"], view["delta"], view["seed"],
+                              view["fresh"]))
+
+
+def _lesson(view: View) -> Numbers:
+    return shown.lesson(lessons.work(view["lesson"], view["seed"]))
+
+
 _VIEWS: dict[str, Callable[[View], Numbers]] = {
     "curves": _curves, "plan": _plan, "sites": _sites, "rate": _rate,
     "coefficients": _coefficients, "regression": _regression, "summary": _summary,
-    "sparse": _sparse}
+    "sparse": _sparse, "coverage": _coverage, "reuse": _reused, "lesson": _lesson}

@@ -13,10 +13,14 @@ from engine import accounting, risk
 from engine.amplification import ONE, Person
 from engine.coefficient_view import CoefficientView
 from engine.coefficient_words import total
+from engine.coverage_lab import Batch
+from engine.lessons import Worked
 from engine.planner import Answer
 from engine.preview import Preview
 from engine.regimes import Weighted
 from engine.regression_view import RegressionView
+from engine.release import Quote
+from engine.reuse import Reuse
 from engine.sites import Arrangement, Federation
 from engine.sparse_view import SparseView
 from engine.summary_view import SummaryView
@@ -123,6 +127,49 @@ def rate(weighted: Weighted, point: Mapping[str, float]) -> Numbers:
     return _plain(found)
 
 
+def coverage(found: Batch) -> Numbers:
+    """Audit: how many limits miss the truth, and what holding it costs in width."""
+    return _plain({f"limits that miss, of {len(found.given.off)}": found.given.missed.sum(),
+                   f"naive limits that miss, of {len(found.naive.off)}": found.naive.missed.sum(),
+                   "as wide as naive limits, times": found.given.half.mean()
+                   / found.naive.half.mean()})
+
+
+def reused(found: Reuse) -> Numbers:
+    """Audit: two releases of one average, and what the formula makes of them."""
+    first, second = (budget.epsilon for budget in found.budgets)
+    one, other = found.noise
+    return _plain({f"first release (ε = {first:g}), typically off by": one,
+                   f"second release (ε = {second:g}), typically off by": other,
+                   "what the formula gives, off by at most": found.largest_error})
+
+
+def release(quoted: Quote, who: Person = ONE) -> Numbers:
+    """Release: what would be charged, and the odds that this allows."""
+    return {"certified ε": quoted.certified.epsilon, "certified δ": quoted.certified.delta,
+            "ideal ε": quoted.ideal.epsilon, "noisy numbers": float(quoted.numbers),
+            **_odds(quoted.charged, who)}
+
+
+def lesson(worked: Worked) -> Numbers:
+    """Teach: what was to be guessed, and the table behind the picture; NaN for words."""
+    unit, table = _unit(worked.guess.unit), dict(worked.picture.table)
+    found = {f"{name}{unit}": value for name, value in
+             zip(worked.guess.names, worked.guess.truth, strict=True)}
+    across, *columns = table
+    for column in columns:
+        found |= {f"{column}, {across} {place}": _number(value) for place, value in
+                  zip(table[across], table[column], strict=True)}
+    return found
+
+
+def _number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.nan
+
+
 def _typical(way: Arrangement) -> float:
     return math.nan if way.is_refused else way.typical
 
@@ -130,9 +177,13 @@ def _typical(way: Arrangement) -> float:
 def _protection(spends: Sequence[Spend], who: Person) -> Numbers:
     """What is proved for the least protected site, and the odds for one person."""
     proved = max(accounting.guarantees(spends), key=lambda one: one.epsilon)
+    return {"proved ε": proved.epsilon, "proved δ": proved.delta, **_odds(spends, who)}
+
+
+def _odds(spends: Sequence[Spend], who: Person) -> Numbers:
+    """At most how often an attacker is right about one person."""
     odds = risk.of_ledger(spends, who.units)
-    found = {"right guess, at most": odds.right, "proved ε": proved.epsilon,
-             "proved δ": proved.delta}
+    found = {"right guess, at most": odds.right}
     if who.units > 1:
         found |= {f"ε of {who.units} together": odds.budget.epsilon,
                   f"δ of {who.units} together": odds.budget.delta}

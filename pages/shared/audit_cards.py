@@ -7,11 +7,12 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import audit_view, broken
+from engine import audit_view, broken, code_for
 from engine import audit_words as words
 from engine import coverage_lab as lab
 from engine.audit import Progress, Report
 from engine.audit_view import Attack, Subject
+from engine.code_for import Code, OwnFile
 from engine.errors import InputError
 from engine.figures import audit as figures
 from engine.figures.theme import Chart
@@ -20,7 +21,7 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.types import Budget
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared.jobs import Job, jobs
 from pages.shared.progress import progress
 
@@ -151,7 +152,7 @@ def attack(view: View) -> None:
     else:
         live = [job for _, job in started if job.live]
         progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
-    _command(view, planted if view.variant else honest, started)
+    _report(started)
 
 
 def _method(view: View) -> None:
@@ -244,20 +245,14 @@ def _details(asked: Attack, last: Progress) -> str:
     return " ".join(filter(None, said))
 
 
-def _command(view: View, asked: Attack, started: list[tuple[Attack, Job]]) -> None:
-    """What was found as a file, and the same on the command line."""
+def _report(started: list[tuple[Attack, Job]]) -> None:
+    """What was found as a file."""
     found = [(one, job.result) for one, job in started if job.result is not None]
     with st.container(horizontal=True):
         st.download_button("Get the report", audit_view.as_json(found),
                            "privacy-curves-audit.json", "application/json", on_click="ignore",
                            icon=":material/data_object:", key="audit_json", disabled=not found,
                            help=None if found else "Run the attack first.")
-    with layout.fold("The same on the command line", "audit_command") as is_open:
-        if is_open:
-            st.code(audit_view.command(asked, view.source), language="bash")
-            st.markdown(":small[It ends with exit code 0 if the claim holds, or if a planted "
-                        "fault is caught. Without a scenario, *python -m engine audit* attacks "
-                        "every method.]")
 
 
 # -- coverage -----------------------------------------------------------------------------------
@@ -384,4 +379,22 @@ def formula(view: View) -> None:
         st.latex(words.REUSE_FORMULA)
     else:
         shown = _lab(view) if view.now.part == "coverage" else view
-        cards.formula(shown.mechanism, {}, None)
+        cards.formula(shown.mechanism, {})
+
+
+def code(view: View) -> None:
+    """Code for the part on screen: attacks, repetitions, or two releases of one average."""
+    now = view.now
+
+    def make(own: OwnFile | None) -> Code:
+        if now.part == "attack":
+            asked = [view.attack(), *[view.attack(view.variant)] * bool(view.variant)]
+            return code_for.attacks(asked, view.source)
+        if now.part == "coverage":
+            return code_for.coverage(_lab(view))
+        return code_for.reused(now.epsilon, now.again, run.delta_of_reuse(), now.seed,
+                               now.draw == "fresh")
+
+    note = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. Without "
+            "a scenario, *python -m engine audit* attacks every method.")
+    code_fold.show("audit", make, task="", note=note * (now.part == "attack"))

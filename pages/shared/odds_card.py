@@ -78,9 +78,7 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
     with st.container(border=True):
         st.subheader(title, anchor=False)
         if slider is None:
-            pieces.said([now.above], "said_odds")
-            _draw(now.dots, "odds", 86)
-            pieces.said([now.below], "said_odds_key")
+            face(facts, spends)
         else:
             _follow(facts, slider)
         with layout.fold("Why, and for a careful attacker", "why") as is_open:
@@ -95,6 +93,14 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
                 _several(facts, held)
                 _secret_sample(facts, spends, sizes)
     return {title: now.dots}
+
+
+def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> None:
+    """The sentence, its dots and their key; `key` tells two on one page apart."""
+    now = _Step(facts, spends, of(spends))
+    pieces.said([now.above], f"said_{key}")
+    _draw(now.dots, key, 86)
+    pieces.said([now.below], f"said_{key}_key")
 
 
 class _Step:
