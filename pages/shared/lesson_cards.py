@@ -7,12 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from engine import code_for
 from engine.handout import handout
 from engine.lessons import Lesson, heading, lessons, neighbours
 from engine.sources.sparse_curves import SparseCurves
 from engine.wording import source_tag
+from pages.shared import code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
-from pages.shared import controls, layout, run, settings
 from pages.shared.components import guess
 
 _KEY = "lesson_picture"
@@ -180,3 +181,5 @@ def folds(view: View) -> None:
             layout.table(view.worked.picture.table)
         elif is_open:
             st.markdown("They are here once you have made your guess.")
+    code_fold.show("teach", lambda own: code_for.lesson(view.now.lesson, view.now.seed), task="",
+                   note="It gives the answer away.")

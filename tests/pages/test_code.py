@@ -1,6 +1,8 @@
 """Code for this view: what is offered on a page gives the numbers that stand on it."""
 
+import contextlib
 import dataclasses
+import io
 import json
 import re
 import subprocess
@@ -17,6 +19,7 @@ from engine import (
     shown,
     wording,
 )
+from engine.__main__ import main
 from engine.experiments import blocks, gather, generator, run_block
 from engine.identity import digest
 from engine.mechanisms import mechanisms
@@ -80,7 +83,7 @@ def look(monkeypatch):
         state[f"fold_{page}_code"] = True
         at = open_page(token, **state) if page == "explore" else visit(page, token, **state)
         assert not at.error
-        codes = [code.value for code in at.code[:2]]
+        codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
         return codes, json.loads(notebooks[-1]), strips[-1], words(at)
     return look
 
@@ -124,6 +127,8 @@ def check(look, page, token):
 
 def by_command(command):
     """What the command line prints: its parts are called here, without another process."""
+    if command.startswith(("python -m engine audit", "python -m engine release")):
+        return "\n".join(map(by_main, re.split(r"\n\n(?=python )", command)))
     if "exhibit" in command:
         key = command.split()[4]
         paper, exhibit = papers.find(key)
@@ -139,6 +144,16 @@ def by_command(command):
     cells = chosen.cells()
     outcomes = gather(cells, [run_block(block) for block in blocks(cells, chosen.run)])
     return outcome_rows.as_csv(outcomes, outcome_rows.provenance(chosen, "serial")).strip()
+
+
+def by_main(command):
+    """What one command with its own input prints."""
+    words, _, text = command.partition(" <<'END'\n")
+    with (pytest.MonkeyPatch.context() as changed, contextlib.redirect_stdout(io.StringIO()) as out,
+          contextlib.redirect_stderr(io.StringIO())):
+        changed.setattr(sys, "stdin", io.StringIO(text.removesuffix("\nEND")))
+        main(words.split()[3:])
+    return out.getvalue().strip()
 
 
 def code_result(steps):

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from engine import __main__, ledger, published, release_files
+from engine import __main__, ledger, published, release_files, risk, wording
 from engine.data_content import content_of
 from engine.ledger import Ledger
 from engine.mechanisms import mechanisms
@@ -75,6 +75,13 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
     assert card["noise"]["seed"].startswith("none")
     assert card["versions"]["opendp"] == "0.16.0"
     assert card["ledger"]["total"]["epsilon"] == 3.0
+    assert card["odds"]["right_guess_at_most"] == risk.of_ledger(one.quote.charged).right
+
+
+def test_the_guarantee_says_how_often_an_attacker_is_right(one):
+    right = wording.in_hundred(risk.of_ledger(one.quote.charged).right)
+    assert right in release_files.guarantee_rows(one)["Odds"]
+    assert right in release_files.report(one).decode()
 
 
 def test_no_file_mentions_the_hash_of_the_data_or_what_is_unprotected(one):
