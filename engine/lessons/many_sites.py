@@ -9,6 +9,7 @@ import numpy as np
 
 from engine import wording
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lesson_store import Make, kept
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.preview import simulated_study
@@ -37,9 +38,19 @@ class Errors:
 
 def measure(seed: int) -> Errors:
     """The same number of children, spread over more and more sites."""
+    together, alone, floor = kept(_NAME, seed, _simulated)
+    return Errors(together, alone, float(floor))
+
+
+def _simulated(seed: int) -> tuple[Array, Array, float]:
+    """Errors together and alone, and that without protection."""
     together = [_typical(CHILDREN, sites, seed) for sites in SITES]
     alone = [_typical(CHILDREN // sites, 1, seed)[0] for sites in SITES]
-    return Errors(np.array([error for error, _ in together]), np.array(alone), together[0][1])
+    return np.array([error for error, _ in together]), np.array(alone), together[0][1]
+
+
+_NAME = f"errors of {CHILDREN} children by sites"
+MAKERS: dict[str, Make] = {_NAME: _simulated}
 
 
 def _typical(children: int, sites: int, seed: int) -> tuple[float, float]:
