@@ -16,6 +16,7 @@ from engine import (
     accounting,
     code_for,
     export,
+    glossary,
     regression_words,
     risk,
     scenario,
@@ -270,7 +271,7 @@ def accuracy(scene: Scene) -> None:
     """How close a release comes, in the data's own unit; follows the slider."""
     study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
     with st.container(border=True):
-        st.subheader("Accuracy", anchor=False)
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
         _said(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
             study.errors[k], study.floor, unit, theme), 118)
@@ -302,7 +303,7 @@ def limits(scene: Scene) -> None:
     """What the error is made of, and what doubling a size would buy; follows the slider."""
     shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
     with st.container(border=True):
-        st.subheader("What limits accuracy", anchor=False)
+        st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         _said(scene, "limits", lambda k: _what_limits(scene, k))
         _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
             shares[k], wording.parts(facts), theme), 44)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import streamlit as st
 
-from engine import amplification, risk, wording
+from engine import amplification, glossary, risk, wording
 from engine.amplification import Person, SecretSample
 from engine.figures import cards as figures
 from engine.types import PublicFacts, Sizes, Spend
@@ -76,7 +76,7 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
     person, held = facts.person, spends[0].unit
     title, now = f"Odds for one {person}", _Step(facts, spends, of(spends))
     with st.container(border=True):
-        st.subheader(title, anchor=False)
+        st.subheader(title, anchor=False, help=glossary.explain("Odds"))
         if slider is None:
             face(facts, spends)
         else:

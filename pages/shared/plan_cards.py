@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import code_for, memo, plan_words, wording
+from engine import code_for, glossary, memo, plan_words, wording
 from engine.amplification import Person
 from engine.errors import InputError
 from engine.figures import plan as figures
@@ -152,7 +152,8 @@ def answer(view: View, found: Answer) -> None:
     if found.is_possible and found.protection is not None:
         found = replace(found, protection=found.protection.for_group(view.now.group))
         with st.container(border=True):
-            st.subheader(f"Odds for one {view.facts.person}", anchor=False)
+            st.subheader(f"Odds for one {view.facts.person}", anchor=False,
+                         help=glossary.explain("Odds"))
             st.markdown(wording.odds_main(found.protection.odds, view.facts.person))
     if found.steps:
         _steps(view, found)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import code_for, rate_words, wording
+from engine import code_for, glossary, rate_words, wording
 from engine.errors import InputError
 from engine.figures import rates as figures
 from engine.figures.theme import Chart
@@ -171,7 +171,7 @@ def choices(view: View) -> None:
 
 def regimes(view: View) -> None:
     """The map of ruling terms with "you are here"."""
-    st.header("What limits the error where", anchor=False)
+    st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
     chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_regimes", 430, 340)
     view.charts["What limits the error where"] = chart
@@ -230,7 +230,7 @@ def _where(view: View) -> str:
 
 def notions(view: View) -> None:
     """The rate against one symbol, for all kinds of trust together."""
-    st.header("How fast the error falls", anchor=False)
+    st.header("How fast the error falls", anchor=False, help=glossary.explain("Minimax rate"))
     lines = _lines(view)
     if hasattr(view.rate, figures.SMOOTHNESS):
         controls.bound(

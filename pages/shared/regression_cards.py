@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import accounting, code_for, regression_view, wording
+from engine import accounting, code_for, glossary, regression_view, wording
 from engine import regression_words as words
 from engine.errors import InputError
 from engine.figures import regression as figures
@@ -243,7 +243,7 @@ def curve(view: View) -> None:
 def accuracy(view: View) -> None:
     """The exact error and what it is made of."""
     with st.container(border=True):
-        st.subheader("Accuracy", anchor=False)
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
         if view.shown.is_refused:
             st.markdown("Nothing would be published, so there is no error to state.")
         else:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine import code_for, coefficient_words, published, release_files, wording
+from engine import code_for, coefficient_words, glossary, published, release_files, wording
 from engine import release_words as words
 from engine.errors import InputError
 from engine.figures import released
@@ -274,7 +274,7 @@ def odds(choice: Choice, quoted: Quote | None) -> None:
 def book(choice: Choice, quoted: Quote | None) -> None:
     """All releases of these data, and the total with the next one."""
     with st.container(border=True):
-        st.header("Ledger", anchor=False)
+        st.header("Ledger", anchor=False, help=glossary.explain("Ledger"))
         found = _odometer(choice)
         if choice.source is None:
             st.markdown("Simulated data have no ledger.")
