@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from engine import accounting, risk, wording
 from engine import coverage_lab as lab
-from engine import wording
 from engine.audit import Progress, Report
 from engine.audit_view import SECONDS, Attack
 from engine.broken import Bug
@@ -205,8 +205,6 @@ def widths(found: lab.Batch) -> str:
 REUSE = ("The same average of simulated curves is published at two budgets. If both releases add "
          "the **same draw of noise**, only scaled, anyone can solve for the exact average: two "
          "equations, two unknowns.")
-REUSE_FORMULA = (r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "
-                 r"f = \frac{s_2 r_1 - s_1 r_2}{s_2 - s_1}")
 REUSE_RULE = ("Pages here share draws between budgets, so that pictures move smoothly. That is why "
               "such pictures are for looking, and why a release draws its noise anew.")
 
@@ -233,6 +231,14 @@ def spent(found: Reuse, is_fresh: bool) -> str:
     weaker = 1 / min(found.scales)
     return (f"With fresh noise the two cost what they must: together their μ is "
             f"{wording.times(total / weaker)} that of the weaker one alone.")
+
+
+def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:
+    """For the strip: about both releases together, of which one draw of noise hides nothing."""
+    if not is_fresh:
+        return "100 in 100, all is given away" if first != second else ""
+    mu = math.hypot(*(accounting.exact_mu(epsilon, delta) for epsilon in (first, second)))
+    return wording.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
 
 
 def claim(budget: Budget) -> str:

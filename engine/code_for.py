@@ -325,7 +325,8 @@ def release(source: Any, mechanism: Any, budget: Budget, own: OwnFile | None = N
         own, {})
     say = _lines(
         made.say, "",
-        'NAME = ""  # a name publishes, with new noise: it is charged and cannot be taken back',
+        "# A name publishes: its noise is new, the ledger is charged, nothing takes it back.",
+        'NAME = ""',
         "released = publish(source, mechanism, budget, Ledger(), NAME) if NAME else None")
     command = "" if plain is None else _heredoc(
         "release -", json.dumps(plain, ensure_ascii=False, indent=1))

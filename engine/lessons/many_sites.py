@@ -96,6 +96,7 @@ class ManySites(Lesson):
                "without a name can still be recognised; noise is what hides it."),
         Option("As little as any reader of what was published.", "Noise was added before anything "
                "left. The centre has nothing else.", True)))
+    terms = ("Federated", "Central", "Parallel composition")
     see = (See("sites.py", "Set up your own hospitals on Sites"),)
 
     @classmethod
@@ -113,7 +114,7 @@ class ManySites(Lesson):
                       (round(float(found.together[0]) + 1, 1),) * (len(SITES) - 1),
                       tuple(f"Error with {sites} hospitals" for sites in SITES[1:]), close=0.2,
                       step=0.05, places=tuple(map(float, SITES[1:])), unit="cm", decimals=2)
-        return Worked(words, _picture(found), guess, wording.budget_chip(BUDGET))
+        return Worked(words, _picture(found), guess, wording.budget_chip(BUDGET), BUDGET)
 
 
 def _said(error: float) -> str:

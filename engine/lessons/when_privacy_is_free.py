@@ -85,6 +85,7 @@ class WhenPrivacyIsFree(Lesson):
                "than any other part of the error.", True),
         Option("A cleverer drawing of the same release.", "What was drowned by noise is gone. "
                "Whatever is computed from the release cannot bring it back.")))
+    terms = ("Sparse readings", "Dense readings")
     see = (See("rates.py", "Where privacy is free: the map"),)
 
     @classmethod
@@ -102,8 +103,8 @@ class WhenPrivacyIsFree(Lesson):
         guess = Guess(truth, start, tuple(f"Error with {m} readings" for m in READINGS),
                       close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
                       decimals=2)
-        return Worked(words, _picture(few, many), guess,
-                      wording.budget_chip(Budget(EPSILON, 1 / FEW**2)))
+        budget = Budget(EPSILON, 1 / FEW**2)
+        return Worked(words, _picture(few, many), guess, wording.budget_chip(budget), budget)
 
 
 def _picture(few: Lines, many: Lines) -> Picture:

@@ -97,12 +97,14 @@ def strip(view: View) -> None:
     """What is simulated and what is claimed."""
     if view.now.part == "reuse":
         budget = words.two_budgets(view.now.epsilon, view.now.again)
-        cards.fixed_strip(run.later.reuse.SOURCE.facts, budget, "audit_strip")
+        cards.fixed_strip(run.later.reuse.SOURCE.facts, budget, "audit_strip", words.odds_of_two(
+            view.now.epsilon, view.now.again, run.delta_of_reuse(), view.now.draw == "fresh"))
         return
     shown = _lab(view) if view.now.part == "coverage" else view
     facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
     cards.fixed_strip(facts, words.claim(shown.budget), "audit_strip",
-                      unit=None if of_curves else _RECORD)
+                      cards.by_budget_alone(shown.budget), unit=None if of_curves else _RECORD,
+                      held="curve" if of_curves else "record", highest=shown.budget.epsilon)
 
 
 def parts(view: View) -> None:
@@ -376,7 +378,7 @@ def formula(view: View) -> None:
     """How it is done, and for an attack what is attacked."""
     st.markdown(words.METHOD[view.now.part])
     if view.now.part == "reuse":
-        st.latex(words.REUSE_FORMULA)
+        st.latex(words.FORMULA)
     else:
         shown = _lab(view) if view.now.part == "coverage" else view
         cards.formula(shown.mechanism, {})

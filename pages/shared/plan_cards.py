@@ -222,6 +222,12 @@ def options(view: View) -> None:
     controls.more_options()
 
 
+def formula(view: View) -> None:
+    """What the method computes, and how a blank is filled."""
+    cards.formula(view.now.mechanism, {})
+    st.markdown(plan_words.METHOD)
+
+
 def code(view: View) -> None:
     """Code for the question on screen, where plans can be made."""
     if view.source.is_random:

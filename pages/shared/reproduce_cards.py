@@ -6,7 +6,7 @@ from functools import cache, cached_property
 
 import streamlit as st
 
-from engine import code_for, exhibit_files, exhibit_words, papers
+from engine import code_for, exhibit_files, exhibit_words, handbook, papers
 from engine.exhibits import Exhibit, Paper, Result, n_pieces
 from engine.figures.theme import Chart
 from pages.shared import code_fold, controls, layout, settings
@@ -156,6 +156,14 @@ def take_away(view: View) -> None:
                            exhibit_files.as_json(view.paper, view.exhibit, view.result),
                            f"{name}.json", "application/json", icon=":material/download:",
                            on_click="ignore")
+
+
+def formulas(view: View) -> None:
+    """The document, and what the methods of the figure or table compute."""
+    st.markdown(f"{view.paper.title}: {view.paper.reference}.")
+    for cls in handbook.methods_of(view.paper, view.exhibit):
+        st.markdown(f"{cls.label}: {cls.reference}.")
+        st.latex(cls.formula)
 
 
 def code(view: View) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine import code_for, effort, export, outcome_rows, sweep_design, wording
+from engine import code_for, effort, export, glossary, outcome_rows, sweep_design, wording
 from engine.effort import Limits
 from engine.errors import InputError
 from engine.experiments import Outcome, blocks, gather
@@ -82,6 +82,13 @@ def _errors(task: str) -> str:
         return ""
     ends = " to ".join(wording.number(math.sqrt(end)) for end in (min(means), max(means)))
     return f"{wording.with_unit(ends, ran.facts.value_unit)} (root mean square)"
+
+
+def formula(task: str) -> None:
+    """What the method computes, and the error that is drawn."""
+    cards.formula(settings.current().mechanism_of(task), {})
+    st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
+    st.latex(glossary.find("Integrated squared error").formula)
 
 
 def code(task: str, chosen: Scenario | None) -> None:
