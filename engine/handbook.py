@@ -77,7 +77,6 @@ def measured(key: str) -> str:
     return _read("methods.md").part(title)
 
 
-@cache
 def methods_of(paper: Paper, exhibit: Exhibit) -> tuple[type[Mechanism], ...]:
     """The methods that an exhibit runs; of one that runs none those of its paper."""
     ran = {type(cell.mechanism): None for cell in exhibit.work("quick").cells}
@@ -90,6 +89,7 @@ def _arxiv(reference: str) -> str:
     return "" if found is None else found.group()
 
 
+@cache
 def exhibits(key: str) -> tuple[tuple[str, str], ...]:
     """Names and titles of the exhibits that run a mechanism; else those of its paper."""
     from engine.papers import papers  # on first use: they import what they run

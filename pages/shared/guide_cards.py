@@ -73,7 +73,7 @@ def words() -> None:
     if not found:
         st.info("**No term holds all of these words.** Try a shorter one.",
                 icon=":material/search_off:")
-    st.markdown("\n\n".join(entry(term, formulas) for term in found))
+    st.markdown("\n\n".join(entry(term, formulas, where=True) for term in found))
 
 
 # -- methods ----------------------------------------------------------------------------------

@@ -51,9 +51,11 @@ def show() -> None:
                          query_params={"s": "chapter-glossary"})
 
 
-def entry(term: Term, formula: bool) -> str:
-    """A term with its meaning, and its formula if it is wanted."""
+def entry(term: Term, formula: bool, where: bool = False) -> str:
+    """A term with its meaning, and if wanted its formula and where it is met."""
     lines = [f"**{term.title}**  ", f"{term.meaning}  "]
     if formula and term.formula:
         lines.append(f"${term.formula}$  ")
-    return "\n".join([*lines, f":small[Where: {term.used}]"])
+    if where:
+        lines.append(f":small[Where: {term.used}]")
+    return "\n".join(lines)
