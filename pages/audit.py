@@ -17,3 +17,4 @@ layout.numbers(view.charts)
 with layout.fold("Formula and source", "audit_formula") as is_open:
     if is_open:
         audit_cards.formula(view)
+audit_cards.code(view)

@@ -36,3 +36,6 @@ with layout.fold("More options: curves, method, δ, seed", "compare_more") as is
     if is_open:
         cards.options()
 layout.numbers(view.charts, view.own)
+with layout.fold("Formulas and sources", "compare_formula") as is_open:
+    if is_open:
+        cards.formulas(view)

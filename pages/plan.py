@@ -27,4 +27,7 @@ with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_op
     if is_open:
         plan_cards.options(view)
 layout.numbers(view.charts)
+with layout.fold("Formula and source", "plan_formula") as is_open:
+    if is_open:
+        plan_cards.formula(view)
 plan_cards.code(view)

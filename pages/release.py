@@ -9,15 +9,18 @@ from pages.shared import release_cards as cards
 st.title(release_words.TITLE, anchor=False)
 layout.link_problems()
 choice = cards.Choice()
-cards.strip(choice)
+above = st.container()
 cards.choices(choice)
 cards.own_data(choice)
 quoted = cards.quote(choice)
-left, right = st.columns([7, 5], gap="medium")
+with above:
+    cards.strip(choice, quoted)
+left, right = st.columns([5, 7], gap="medium")
 with left, layout.user_errors():
-    cards.before(choice, quoted)
-with right, layout.user_errors():
+    cards.odds(choice, quoted)
     cards.book(choice, quoted)
+with right, layout.user_errors():
+    cards.before(choice, quoted)
 with layout.user_errors():
     cards.result()
 if quoted is not None:
@@ -27,3 +30,8 @@ if quoted is not None:
 with layout.fold("What a release is, and what it does not cover", "release_limits") as is_open:
     if is_open:
         st.markdown(release_words.LIMITS)
+if quoted is not None:
+    with layout.fold("Formula and source", "release_formula") as is_open:
+        if is_open:
+            cards.formula(choice)
+    cards.code(choice, quoted)

@@ -23,4 +23,7 @@ if view is not None:
         cards.published(view)
     cards.take_away(view)
     layout.numbers(view.charts)
+    with layout.fold("Formulas and source", "exhibit_formula") as is_open:
+        if is_open:
+            cards.formulas(view)
     cards.code(view)

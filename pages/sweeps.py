@@ -19,4 +19,7 @@ layout.chips(controls.all_changed(task), layout.reset)
 with layout.fold("More options: curves, method, ε, δ, seed", "sweeps_more") as is_open:
     if is_open:
         controls.more_options(task)
+with layout.fold("Formula and source", "sweeps_formula") as is_open:
+    if is_open:
+        sweep_panel.formula(task)
 sweep_panel.code(task, chosen)

@@ -14,6 +14,7 @@ from engine.mechanisms import mechanisms
 from engine.running import executors
 from engine.types import Budget
 from engine.views import audit as audit_view
+from engine.words import audit as audit_words
 
 
 def add(commands: Any) -> None:
@@ -54,7 +55,7 @@ def command(options: argparse.Namespace) -> int:
     for (name, what, _), report in _audits(_audited(options), options):
         reports.append({"name": name, **({"what": what} if what else {}), **report.plain()})
         if not options.json:
-            print(_verdict(name, what, report), flush=True)
+            print(audit_words.in_lines(name, what, report), flush=True)
     wanted = ("broken", "loose") if options.broken else ("holds", "loose")
     as_it_should = all(one["verdict"] in wanted for one in reports)
     if options.json:
@@ -92,8 +93,7 @@ def _of_scenario(options: argparse.Namespace) -> Audited:
     asked = audit_view.Attack(
         chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
         None if options.small else chosen.source, options.broken or "")
-    what = broken.get(asked.variant).what if asked.variant else ""
-    return asked.variant or asked.mechanism.key, what, partial(audit_view.finished, asked)
+    return asked.name, asked.fault, partial(audit_view.finished, asked)
 
 
 def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
@@ -108,21 +108,3 @@ def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
     if not chosen:
         raise InputError(f"This is no broken variant of {options.mechanism!r}.", field="broken")
     return chosen
-
-
-_UNITS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
-
-
-def _verdict(name: str, what: str, report: audit.Report) -> str:
-    """A few lines about one audit."""
-    unit = _UNITS[report.unit]
-    settings = f" ({report.settings})" if report.settings else ""
-    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {what}"] if what else []),
-             f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
-             f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
-    if report.runs:
-        lines.append(f"  from outputs alone: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g}"
-                     f" claimed at δ = {report.delta:g}, with confidence {report.confidence:.2%} "
-                     f"({report.runs} releases of each)")
-    lines += [f"  {text}" for text in (report.reason, report.why) if text]
-    return "\n".join(lines)

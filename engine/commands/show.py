@@ -1,8 +1,9 @@
 """`python -m engine show`: the numbers of a page of the dashboard, from a view written as data.
 
 {"view": "curves", "scenario": {…}} with a scenario as for `run`, and where the view has them
-`task`, `unknown` and `target`, `sites`, or a `rate` with its `point`. Only what the page has is
-simulated, with its seed, so that the numbers are those on screen.
+`task`, `unknown` and `target`, `sites`, or a `rate` with its `point`, and the `person` whose odds
+are wanted; a `lesson`, `limits` and the pair of releases of Audit have their own words. Only what
+the page has is simulated, with its seed, so that the numbers are those on screen.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from engine import scenario
+from engine import lessons, scenario
 from engine.errors import InputError
 from engine.experiments import Cell
+from engine.privacy.amplification import Person, SecretSample
 from engine.rates import rates
 from engine.running.steps import result_of
 from engine.sources.regression_points import RegressionPoints
-from engine.views import shown
+from engine.views import coverage_lab, shown
 from engine.views.coefficients import coefficient_view
 from engine.views.planner import DIALS, Setting
 from engine.views.planner import plan as planned
 from engine.views.preview import at_budget
 from engine.views.regimes import Weighted
 from engine.views.regression import Group, Network, regression_view
+from engine.views.reuse import reuse
 from engine.views.shown import Numbers
 from engine.views.sites import SiteRow, federation
 from engine.views.sparse import sparse_view
@@ -75,27 +78,36 @@ def _cell(view: View) -> tuple[Cell, int]:
     return chosen.cells()[0], chosen.run.seed
 
 
+def _who(view: View) -> Person:
+    """Whose odds are wanted: usually those of somebody with one protected unit."""
+    plain = view.get("person", {})
+    sample = plain.get("sample")
+    return Person(plain.get("units", 1), None if sample is None else SecretSample(**sample))
+
+
 def _curves(view: View) -> Numbers:
     cell, seed = _cell(view)
     budget = cell.budgets[0]
-    return shown.curves(at_budget(cell.source, cell.mechanism, budget, seed), budget)
+    return shown.curves(at_budget(cell.source, cell.mechanism, budget, seed), budget,
+                        _who(view))
 
 
 def _coefficients(view: View) -> Numbers:
     cell, seed = _cell(view)
-    return shown.coefficients(coefficient_view(cell.source, cell.mechanism, cell.budgets[0], seed))
+    return shown.coefficients(coefficient_view(cell.source, cell.mechanism, cell.budgets[0], seed),
+                              _who(view))
 
 
 def _summary(view: View) -> Numbers:
     cell, seed = _cell(view)
     return shown.summary(summary_view(cell.source, cell.mechanism, view["task"], cell.budgets[0],
-                                      seed))
+                                      seed), _who(view))
 
 
 def _sparse(view: View) -> Numbers:
     cell, seed = _cell(view)
     mechanism: Any = cell.mechanism
-    return shown.sparse(sparse_view(cell.source, mechanism, cell.budgets[0], seed))
+    return shown.sparse(sparse_view(cell.source, mechanism, cell.budgets[0], seed), _who(view))
 
 
 def _regression(view: View) -> Numbers:
@@ -104,13 +116,13 @@ def _regression(view: View) -> Numbers:
     if not isinstance(cell.source, RegressionPoints):
         raise InputError("This view needs single readings.", field="source")
     network = Network(tuple(Group(**group) for group in view["sites"]), cell.budgets[0].delta)
-    return shown.regression(regression_view(cell.source, mechanism, network, seed))
+    return shown.regression(regression_view(cell.source, mechanism, network, seed), _who(view))
 
 
 def _sites(view: View) -> Numbers:
     cell, seed = _cell(view)
     rows = [SiteRow(**row) for row in view["sites"]]
-    return shown.sites(federation(cell.source, cell.mechanism, rows, seed))
+    return shown.sites(federation(cell.source, cell.mechanism, rows, seed), _who(view))
 
 
 def _plan(view: View) -> Numbers:
@@ -120,7 +132,7 @@ def _plan(view: View) -> Numbers:
                          hint=f"Choose one of {', '.join(DIALS)}.")
     setting = Setting.of(cell.source, cell.mechanism, cell.budgets[0].epsilon, view.get("delta"))
     answer = result_of(planned(setting, view["unknown"], view["target"], seed))
-    return shown.plan(answer, cell.source.facts.value_unit)
+    return shown.plan(answer, cell.source.facts.value_unit, _who(view))
 
 
 def _rate(view: View) -> Numbers:
@@ -131,7 +143,26 @@ def _rate(view: View) -> Numbers:
     return shown.rate(weighted, view["point"])
 
 
+def _coverage(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    if view["limits"] not in coverage_lab.KINDS:
+        raise InputError(f"There are no limits {view['limits']!r}.", field="limits",
+                         hint=f"Choose one of {', '.join(coverage_lab.KINDS)}.")
+    asked = coverage_lab.Question(view["limits"], cell.source, cell.mechanism, cell.budgets[0],
+                                  seed, view["where"])
+    return shown.coverage(coverage_lab.Batch.joined(list(coverage_lab.repetitions(asked))))
+
+
+def _reused(view: View) -> Numbers:
+    return shown.reused(reuse(view["first"], view["second"], view["delta"], view["seed"],
+                              view["fresh"]))
+
+
+def _lesson(view: View) -> Numbers:
+    return shown.lesson(lessons.work(view["lesson"], view["seed"]))
+
+
 _VIEWS: dict[str, Callable[[View], Numbers]] = {
     "curves": _curves, "plan": _plan, "sites": _sites, "rate": _rate,
     "coefficients": _coefficients, "regression": _regression, "summary": _summary,
-    "sparse": _sparse}
+    "sparse": _sparse, "coverage": _coverage, "reuse": _reused, "lesson": _lesson}

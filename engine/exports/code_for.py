@@ -11,10 +11,11 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import __version__, scenario
 from engine.exports.files import scenario_json
+from engine.privacy.amplification import ONE, Person
 from engine.rates import Rate
 from engine.registry import Parameterised
 from engine.scenario import Scenario
@@ -24,6 +25,10 @@ from engine.types import Budget
 from engine.views.planner import Setting
 from engine.views.regression import Network
 from engine.views.sites import SiteRow
+
+if TYPE_CHECKING:
+    from engine.views.audit import Attack
+    from engine.views.coverage_lab import Question
 
 _WIDTH = 92
 _FOLDER = "Run it in the folder of Privacy Curves."
@@ -45,7 +50,8 @@ class Code:
     """What gives the numbers of a page again.
 
     `run` imports, builds and runs; `say` prints; `plot` ends in a figure. `command` is empty where
-    the command line cannot do it: it knows no file of one's own.
+    the command line cannot do it: it knows no file of one's own. `about` says what the numbers are,
+    `prints` what stands above them in a notebook, and `spends` whether it can publish.
     """
 
     page: str
@@ -53,6 +59,9 @@ class Code:
     say: str
     plot: str
     command: str
+    about: str = "The numbers of this view, simulated for looking and not for publishing."
+    prints: str = "These stand on the page, with its seed:"
+    spends: bool = False
 
     @property
     def python(self) -> str:
@@ -62,10 +71,10 @@ class Code:
 # -- one for each page ----------------------------------------------------------------------
 
 
-def curves(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None
-           ) -> Code:
+def curves(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None,
+           who: Person = ONE) -> Code:
     """Explore at one budget."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.views.preview", "at_budget")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = at_budget(source, mechanism, budget, seed={seed})")
@@ -84,9 +93,9 @@ def curves(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile 
 
 
 def coefficients(source: Any, mechanism: Any, budget: Budget, seed: int,
-                 own: OwnFile | None = None) -> Code:
+                 own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Varying coefficients."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.views.coefficients", "coefficient_view")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = coefficient_view(source, mechanism, budget, seed={seed})")
@@ -96,9 +105,9 @@ def coefficients(source: Any, mechanism: Any, budget: Budget, seed: int,
 
 
 def summary(source: Any, mechanism: Any, task: str, budget: Budget, seed: int,
-            own: OwnFile | None = None) -> Code:
+            own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Summaries, in every way that serves the task."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.views.summaries", "summary_view")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = summary_view(source, mechanism, {_text(task)}, budget, seed={seed})")
@@ -107,10 +116,10 @@ def summary(source: Any, mechanism: Any, task: str, budget: Budget, seed: int,
                            "summary", source, mechanism, (budget,), seed, task=task))
 
 
-def sparse(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None
-           ) -> Code:
+def sparse(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile | None = None,
+           who: Person = ONE) -> Code:
     """Sparse regression."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.views.sparse", "sparse_view")
     script.given(source=source, mechanism=mechanism, budget=budget)
     script.line(f"view = sparse_view(source, mechanism, budget, seed={seed})")
@@ -120,9 +129,9 @@ def sparse(source: Any, mechanism: Any, budget: Budget, seed: int, own: OwnFile 
 
 
 def regression(source: Any, mechanism: Any, network: Network, seed: int,
-               own: OwnFile | None = None) -> Code:
+               own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Regression over sites of several kinds; sites of one's own are those of the file."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.views.regression", "regression_view")
     script.given(source=source, mechanism=mechanism)
     if own is None:
@@ -140,9 +149,9 @@ def regression(source: Any, mechanism: Any, network: Network, seed: int,
 
 
 def sites(source: Any, mechanism: Any, rows: Sequence[SiteRow], seed: int,
-          own: OwnFile | None = None) -> Code:
+          own: OwnFile | None = None, who: Person = ONE) -> Code:
     """Sites of a table; those of one's own file are named and sized by the file."""
-    script = _Script(own)
+    script = _Script(own, who)
     script.uses("engine.views.sites", "federation")
     script.given(source=source, mechanism=mechanism)
     if own is None:
@@ -162,9 +171,9 @@ def sites(source: Any, mechanism: Any, rows: Sequence[SiteRow], seed: int,
         sites=[dataclasses.asdict(row) for row in rows]))
 
 
-def plan(setting: Setting, unknown: str, target: float, seed: int) -> Code:
+def plan(setting: Setting, unknown: str, target: float, seed: int, who: Person = ONE) -> Code:
     """Plan: a question with one dial left open."""
-    script = _Script()
+    script = _Script(who=who)
     script.uses("engine.views.planner", "Setting", "plan")
     script.uses("engine.running.steps", "result_of")
     script.given(source=setting.source, mechanism=setting.mechanism)
@@ -247,15 +256,111 @@ def exhibit(key: str, title: str, commands: str) -> Code:
     return Code("Reproduce", script.text, say, plot, commands)
 
 
+def attacks(asked: Sequence[Attack], source: Any) -> Code:
+    """Audit: attacks on a mechanism, on variants of it with a planted fault, or on both.
+
+    `source` is what the scenario of the command line holds where small data are attacked.
+    """
+    from engine.views import audit as audit_view  # on first use: it takes a moment
+
+    script = _Script()
+    script.uses("engine.words.audit", "in_lines")
+    script.uses("engine.views.audit", "attack")
+    script.uses("engine.running.steps", "all_of")
+    script.given(asked=list(asked))
+    script.line("found = [all_of(attack(one)) for one in asked]  # up to 20 seconds each")
+    say = _lines("for one, steps in zip(asked, found):",
+                 "    print(in_lines(one.name, one.fault, steps[-1]))")
+    plot = _lines("from engine.figures import audit as figures",
+                  "import plotly.graph_objects as go", "",
+                  "lines = [figures.Line(one.name, steps, bool(one.variant))",
+                  "         for one, steps in zip(asked, found)]",
+                  'chart = figures.climbing(lines, found[0][-1].claimed_epsilon, "light")',
+                  "go.Figure(chart.spec, skip_invalid=True)")
+    commands = "\n\n".join(audit_view.command(one, source) for one in asked)
+    return Code("Audit", script.text, say, plot, commands)
+
+
+def coverage(asked: Question) -> Code:
+    """Audit: how often limits miss the truth."""
+    script = _Script()
+    script.uses("engine.views.coverage_lab", "Batch", "repetitions")
+    script.given(question=asked)
+    script.line("found = Batch.joined(list(repetitions(question)))")
+    plot = _lines("from engine.figures import audit as figures",
+                  "import plotly.graph_objects as go", "",
+                  "half = figures.common_half([found.given, found.naive])",
+                  'chart = figures.repetitions(found.given, half, "Off the truth by", "light")',
+                  "go.Figure(chart.spec, skip_invalid=True)")
+    return script.code("Audit: coverage", "shown.coverage(found)", plot, None, _view(
+        "coverage", asked.source, asked.mechanism, (asked.budget,), asked.seed, limits=asked.kind,
+        where=asked.where))
+
+
+def reused(first: float, second: float, delta: float, seed: int, is_fresh: bool) -> Code:
+    """Audit: one draw of noise at two budgets."""
+    script = _Script()
+    script.uses("engine.views.reuse", "reuse")
+    script.line(f"found = reuse({first!r}, {second!r}, delta={delta!r}, seed={seed}, "
+                f"is_fresh={is_fresh})")
+    return script.code("Audit: reused noise", "shown.reused(found)",
+                       _chart("audit", 'figures.reused(found, "light")'), None, {
+                           "view": "reuse", "first": first, "second": second, "delta": delta,
+                           "seed": seed, "fresh": is_fresh})
+
+
+def release(source: Any, mechanism: Any, budget: Budget, own: OwnFile | None = None,
+            who: Person = ONE) -> Code:
+    """Release: what it would cost, and with a name the release itself."""
+    from engine.release import request as release_request  # on first use: it takes a moment
+
+    script = _Script(own, who)
+    script.uses("engine.release.ledger", "Ledger")
+    script.uses("engine.release.published", "publish", "quote")
+    script.given(source=source, mechanism=mechanism, budget=budget)
+    script.line("quoted = quote(source, mechanism, budget)  # from public facts; nothing is spent")
+    plain = release_request.to_plain(source, mechanism, budget, own)
+    made = script.code("Release", "shown.release(quoted)", _lines(
+        "from engine.figures import released as figures", "import plotly.graph_objects as go", "",
+        "released and go.Figure(figures.chart(released, \"light\").spec, skip_invalid=True)"),
+        own, {})
+    say = _lines(
+        made.say, "",
+        "# A name publishes: its noise is new, the ledger is charged, nothing takes it back.",
+        'NAME = ""',
+        "released = publish(source, mechanism, budget, Ledger(), NAME) if NAME else None")
+    command = "" if plain is None else _heredoc(
+        "release -", json.dumps(plain, ensure_ascii=False, indent=1))
+    return Code("Release", made.run, say, made.plot, command, about=(
+        "What a release would cost and, once you give it a name, the release itself: its noise is "
+        "drawn anew, so it is another one than any before, and the ledger is charged."),
+        prints="What it would cost, as on the page, and then the release itself:", spends=True)
+
+
+def lesson(key: str, seed: int) -> Code:
+    """Teach: what one lesson is about, in numbers."""
+    script = _Script()
+    script.uses("engine.lessons", "work")
+    script.line(f"worked = work({_text(key)}, seed={seed})")
+    plot = _lines("import plotly.graph_objects as go", "",
+                  "(name, across), *lines = worked.picture.table.items()",
+                  "figure = go.Figure()",
+                  "for line, values in lines:",
+                  "    figure.add_scatter(x=across, y=values, name=line)",
+                  "figure.update_xaxes(title=name)",
+                  "figure")
+    return script.code("Teach", "shown.lesson(worked)", plot, None, {
+        "view": "lesson", "lesson": key, "seed": seed})
+
+
 # -- a notebook -----------------------------------------------------------------------------
 
 
 def notebook(code: Code) -> bytes:
     """The code as a notebook (nbformat 4.5): words, run, numbers, plot, where it is from."""
-    cells = [_words("about", f"# Privacy Curves: {code.page}\n\nThe numbers of this view, "
-                             f"simulated for looking and not for publishing. {_FOLDER}"),
+    cells = [_words("about", f"# Privacy Curves: {code.page}\n\n{code.about} {_FOLDER}"),
              _cell("run", code.run),
-             _words("numbers-about", "These stand on the page, with its seed:"),
+             _words("numbers-about", code.prints),
              _cell("numbers", code.say), _words("plot-about", "And a picture of them:"),
              _cell("plot", code.plot)]
     if code.command:
@@ -286,8 +391,8 @@ def _split(text: str) -> list[str]:
 class _Script:
     """Imports and lines; values write themselves and bring their imports."""
 
-    def __init__(self, own: OwnFile | None = None) -> None:
-        self._own = own
+    def __init__(self, own: OwnFile | None = None, who: Person = ONE) -> None:
+        self._own, self._who = own, who
         self._imports: dict[str, set[str]] = {}
         self._lines: list[str] = []
 
@@ -348,8 +453,15 @@ class _Script:
 
     def code(self, page: str, numbers: str, plot: str, own: OwnFile | None,
              view: Mapping[str, Any]) -> Code:
-        """The finished code; a file of one's own has no command line."""
+        """The finished code; a file of one's own has no command line.
+
+        `numbers` calls `shown`, which is told whose odds are wanted unless it is as usual.
+        """
         self.uses("engine.views", "shown")
+        if self._who != ONE:
+            self.given(who=self._who)
+            numbers = f"{numbers.removesuffix(')')}, who=who)"
+            view = {**view, "person": dataclasses.asdict(self._who)}
         text = json.dumps(view, ensure_ascii=False, indent=1)
         return Code(page, self.text, f"print(shown.lines({numbers}))", plot,
                     "" if own else _heredoc("show -", text))

@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.figures.drawn import Picture
 from engine.registry import Parameterised, Registry
-from engine.types import Array
+from engine.types import Array, Budget
 
 lessons = Registry("engine.lessons", "lesson")
 
@@ -55,6 +55,7 @@ class Worked:
     picture: Picture
     guess: Guess
     budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
+    asked: Budget | None = None  # the same as a budget, where it is one
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ class Lesson(Parameterised):
 
     `key` is its number in links, `label` its title, `unit` what is protected, with its tooltip.
     `story` and `explains` are paragraphs, `ask` what is to be guessed, `shows` what happened.
+    `terms` are the words of `engine.words.glossary` for what it is about, `formula` LaTeX of what
+    no term says.
     """
 
     order: ClassVar[int]
@@ -102,6 +105,8 @@ class Lesson(Parameterised):
     explains: ClassVar[tuple[str, ...]]
     question: ClassVar[Question]
     see: ClassVar[tuple[See, ...]] = ()
+    terms: ClassVar[tuple[str, ...]] = ()
+    formula: ClassVar[str] = ""
 
     @classmethod
     def work(cls, seed: int) -> Worked:

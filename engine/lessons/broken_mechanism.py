@@ -57,6 +57,7 @@ class BrokenMechanism(Lesson):
         Option("This attack could not break it.", "More is not said. A proof says more, and a "
                "better attack may find something.", True),
         Option("The audit was useless.", "Many faults are found within seconds, as you saw.")))
+    terms = ("Neighbours", "Sensitivity", "Audit")
     see = (See("audit.py", "Plant other faults on Audit",
                f"audited-{MECHANISM.key}.mean_function~variant-{FAULT}"),)
 
@@ -70,7 +71,7 @@ class BrokenMechanism(Lesson):
                  "confidence": f"{100 * planted.confidence:.2f} %"}
         guess = Guess((float(planted.bound),), (0.5,), ("ε of the faulty program",), close=0.25,
                       step=0.05, decimals=2)
-        return Worked(words, _picture(honest, planted), guess, wording.budget_chip(BUDGET))
+        return Worked(words, _picture(honest, planted), guess, wording.budget_chip(BUDGET), BUDGET)
 
 
 def _picture(honest: Report, planted: Report) -> Picture:

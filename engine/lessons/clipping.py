@@ -65,6 +65,7 @@ class Clipping(Lesson):
                "costs. The best limit becomes {best_twice} minutes."),
         Option("Take the longest way of all pupils.", "Then what is published depends on one "
                "pupil alone, and no noise was made for that.")))
+    terms = ("Clipping", "Sensitivity", "Laplace noise")
     see = (See("explore.py", "Bounds and clipping of curves"),)
 
     @classmethod
@@ -80,7 +81,7 @@ class Clipping(Lesson):
             "high": f"{LIMITS[high]:.0f}", "best_twice": f"{_best_with_twice(bias, noise):.0f}"}
         guess = Guess((float(LIMITS[best]),), (75.0,), ("Limit",), close=6.0, step=1.0,
                       unit="minutes")
-        return Worked(words, _picture(seed, words), guess, wording.budget_chip(BUDGET))
+        return Worked(words, _picture(seed, words), guess, wording.budget_chip(BUDGET), BUDGET)
 
 
 def _best_with_twice(bias: Array, noise: Array) -> float:

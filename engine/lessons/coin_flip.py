@@ -13,6 +13,7 @@ from engine.families.untrusted_means import Plan
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
+from engine.types import Budget
 from engine.words import wording
 
 PUPILS, COPIED = 200, 0.3
@@ -77,6 +78,7 @@ class CoinFlip(Lesson):
                "likely from a pupil who has copied. It is still no proof.", True),
         Option("Nothing at all.", "A yes is {ratio} times as likely from a pupil who has copied. "
                "Protection limits what is learned; it is rarely nothing.")))
+    terms = ("Randomised response",)
     see = (See("sparse.py", "One bit from each machine, at work"),)
 
     @classmethod
@@ -90,7 +92,8 @@ class CoinFlip(Lesson):
                  "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": wording.number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
                       unit="in 100")
-        return Worked(words, _picture(found, words), guess, f"ε = {words['epsilon']}")
+        return Worked(words, _picture(found, words), guess, f"ε = {words['epsilon']}",
+                      Budget(EPSILON))
 
 
 def _picture(found: Answers, words: dict[str, str]) -> Picture:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lesson_store import Make, kept
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
@@ -37,9 +38,19 @@ class Errors:
 
 def measure(seed: int) -> Errors:
     """The same number of children, spread over more and more sites."""
+    together, alone, floor = kept(_NAME, seed, _simulated)
+    return Errors(together, alone, float(floor))
+
+
+def _simulated(seed: int) -> tuple[Array, Array, float]:
+    """Errors together and alone, and that without protection."""
     together = [_typical(CHILDREN, sites, seed) for sites in SITES]
     alone = [_typical(CHILDREN // sites, 1, seed)[0] for sites in SITES]
-    return Errors(np.array([error for error, _ in together]), np.array(alone), together[0][1])
+    return np.array([error for error, _ in together]), np.array(alone), together[0][1]
+
+
+_NAME = f"errors of {CHILDREN} children by sites"
+MAKERS: dict[str, Make] = {_NAME: _simulated}
 
 
 def _typical(children: int, sites: int, seed: int) -> tuple[float, float]:
@@ -85,6 +96,7 @@ class ManySites(Lesson):
                "without a name can still be recognised; noise is what hides it."),
         Option("As little as any reader of what was published.", "Noise was added before anything "
                "left. The centre has nothing else.", True)))
+    terms = ("Federated", "Central", "Parallel composition")
     see = (See("sites.py", "Set up your own hospitals on Sites"),)
 
     @classmethod
@@ -102,7 +114,7 @@ class ManySites(Lesson):
                       (round(float(found.together[0]) + 1, 1),) * (len(SITES) - 1),
                       tuple(f"Error with {sites} hospitals" for sites in SITES[1:]), close=0.2,
                       step=0.05, places=tuple(map(float, SITES[1:])), unit="cm", decimals=2)
-        return Worked(words, _picture(found), guess, wording.budget_chip(BUDGET))
+        return Worked(words, _picture(found), guess, wording.budget_chip(BUDGET), BUDGET)
 
 
 def _said(error: float) -> str:

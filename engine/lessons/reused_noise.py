@@ -9,7 +9,7 @@ import numpy as np
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.types import Array
-from engine.views.reuse import SOURCE, Reuse, reuse
+from engine.views.reuse import FORMULA, SOURCE, Reuse, reuse
 from engine.words import wording
 
 FIRST, SECOND = 0.3, 1.0
@@ -56,6 +56,8 @@ class ReusedNoise(Lesson):
         Option("ε was too large.", "The same happens at any two ε that differ, however small."),
         Option("Nothing: each release was noisy.", "Each alone was. Together they give the exact "
                "average, on which one person shows.")))
+    formula = FORMULA
+    terms = ("Privacy noise", "Composition")
     see = (See("audit.py", "Reused noise on Audit, at any two ε",
                f"part-reuse~epsilon-{FIRST:g}~again-{SECOND:g}"),)
 

@@ -64,6 +64,7 @@ class SameEpsilon(Lesson):
                "{gauss} for A, {pure} for B."),
         Option("ε alone does not tell.", "Right guesses compare them: {gauss} for A, {pure} for B. "
                "And somebody must say whether a chance of {one_in} matters.", True)))
+    terms = ("Pure", "Approximate", "Odds")
     see = (See("explore.py", "Odds and error at every ε"),)
 
     @classmethod
@@ -77,7 +78,8 @@ class SameEpsilon(Lesson):
         guess = Guess(tuple(map(right_guess, _PLACES)), (75.0,) * len(_PLACES),
                       tuple(f"Right guesses at ε = {e:g}" for e in _PLACES), close=5.0, step=1.0,
                       places=_PLACES, unit="in 100")
-        return Worked(words, _picture(), guess, wording.budget_chip(Budget(EPSILON, DELTA)))
+        budget = Budget(EPSILON, DELTA)
+        return Worked(words, _picture(), guess, wording.budget_chip(budget), budget)
 
 
 def _picture() -> Picture:

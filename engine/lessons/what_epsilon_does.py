@@ -71,6 +71,7 @@ class WhatEpsilonDoes(Lesson):
                "limit holds whoever looks."),
         Option("How much one child’s curve can change what is published.", "That is what ε is "
                "about: with or without this child, much the same is published.", True)))
+    terms = ("ε", "Gaussian noise")
     see = (See("explore.py", "Move ε yourself on Explore"),)
 
     @classmethod
@@ -88,8 +89,8 @@ class WhatEpsilonDoes(Lesson):
         guess = Guess(tuple(truth.tolist()), (130.0,) * len(_AGES),
                       tuple(f"Height at age {age:g}" for age in _AGES), close=5.0, step=1.0,
                       places=_AGES, unit="cm", decimals=1)
-        return Worked(words, _picture(shown), guess,
-                      wording.budget_chip(Budget(EPSILONS[_AT], DELTA)))
+        budget = Budget(EPSILONS[_AT], DELTA)
+        return Worked(words, _picture(shown), guess, wording.budget_chip(budget), budget)
 
 
 def _picture(shown: Preview) -> Picture:

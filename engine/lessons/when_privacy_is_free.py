@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.lesson_store import Make, kept
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
@@ -31,12 +33,25 @@ class Lines:
 
 def lines(children: int, seed: int) -> Lines:
     """So many children with 2 to 50 readings each; δ = 1/n²."""
+    name = _name(children)
+    return Lines(*kept(name, seed, MAKERS[name]))
+
+
+def _name(children: int) -> str:
+    return f"errors of {children} children by readings"
+
+
+def _simulated(children: int, seed: int) -> tuple[Array, Array]:
+    """Both lines."""
     budget = Budget(EPSILON, 1 / children**2)
     found = [simulated_study(
         SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=m), _METHOD,
         [budget], seed, _REPEATS[children]) for m in READINGS]
-    return Lines(np.array([study.typical[0] for study in found]),
-                 np.array([study.floor for study in found]))
+    return (np.array([study.typical[0] for study in found]),
+            np.array([study.floor for study in found]))
+
+
+MAKERS: dict[str, Make] = {_name(n): partial(_simulated, n) for n in (FEW, MANY)}
 
 
 @lessons.register
@@ -70,6 +85,7 @@ class WhenPrivacyIsFree(Lesson):
                "than any other part of the error.", True),
         Option("A cleverer drawing of the same release.", "What was drowned by noise is gone. "
                "Whatever is computed from the release cannot bring it back.")))
+    terms = ("Sparse readings", "Dense readings")
     see = (See("rates.py", "Where privacy is free: the map"),)
 
     @classmethod
@@ -87,8 +103,8 @@ class WhenPrivacyIsFree(Lesson):
         guess = Guess(truth, start, tuple(f"Error with {m} readings" for m in READINGS),
                       close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
                       decimals=2)
-        return Worked(words, _picture(few, many), guess,
-                      wording.budget_chip(Budget(EPSILON, 1 / FEW**2)))
+        budget = Budget(EPSILON, 1 / FEW**2)
+        return Worked(words, _picture(few, many), guess, wording.budget_chip(budget), budget)
 
 
 def _picture(few: Lines, many: Lines) -> Picture:

@@ -76,6 +76,20 @@ class SecretSample:
         return risk.odds(curve, self.budget(accounting.proved(own)), first_guess, group)
 
 
+@dataclass(frozen=True)
+class Person:
+    """Whose odds are given: of somebody with so many protected units.
+
+    `sample` is what was declared of a secret random sample, None where nothing was.
+    """
+
+    units: int = 1
+    sample: SecretSample | None = None
+
+
+ONE = Person()
+
+
 def reason_against(sizes: Sizes) -> str:
     """Why a secret sample is worth nothing here; empty where it may be."""
     if sizes.n_servers > 1:

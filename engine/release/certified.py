@@ -27,6 +27,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -65,6 +66,24 @@ class Quote:
     spends: tuple[Spend, ...]
     messages: Mapping[Key, Measurement]
     known: Mapping[Key, Array]
+
+    @cached_property
+    def charged(self) -> tuple[Spend, ...]:
+        """The ledger with what OpenDP's maps charge, instead of what ideal noise would cost."""
+        return tuple(self._charged(line) for line in self.spends)
+
+    def _charged(self, line: Spend) -> Spend:
+        """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
+
+        The law is left out, because it is not that of the ideal noise.
+        """
+        is_alone = sum(other.server == line.server for other in self.spends) == 1
+        cost = max(one.cost for (server, step), one in self.messages.items()
+                   if server in (line.server, transcript.CENTRE)
+                   and (is_alone or step == line.what))
+        is_gaussian = line.mu is not None
+        return replace(line, mu=None, rho=cost if is_gaussian else None,
+                       epsilon=None if is_gaussian else cost, asked=self.certified, noise="")
 
     @property
     def numbers(self) -> int:

@@ -19,6 +19,7 @@ from engine.exports.files import safe_cell
 from engine.figures.theme import colour
 from engine.release.published import Published
 from engine.types import Array, Budget
+from engine.words.release import odds
 from engine.words.wording import capital, number, small
 
 _WIDTH, _HEIGHT = 720, 380
@@ -218,6 +219,7 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
         "Certified": f"{budget_words(quote.certified)} by OpenDP’s privacy maps",
         "Ideal": f"{budget_words(_short(quote.ideal))}: continuous noise of the same size",
+        "Odds": odds(one.facts, quote).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
         "Noise": f"{quote.numbers} numbers by {card['noise']['sampler']}, with entropy of the "

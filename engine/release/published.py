@@ -15,6 +15,7 @@ from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
+from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
 from engine.release import ledger
@@ -36,7 +37,8 @@ class Published:
 
     `x` (k,) are places in the data's own unit, named by `axis`; `columns` the released functions
     there, (k,) each, with the ends of their plausible range where there is one. A released number
-    has one place and no axis. `card` is the guarantee as plain values.
+    has one place and no axis. `facts` are what was stated of the data, and `card` the guarantee as
+    plain values.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Published:
     request: Mapping[str, Any]
     odometer: Odometer
     quote: Quote
+    facts: PublicFacts
 
 
 def quote(source: Source, mechanism: Mechanism, asked: Budget) -> Quote:
@@ -87,6 +90,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
         name=ledger.checked_name(name), at=receipt.at, title=f"{_task(mechanism)}, released",
         axis=axis, value=value, x=x, columns=dict(zip(names, rows, strict=True)),
         ranges=_ranges(estimate, names, scale), odometer=receipt.odometer, quote=quoted,
+        facts=data.facts,
         request=_request(source, mechanism, asked, name),
         card=_card(source, mechanism, data, quoted, receipt, estimate.tuning[0]
                    if estimate.tuning else {}, name))
@@ -177,6 +181,8 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
         "guarantee": _plain(quoted.certified),
         "ideal": {**_plain(quoted.ideal), "note": "what continuous noise of the same size would "
                   "cost; it is not what is promised"},
+        "odds": {"attacker": "knows all other records and has narrowed this one down to two",
+                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
         "accounting": {
             "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
             "messages": [_message(key[0], key[1], one) for key, one in quoted.messages.items()]},

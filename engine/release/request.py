@@ -20,21 +20,32 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import scenario
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.sources.tables import Table, read_table
-from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import (
+    Layout,
+    StatedCovariate,
+    Upload,
+    declare,
+    read_curves,
+    suggest_layout,
+)
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
 from engine.tasks import DENSITY
-from engine.types import Budget
+from engine.types import Budget, PublicFacts
+
+if TYPE_CHECKING:
+    from engine.exports.code_for import OwnFile
 
 _ENDS = ("value_low", "value_high", "time_low", "time_high")
 _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic")
+_UNSTATED = PublicFacts()
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed")
 
 
@@ -74,6 +85,44 @@ def from_json(text: str, folder: Path) -> Request:
     mechanism = scenario.mechanism_of(plain)
     return Request(_own(plain["data"], mechanism, folder), mechanism,
                    _one(scenario.budgets_of(plain, 1)), name)
+
+
+def to_plain(source: Source, mechanism: Mechanism, budget: Budget, own: OwnFile | None = None
+             ) -> dict[str, Any] | None:
+    """The request that `from_json` reads back; it names a file of one's own, and holds none of it.
+
+    None where a request cannot say how that file was read.
+    """
+    if not isinstance(source, Upload | UploadRows):
+        data: dict[str, Any] | None = {"source": {"key": source.key, "parameters":
+                                                  source.values()}}
+    else:
+        data = None if own is None else _of_file(source, own)
+    return None if data is None else {
+        "version": 1, **data, "mechanism": {"key": mechanism.key, "parameters":
+                                            mechanism.changed()},
+        "budgets": [{"epsilon": budget.epsilon, "delta": budget.delta}]}
+
+
+def _of_file(source: Upload | UploadRows, own: OwnFile) -> dict[str, Any] | None:
+    """How a file was read, and what was stated of it."""
+    facts, layout = source.facts, own.layout
+    wide = isinstance(layout, Layout) and (layout.is_wide or layout.single)
+    if wide or own.sheet or own.encoding != "utf-8":
+        return None
+    columns = {name: value for name in ("id", "time", "value", "server", "covariates")
+               if (value := getattr(layout, name, None))}
+    listed = [{"name": c.name, "low": c.low, "high": c.high, "unit": c.unit}
+              for c in facts.covariates]
+    said = {name: value for name in _WORDS if (value := getattr(facts, name)) !=
+            getattr(_UNSTATED, name)}
+    if isinstance(source, UploadRows):
+        return {"data": {"file": own.name, "features": listed, "columns": columns,
+                         "facts": {**said, "origin": facts.origin}}}
+    ends = {name: getattr(facts, name) for name in _ENDS}
+    return {"data": {"file": own.name, "columns": columns, "several": own.several, "facts": {
+        **ends, **said, "origin": facts.origin, "periodic": facts.periodic,
+        "covariates": listed}}}
 
 
 def _one(budgets: tuple[Budget, ...]) -> Budget:

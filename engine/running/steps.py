@@ -16,3 +16,13 @@ def result_of(steps: Generator[Any, None, Result]) -> Result:
         except StopIteration as end:
             result: Result = end.value
             return result
+
+
+def all_of(steps: Generator[Result, None, Result]) -> list[Result]:
+    """Every step of a generator, and last what it returns."""
+    found: list[Result] = []
+    while True:
+        try:
+            found.append(next(steps))
+        except StopIteration as end:
+            return [*found, end.value]

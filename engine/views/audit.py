@@ -112,6 +112,16 @@ class Attack:
         return found if self.source is None else replace(found, attains=0.0, why="", copies=1)
 
     @property
+    def name(self) -> str:
+        """The key of what is attacked, as the command line has it."""
+        return self.variant or self.mechanism.key
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with a variant; empty for a mechanism as it is."""
+        return broken.get(self.variant).what if self.variant else ""
+
+    @property
     def neighbours(self) -> str:
         """What the two data sets consist of."""
         return family_of(self.mechanism).label
@@ -154,18 +164,21 @@ def as_json(found: Sequence[tuple[Attack, audit.Report]]) -> bytes:
 
 
 def _plain(asked: Attack, report: audit.Report) -> dict[str, Any]:
-    fault = {"variant": asked.variant,
-             "what": broken.get(asked.variant).what} if asked.variant else {}
+    fault = {"variant": asked.variant, "what": asked.fault} if asked.variant else {}
     source = asked.source and {"key": asked.source.key, "parameters": asked.source.values()}
     return {**fault, **report.plain(), "parameters": asked.case.mechanism.values(),
             "source": source, "seed": asked.seed}
 
 
 def command(asked: Attack, source: Source) -> str:
-    """The same attack for a shell; `source` stands in the scenario where small data are used."""
+    """The same attack for a shell, as long and with the same seed as on the page.
+
+    `source` stands in the scenario where small data are used.
+    """
     plain = scenario.to_plain(asked.source or source, asked.mechanism, (asked.budget,),
                               Run(seed=asked.seed))
     options = " --small" * (asked.source is None)
     options += f" --broken {asked.variant}" * bool(asked.variant)
+    options += f" --tries {TRIES} --runs {RUNS} --seed {asked.seed}"
     text = json.dumps(plain, ensure_ascii=False, indent=1)
     return f"python -m engine audit --scenario -{options} <<'END'\n{text}\nEND"

@@ -157,7 +157,7 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
         sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without),
         noise_low=np.quantile(curves, 0.025, axis=1), noise_high=np.quantile(curves, 0.975, axis=1),
         truth=None if data.truth is None else data.truth.grid_values, spends=estimate.spends,
-        tuning=estimate.tuning,
+        tuning=estimate.tuning or ({},) * len(budgets),  # a method may have none
         feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random

@@ -9,13 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from engine.lessons import Worked
 from engine.privacy import accounting, risk
+from engine.privacy.amplification import ONE, Person
+from engine.release.certified import Quote
 from engine.types import Budget, Spend
 from engine.views.coefficients import CoefficientView
+from engine.views.coverage_lab import Batch
 from engine.views.planner import Answer
 from engine.views.preview import Preview
 from engine.views.regimes import Weighted
 from engine.views.regression import RegressionView
+from engine.views.reuse import Reuse
 from engine.views.sites import Arrangement, Federation
 from engine.views.sparse import SparseView
 from engine.views.summaries import SummaryView
@@ -29,7 +34,7 @@ def lines(numbers: Numbers) -> str:
     return "\n".join(f"{name}: {value:.6g}" for name, value in numbers.items())
 
 
-def curves(view: Preview, budget: Budget) -> Numbers:
+def curves(view: Preview, budget: Budget, who: Person = ONE) -> Numbers:
     """Explore: one budget of the slider."""
     at = view.budgets.index(budget)
     study, unit = view.study, _unit(view.data.facts.value_unit)
@@ -44,10 +49,10 @@ def curves(view: Preview, budget: Budget) -> Numbers:
                       study.shares[at], strict=True))
     found |= {f"share of the squared error: {name}": math.nan if refused else share
               for name, share in shares.items()}
-    return _plain(found) | _protection(view.spends[at])
+    return _plain(found) | _protection(view.spends[at], who)
 
 
-def coefficients(view: CoefficientView) -> Numbers:
+def coefficients(view: CoefficientView, who: Person = ONE) -> Numbers:
     """Varying coefficients: all functions together, and each."""
     unit = _unit(view.data.facts.value_unit)
     typical = [math.nan if view.is_refused else error for error in view.typical]
@@ -55,50 +60,50 @@ def coefficients(view: CoefficientView) -> Numbers:
              math.nan if view.is_refused else total(view.typical)}
     found |= {f"typical error, {name}{unit}": error
               for name, error in zip(view.names, typical, strict=True)}
-    return _plain(found) | _protection(view.spends)
+    return _plain(found) | _protection(view.spends, who)
 
 
-def summary(view: SummaryView) -> Numbers:
+def summary(view: SummaryView, who: Person = ONE) -> Numbers:
     """Summaries: every way, and the protection of the chosen one, which is the first."""
     found = _plain({f"typical error, {way.label}": way.typical for way in view.ways})
     chosen = view.ways[0]
     if chosen.spends:
-        found |= _protection(chosen.spends)
+        found |= _protection(chosen.spends, who)
     return found
 
 
-def regression(view: RegressionView) -> Numbers:
+def regression(view: RegressionView, who: Person = ONE) -> Numbers:
     """Regression: the exact error where there is a truth, and the privacy noise alone."""
     unit = _unit(view.facts.value_unit)
     found = {f"typical error{unit}": math.nan if view.is_refused else view.typical,
              f"privacy noise{unit}": view.known.noise}
-    return _plain(found) | _protection(view.spends)
+    return _plain(found) | _protection(view.spends, who)
 
 
-def sparse(view: SparseView) -> Numbers:
+def sparse(view: SparseView, who: Person = ONE) -> Numbers:
     """Sparse regression: the distance, and which features are found."""
     found = {"typical error": view.typical,
              "features that matter": float(len(view.support)),
              "of these found, on average": float(view.found.sum()),
              "chosen in vain, on average": view.false}
-    return _plain(found) | _protection(view.spends)
+    return _plain(found) | _protection(view.spends, who)
 
 
-def sites(found: Federation) -> Numbers:
+def sites(found: Federation, who: Person = ONE) -> Numbers:
     """Sites: the three ways to use the curves, and the odds where protection is weakest."""
-    unit = _unit(found.facts.value_unit)
+    unit, weakest = _unit(found.facts.value_unit), found.for_group(who.units).weakest
     ways = {"together": found.together, "at one trusted centre": found.pooled,
             "best site alone": found.alone}
     out = {f"typical error {name}{unit}": _typical(way) for name, way in ways.items()}
     if found.floor is not None:
         out[f"typical error without protection{unit}"] = found.floor
-    out["right guess, at most"] = found.weakest.odds.right
-    out["proved ε"] = found.weakest.guarantee.epsilon
-    out["proved δ"] = found.weakest.guarantee.delta
+    out["right guess, at most"] = weakest.odds.right
+    out["proved ε"] = weakest.guarantee.epsilon
+    out["proved δ"] = weakest.guarantee.delta
     return _plain(out)
 
 
-def plan(answer: Answer, unit: str = "") -> Numbers:
+def plan(answer: Answer, unit: str = "", who: Person = ONE) -> Numbers:
     """Plan: the answer, what it lies between 99 times in 100, and the error there."""
     ends = {"answer": answer.value, "between": answer.low, "and": answer.high}
     found = {f"{name} ({answer.unknown})": math.nan if value is None else value
@@ -106,8 +111,8 @@ def plan(answer: Answer, unit: str = "") -> Numbers:
     found[f"typical error there{_unit(unit)}"] = answer.reached.error
     given = answer.protection
     if given is not None:
-        found |= {"right guess, at most": given.odds.right, "proved ε": given.proved.epsilon,
-                  "proved δ": given.proved.delta}
+        found |= {"right guess, at most": given.for_group(who.units).odds.right,
+                  "proved ε": given.proved.epsilon, "proved δ": given.proved.delta}
     return _plain(found)
 
 
@@ -122,15 +127,70 @@ def rate(weighted: Weighted, point: Mapping[str, float]) -> Numbers:
     return _plain(found)
 
 
+def coverage(found: Batch) -> Numbers:
+    """Audit: how many limits miss the truth, and what holding it costs in width."""
+    return _plain({f"limits that miss, of {len(found.given.off)}": found.given.missed.sum(),
+                   f"naive limits that miss, of {len(found.naive.off)}": found.naive.missed.sum(),
+                   "as wide as naive limits, times": found.given.half.mean()
+                   / found.naive.half.mean()})
+
+
+def reused(found: Reuse) -> Numbers:
+    """Audit: two releases of one average, and what the formula makes of them."""
+    first, second = (budget.epsilon for budget in found.budgets)
+    one, other = found.noise
+    return _plain({f"first release (ε = {first:g}), typically off by": one,
+                   f"second release (ε = {second:g}), typically off by": other,
+                   "what the formula gives, off by at most": found.largest_error})
+
+
+def release(quoted: Quote, who: Person = ONE) -> Numbers:
+    """Release: what would be charged, and the odds that this allows."""
+    return {"certified ε": quoted.certified.epsilon, "certified δ": quoted.certified.delta,
+            "ideal ε": quoted.ideal.epsilon, "noisy numbers": float(quoted.numbers),
+            **_odds(quoted.charged, who)}
+
+
+def lesson(worked: Worked) -> Numbers:
+    """Teach: what was to be guessed, and the table behind the picture; NaN for words."""
+    unit, table = _unit(worked.guess.unit), dict(worked.picture.table)
+    found = {f"{name}{unit}": value for name, value in
+             zip(worked.guess.names, worked.guess.truth, strict=True)}
+    across, *columns = table
+    for column in columns:
+        found |= {f"{column}, {across} {place}": _number(value) for place, value in
+                  zip(table[across], table[column], strict=True)}
+    return found
+
+
+def _number(value: object) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return math.nan
+
+
 def _typical(way: Arrangement) -> float:
     return math.nan if way.is_refused else way.typical
 
 
-def _protection(spends: Sequence[Spend]) -> Numbers:
-    """What is proved for the least protected site, and the odds for one protected unit."""
+def _protection(spends: Sequence[Spend], who: Person) -> Numbers:
+    """What is proved for the least protected site, and the odds for one person."""
     proved = max(accounting.guarantees(spends), key=lambda one: one.epsilon)
-    return {"right guess, at most": risk.of_ledger(spends).right, "proved ε": proved.epsilon,
-            "proved δ": proved.delta}
+    return {"proved ε": proved.epsilon, "proved δ": proved.delta, **_odds(spends, who)}
+
+
+def _odds(spends: Sequence[Spend], who: Person) -> Numbers:
+    """At most how often an attacker is right about one person."""
+    odds = risk.of_ledger(spends, who.units)
+    found = {"right guess, at most": odds.right}
+    if who.units > 1:
+        found |= {f"ε of {who.units} together": odds.budget.epsilon,
+                  f"δ of {who.units} together": odds.budget.delta}
+    if who.sample is not None:
+        found["right guess about the larger group, at most"] = who.sample.odds(
+            spends, who.units).right
+    return found
 
 
 def _unit(unit: str) -> str:

@@ -6,6 +6,7 @@ import math
 
 from engine.audit import Progress, Report
 from engine.broken import Bug
+from engine.privacy import accounting, risk
 from engine.types import Budget, PublicFacts
 from engine.views import coverage_lab as lab
 from engine.views.audit import SECONDS, Attack
@@ -35,6 +36,7 @@ SIMULATED = "Simulated data only: an upload is never attacked here."
 LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
           "what can be shown from releases alone, of the worst pair. Dashed: the claim.")
 NO_VARIANT = "None: the mechanism as it is"
+_COSTS = {"mu": "μ", "epsilon": "ε", "rho": "√(2ρ)"}
 
 
 def unnamed(bug: Bug) -> str:
@@ -138,6 +140,21 @@ def _percent(ratio: float) -> str:
     return f"{math.floor(1000 * ratio + 1e-6) / 10:g} %"
 
 
+def in_lines(name: str, what: str, report: Report) -> str:
+    """One audit in a few plain lines, for the command line."""
+    unit = _COSTS[report.unit]
+    settings = f" ({report.settings})" if report.settings else ""
+    lines = [f"{name}{settings}: {report.verdict}", *([f"  bug: {what}"] if what else []),
+             f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
+             f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
+    if report.runs:
+        lines.append(f"  from outputs alone: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g}"
+                     f" claimed at δ = {report.delta:g}, with confidence {report.confidence:.2%} "
+                     f"({report.runs} releases of each)")
+    lines += [f"  {text}" for text in (report.reason, report.why) if text]
+    return "\n".join(lines)
+
+
 # -- coverage -----------------------------------------------------------------------------------
 
 COVERAGE = ("Limits around a published value are meant to hold the truth in 95 of 100 cases. Here "
@@ -189,8 +206,6 @@ def widths(found: lab.Batch) -> str:
 REUSE = ("The same average of simulated curves is published at two budgets. If both releases add "
          "the **same draw of noise**, only scaled, anyone can solve for the exact average: two "
          "equations, two unknowns.")
-REUSE_FORMULA = (r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "
-                 r"f = \frac{s_2 r_1 - s_1 r_2}{s_2 - s_1}")
 REUSE_RULE = ("Pages here share draws between budgets, so that pictures move smoothly. That is why "
               "such pictures are for looking, and why a release draws its noise anew.")
 
@@ -217,6 +232,14 @@ def spent(found: Reuse, is_fresh: bool) -> str:
     weaker = 1 / min(found.scales)
     return (f"With fresh noise the two cost what they must: together their μ is "
             f"{wording.times(total / weaker)} that of the weaker one alone.")
+
+
+def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:
+    """For the strip: about both releases together, of which one draw of noise hides nothing."""
+    if not is_fresh:
+        return "100 in 100, all is given away" if first != second else ""
+    mu = math.hypot(*(accounting.exact_mu(epsilon, delta) for epsilon in (first, second)))
+    return wording.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
 
 
 def claim(budget: Budget) -> str:

@@ -22,6 +22,15 @@ def budgets(epsilons: Sequence[float]) -> str:
     return f"ε = {', '.join(others)} and {last}" if others else f"ε = {last}"
 
 
+def span(errors: Sequence[float], unit: str) -> str:
+    """For the strip: from the least to the largest typical error; empty where there is none."""
+    known = [error for error in errors if math.isfinite(error)]
+    if not known:
+        return ""
+    ends = dict.fromkeys(wording.together([min(known), max(known)]))
+    return wording.with_unit(" to ".join(ends), unit)
+
+
 def promise(delta: float) -> str:
     """Beside the name of a method: whether its limits may fail."""
     if delta == 0:

@@ -6,10 +6,14 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.errors import InputError
-from engine.mechanisms import mechanisms
+from engine.mechanisms import Mechanism, mechanisms
 from engine.tasks import VARYING_COEFFICIENTS
+
+if TYPE_CHECKING:
+    from engine.exhibits import Exhibit, Paper
 
 DOCS = Path(__file__).parents[2] / "docs"
 GLOSSARY = "glossary"
@@ -73,17 +77,29 @@ def measured(key: str) -> str:
     return _read("methods.md").part(title)
 
 
+def methods_of(paper: Paper, exhibit: Exhibit) -> tuple[type[Mechanism], ...]:
+    """The methods that an exhibit runs; of one that runs none those of its paper."""
+    ran = {type(cell.mechanism): None for cell in exhibit.work("quick").cells}
+    return tuple(ran) or tuple(cls for cls in mechanisms.all() if (found := _arxiv(cls.reference))
+                               and found in paper.reference)
+
+
+def _arxiv(reference: str) -> str:
+    found = re.search(r"arXiv [\d.]+\d", reference)
+    return "" if found is None else found.group()
+
+
 @cache
 def exhibits(key: str) -> tuple[tuple[str, str], ...]:
     """Names and titles of the exhibits that run a mechanism; else those of its paper."""
     from engine.papers import papers  # on first use: they import what they run
 
-    arxiv = re.search(r"arXiv [\d.]+\d", mechanisms.get(key).reference)
+    arxiv = _arxiv(mechanisms.get(key).reference)
     all_of = [(paper, one) for paper in papers() for one in paper.exhibits]
     found = [(paper, one) for paper, one in all_of
              if any(cell.mechanism.key == key for cell in one.work("quick").cells)]
     found = found or [(paper, one) for paper, one in all_of
-                      if arxiv is not None and arxiv.group() in paper.reference]
+                      if arxiv and arxiv in paper.reference]
     return tuple((f"{paper.key}/{one.key}", one.title) for paper, one in found)
 
 

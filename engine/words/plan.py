@@ -7,6 +7,11 @@ from engine.views.planner import Answer, Measured, Setting
 from engine.words import wording
 from engine.words.wording import escape, number, small, times, with_unit
 
+METHOD = ("The error is the median distance from the true average over simulated curves of the "
+          "stated sizes. It is measured at a few values of the blank and joined by straight lines "
+          "over log scales; the answer is measured again with more curves, and its limits are 2.58 "
+          "standard errors to each side.")
+
 
 def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
     """The question in one sentence, with the open dial as a blank."""

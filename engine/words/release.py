@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from engine.mechanisms import Mechanism
+from engine.privacy import risk
 from engine.release.certified import Quote
 from engine.release.ledger import USUAL_TOTAL, Odometer
 from engine.sources import Source
 from engine.types import PublicFacts
-from engine.words.wording import budget_chip, escape, number, small
+from engine.words.wording import budget_chip, escape, number, odds_main, small
 
 TITLE = "Publish one protected curve"
 
@@ -17,7 +18,7 @@ def before(source: Source, mechanism: Mechanism, quoted: Quote, book: Odometer |
     """What a release would cost, before anything is charged."""
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {number(n, 9)} {facts.people}: {facts.name}.",
-            certified(quoted), left(facts, book),
+            certified(quoted), odds(facts, quoted), left(facts, book),
             f"Bounds come from: {facts.origin}."]
 
 
@@ -26,6 +27,11 @@ def certified(quoted: Quote) -> str:
     return (f"Certified: **{budget_chip(quoted.certified)}**, by the maps of the library that "
             "draws the noise. Ideal noise of the same size would cost ε = "
             f"{quoted.ideal.epsilon:.3g}; that is not what is promised.")
+
+
+def odds(facts: PublicFacts, quoted: Quote, group: int = 1) -> str:
+    """What an attacker could find out about one person, by what is charged."""
+    return odds_main(risk.of_ledger(quoted.charged, group), facts.person, quoted.charged[0].unit)
 
 
 def left(facts: PublicFacts, book: Odometer | None) -> str:

@@ -10,6 +10,8 @@ import streamlit as st
 from engine import broken
 from engine.audit import Progress, Report
 from engine.errors import InputError
+from engine.exports import code_for
+from engine.exports.code_for import Code, OwnFile
 from engine.figures import audit as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
@@ -21,7 +23,7 @@ from engine.views import audit as audit_view
 from engine.views import coverage_lab as lab
 from engine.views.audit import Attack, Subject
 from engine.words import audit as words
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared.jobs import Job, jobs
 from pages.shared.progress import progress
 
@@ -97,12 +99,15 @@ def strip(view: View) -> None:
     """What is simulated and what is claimed."""
     if view.now.part == "reuse":
         budget = words.two_budgets(view.now.epsilon, view.now.again)
-        cards.fixed_strip(run.later("views.reuse").SOURCE.facts, budget, "audit_strip")
+        odds = words.odds_of_two(view.now.epsilon, view.now.again, run.delta_of_reuse(),
+                                 view.now.draw == "fresh")
+        cards.fixed_strip(run.later("views.reuse").SOURCE.facts, budget, "audit_strip", odds)
         return
     shown = _lab(view) if view.now.part == "coverage" else view
     facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
     cards.fixed_strip(facts, words.claim(shown.budget), "audit_strip",
-                      unit=None if of_curves else _RECORD)
+                      cards.by_budget_alone(shown.budget), unit=None if of_curves else _RECORD,
+                      held="curve" if of_curves else "record", highest=shown.budget.epsilon)
 
 
 def parts(view: View) -> None:
@@ -152,7 +157,7 @@ def attack(view: View) -> None:
     else:
         live = [job for _, job in started if job.live]
         progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
-    _command(view, planted if view.variant else honest, started)
+    _report(started)
 
 
 def _method(view: View) -> None:
@@ -245,20 +250,14 @@ def _details(asked: Attack, last: Progress) -> str:
     return " ".join(filter(None, said))
 
 
-def _command(view: View, asked: Attack, started: list[tuple[Attack, Job]]) -> None:
-    """What was found as a file, and the same on the command line."""
+def _report(started: list[tuple[Attack, Job]]) -> None:
+    """What was found as a file."""
     found = [(one, job.result) for one, job in started if job.result is not None]
     with st.container(horizontal=True):
         st.download_button("Get the report", audit_view.as_json(found),
                            "privacy-curves-audit.json", "application/json", on_click="ignore",
                            icon=":material/data_object:", key="audit_json", disabled=not found,
                            help=None if found else "Run the attack first.")
-    with layout.fold("The same on the command line", "audit_command") as is_open:
-        if is_open:
-            st.code(audit_view.command(asked, view.source), language="bash")
-            st.markdown(":small[It ends with exit code 0 if the claim holds, or if a planted "
-                        "fault is caught. Without a scenario, *python -m engine audit* attacks "
-                        "every method.]")
 
 
 # -- coverage -----------------------------------------------------------------------------------
@@ -382,7 +381,25 @@ def formula(view: View) -> None:
     """How it is done, and for an attack what is attacked."""
     st.markdown(words.METHOD[view.now.part])
     if view.now.part == "reuse":
-        st.latex(words.REUSE_FORMULA)
+        st.latex(words.FORMULA)
     else:
         shown = _lab(view) if view.now.part == "coverage" else view
-        cards.formula(shown.mechanism, {}, None)
+        cards.formula(shown.mechanism, {})
+
+
+def code(view: View) -> None:
+    """Code for the part on screen: attacks, repetitions, or two releases of one average."""
+    now = view.now
+
+    def make(own: OwnFile | None) -> Code:
+        if now.part == "attack":
+            asked = [view.attack(), *[view.attack(view.variant)] * bool(view.variant)]
+            return code_for.attacks(asked, view.source)
+        if now.part == "coverage":
+            return code_for.coverage(_lab(view))
+        return code_for.reused(now.epsilon, now.again, run.delta_of_reuse(), now.seed,
+                               now.draw == "fresh")
+
+    note = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. Without "
+            "a scenario, *python -m engine audit* attacks every method.")
+    code_fold.show("audit", make, task="", note=note * (now.part == "attack"))

@@ -27,8 +27,8 @@ from engine.sources import Source
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Array, Budget, PublicFacts, Spend
 from engine.views.preview import Preview
+from engine.words import glossary, wording
 from engine.words import regression as regression_words
-from engine.words import wording
 from pages.shared import code_fold, layout, odds_card, odometer, pins, run, settings
 from pages.shared import components as pieces
 
@@ -267,7 +267,7 @@ def accuracy(scene: Scene) -> None:
     """How close a release comes, in the data's own unit; follows the slider."""
     study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
     with st.container(border=True):
-        st.subheader("Accuracy", anchor=False)
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
         _said(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
             study.errors[k], study.floor, unit, theme), 118)
@@ -299,7 +299,7 @@ def limits(scene: Scene) -> None:
     """What the error is made of, and what doubling a size would buy; follows the slider."""
     shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
     with st.container(border=True):
-        st.subheader("What limits accuracy", anchor=False)
+        st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         _said(scene, "limits", lambda k: _what_limits(scene, k))
         _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
             shares[k], wording.parts(facts), theme), 44)
@@ -569,7 +569,8 @@ def code(scene: Scene) -> None:
     """Code for the picture at the chosen budget."""
     now = settings.current()
     code_fold.show("explore", lambda own: code_for.curves(
-        scene.source, now.mechanism, scene.budget, now.seed, own))
+        scene.source, now.mechanism, scene.budget, now.seed, own,
+        odds_card.person(scene.facts, scene.shown.data.sizes)))
 
 
 def draw(chart: Chart, key: str, height: int, phone: int | None = None,

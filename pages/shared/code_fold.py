@@ -17,13 +17,14 @@ _LONG = 18  # lines
 def show(page: str, make: Make, task: str = settings.TASK, note: str = "") -> None:
     """The fold; `make` gets how the visitor's own file was read, None for anything else.
 
-    `note` stands under the command line.
+    `task` is empty on pages that never show the visitor's own data; `note` stands under the command
+    line.
     """
     with layout.fold("Code for this view", f"{page}_code") as is_open:
         if not is_open:
             return
         own = own_file(task)
-        if settings.uploaded(task) and own is None:
+        if task and settings.uploaded(task) and own is None:
             st.markdown("There is no code without the file: read it again under *Use my curves*.")
         else:
             _drawn(page, make(own), own, note)
@@ -31,7 +32,7 @@ def show(page: str, make: Make, task: str = settings.TASK, note: str = "") -> No
 
 def own_file(task: str) -> OwnFile | None:
     """How the file on screen was read; None where none is."""
-    if not settings.uploaded(task):
+    if not task or not settings.uploaded(task):
         return None
     found: OwnFile | None = st.session_state.get(_key(task))
     return found
@@ -47,6 +48,8 @@ def _key(task: str) -> str:
 
 
 def _drawn(page: str, code: Code, own: OwnFile | None, note: str) -> None:
+    if code.spends:
+        st.markdown(f"**{code.about}**")
     python, command = st.tabs(["Python", "Command line"])
     with python:
         if own is not None:
@@ -63,7 +66,8 @@ def _drawn(page: str, code: Code, own: OwnFile | None, note: str) -> None:
     st.download_button("Get the notebook", notebook(code), f"privacy-curves-{page}.ipynb",
                        "application/x-ipynb+json", on_click="ignore", key=f"{page}_notebook",
                        icon=":material/book:", help="The same code with a plot and short words.")
-    st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above.]")
+    if not code.spends:
+        st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above.]")
 
 
 def _height(text: str) -> int | str:

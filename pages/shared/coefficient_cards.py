@@ -198,4 +198,5 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("coefficients", lambda own: code_for.coefficients(
-        view.source, view.mechanism, view.budget, view.now.seed, own), TASK)
+        view.source, view.mechanism, view.budget, view.now.seed, own,
+        odds_card.person(view.facts, view.shown.data.sizes)), TASK)

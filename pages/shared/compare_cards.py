@@ -134,8 +134,14 @@ def _member(word: str, source: Source) -> Mechanism:
 
 
 def strip(view: View) -> None:
+    """The facts, with the span of errors and the weakest odds of all pictures below."""
+    odds = [way.odds[k] for way in view.known for k in view.at]
+    errors = [way.typical[k] for way in view.known for k in view.at]
+    weakest = max(odds, key=lambda one: one.right, default=None)
     cards.fixed_strip(view.facts, words.budgets(view.now.budgets), "compare_strip",
-                      pins_here=False)
+                      "" if weakest is None else wording.odds_short(weakest),
+                      words.span(errors, view.facts.value_unit),
+                      highest=max(view.now.budgets), pins_here=False)
 
 
 def choices(view: View) -> None:
@@ -317,3 +323,9 @@ def _kept_at(view: View, way: Way, answer: shape_cards.Answer) -> None:
 
 def options() -> None:
     controls.more_options(epsilon=False)
+
+
+def formulas(view: View) -> None:
+    """What each method computes."""
+    for way in view.ways:
+        cards.formula(way.mechanism, {})

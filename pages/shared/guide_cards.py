@@ -9,9 +9,9 @@ import streamlit as st
 
 from engine.mechanisms import mechanisms
 from engine.words import glossary, handbook
-from engine.words.glossary import Term
 from pages.shared import controls, layout, settings
 from pages.shared.shell import PAGES
+from pages.shared.word_fold import entry
 
 _FOLDER = Path(__file__).parents[1]
 _PROMISES = {"pure": "δ = 0", "approximate": "δ above 0", "either": "δ = 0 or above"}
@@ -73,14 +73,7 @@ def words() -> None:
     if not found:
         st.info("**No term holds all of these words.** Try a shorter one.",
                 icon=":material/search_off:")
-    st.markdown("\n\n".join(_entry(term, formulas) for term in found))
-
-
-def _entry(term: Term, formula: bool) -> str:
-    lines = [f"**{term.title}**  ", f"{term.meaning}  "]
-    if formula and term.formula:
-        lines.append(f"${term.formula}$  ")
-    return "\n".join([*lines, f":small[Where: {term.used}]"])
+    st.markdown("\n\n".join(entry(term, formulas, where=True) for term in found))
 
 
 # -- methods ----------------------------------------------------------------------------------

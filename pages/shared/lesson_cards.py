@@ -7,13 +7,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from engine.exports import code_for
 from engine.exports.handout import handout
 from engine.lessons import Lesson, heading, lessons, neighbours
 from engine.sources.sparse_curves import SparseCurves
+from engine.words import glossary
 from engine.words.wording import source_tag
+from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
-from pages.shared import controls, layout, run, settings
 from pages.shared.components import guess
+from pages.shared.word_fold import entry
 
 _KEY = "lesson_picture"
 _PAGES = Path(__file__).parents[1]
@@ -59,13 +62,18 @@ def title() -> str:
 
 
 def strip(view: View) -> None:
-    """What is simulated, what is protected, and that everybody sees the same noise."""
+    """What is simulated, what is protected, and that everybody sees the same noise.
+
+    Odds are those that ε alone allows; errors are what is guessed, so they stand below.
+    """
     chips = [pieces.Chip(*source_tag(SparseCurves().facts)),
              pieces.Chip(*view.lesson.unit, "blue", "shield"),
              pieces.Chip(f"Seed {view.now.seed} · the class sees the same noise",
                          "Whoever opens the link sees this noise. A seed is never used for a "
                          "release.", "gray", "person")]
-    pieces.strip(chips, [pieces.Budgeted(view.worked.budget)], 0, key="teach_strip",
+    asked = view.worked.asked
+    odds = "" if asked is None else cards.by_budget_alone(asked)
+    pieces.strip(chips, [pieces.Budgeted(view.worked.budget, odds)], 0, key="teach_strip",
                  rev=st.session_state.rev)
 
 
@@ -180,3 +188,10 @@ def folds(view: View) -> None:
             layout.table(view.worked.picture.table)
         elif is_open:
             st.markdown("They are here once you have made your guess.")
+    with layout.fold("Formula, and its words", "teach_formula") as is_open:
+        if is_open:
+            st.markdown("\n\n".join(entry(glossary.find(name), True) for name in view.lesson.terms))
+            if view.lesson.formula:
+                st.latex(view.lesson.formula)
+    code_fold.show("teach", lambda own: code_for.lesson(view.now.lesson, view.now.seed), task="",
+                   note="It gives the answer away.")

@@ -13,9 +13,9 @@ import streamlit as st
 
 from engine.figures import cards as figures
 from engine.privacy import amplification, risk
-from engine.privacy.amplification import SecretSample
+from engine.privacy.amplification import Person, SecretSample
 from engine.types import PublicFacts, Sizes, Spend
-from engine.words import wording
+from engine.words import glossary, wording
 from pages.shared import components as pieces
 from pages.shared import controls, layout, settings
 
@@ -26,6 +26,26 @@ _FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
 def of(spends: Sequence[Spend], first_guess: float = 0.5) -> risk.Odds:
     """For a person with as many protected units as the visitor states, usually one."""
     return risk.of_ledger(spends, settings.current().group, first_guess)
+
+
+def person(facts: PublicFacts, sizes: Sizes) -> Person:
+    """Whose odds the card gives, with the secret sample that was declared, if any counts here."""
+    n, declared = sizes.n_curves, _declared(facts, sizes)
+    counts = declared is not None and declared > n and not amplification.reason_against(sizes)
+    sample = SecretSample(n, declared, True) if counts and declared else None
+    return Person(settings.current().group, sample)
+
+
+def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
+    """The size of the larger group; for one's own data it stays in the session, not in a link."""
+    if facts.kind != "upload":
+        return settings.current().population
+    found: int | None = st.session_state.get(_own_declaration(facts, sizes))
+    return found
+
+
+def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
+    return f"declared_{facts.name}_{sizes.n_curves}"
 
 
 def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
@@ -57,11 +77,9 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
     person, held = facts.person, spends[0].unit
     title, now = f"Odds for one {person}", _Step(facts, spends, of(spends))
     with st.container(border=True):
-        st.subheader(title, anchor=False)
+        st.subheader(title, anchor=False, help=glossary.explain("Odds"))
         if slider is None:
-            pieces.said([now.above], "said_odds")
-            _draw(now.dots, "odds", 86)
-            pieces.said([now.below], "said_odds_key")
+            face(facts, spends)
         else:
             _follow(facts, slider)
         with layout.fold("Why, and for a careful attacker", "why") as is_open:
@@ -76,6 +94,14 @@ def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
                 _several(facts, held)
                 _secret_sample(facts, spends, sizes)
     return {title: now.dots}
+
+
+def face(facts: PublicFacts, spends: Sequence[Spend], key: str = "odds") -> None:
+    """The sentence, its dots and their key; `key` tells two on one page apart."""
+    now = _Step(facts, spends, of(spends))
+    pieces.said([now.above], f"said_{key}")
+    _draw(now.dots, key, 86)
+    pieces.said([now.below], f"said_{key}_key")
 
 
 class _Step:
@@ -145,8 +171,8 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         st.markdown(reason)
         return
     n, state = sizes.n_curves, st.session_state
-    own = f"declared_{facts.name}_{n}" if facts.kind == "upload" else ""
-    chosen = state.get(own) if own else settings.current().population
+    own = _own_declaration(facts, sizes) if facts.kind == "upload" else ""
+    chosen = _declared(facts, sizes)
     total = chosen or state.get("larger_group") or 10 * n
 
     def declare(population: int | None) -> None:

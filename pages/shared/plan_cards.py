@@ -15,10 +15,11 @@ from engine.errors import InputError
 from engine.exports import code_for, memo
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
+from engine.privacy.amplification import Person
 from engine.types import Budget, PublicFacts
 from engine.views.planner import Answer, Setting, bounds, usual_target
+from engine.words import glossary, wording
 from engine.words import plan as plan_words
-from engine.words import wording
 from pages.shared import cards, code_fold, controls, layout, odometer, run, settings
 from pages.shared import components as pieces
 
@@ -153,7 +154,8 @@ def answer(view: View, found: Answer) -> None:
     if found.is_possible and found.protection is not None:
         found = replace(found, protection=found.protection.for_group(view.now.group))
         with st.container(border=True):
-            st.subheader(f"Odds for one {view.facts.person}", anchor=False)
+            st.subheader(f"Odds for one {view.facts.person}", anchor=False,
+                         help=glossary.explain("Odds"))
             st.markdown(wording.odds_main(found.protection.odds, view.facts.person))
     if found.steps:
         _steps(view, found)
@@ -222,8 +224,14 @@ def options(view: View) -> None:
     controls.more_options()
 
 
+def formula(view: View) -> None:
+    """What the method computes, and how a blank is filled."""
+    cards.formula(view.now.mechanism, {})
+    st.markdown(plan_words.METHOD)
+
+
 def code(view: View) -> None:
     """Code for the question on screen, where plans can be made."""
     if view.source.is_random:
         code_fold.show("plan", lambda own: code_for.plan(
-            view.setting, view.unknown, view.target, view.now.seed))
+            view.setting, view.unknown, view.target, view.now.seed, Person(view.now.group)))

@@ -19,8 +19,8 @@ from engine.types import Budget, PublicFacts
 from engine.views.planner import Setting
 from engine.views.rate_presets import PRESETS
 from engine.views.regimes import Weighted, compare, sweep_values
+from engine.words import glossary, wording
 from engine.words import rates as rate_words
-from engine.words import wording
 from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
@@ -173,7 +173,7 @@ def choices(view: View) -> None:
 
 def regimes(view: View) -> None:
     """The map of ruling terms with "you are here"."""
-    st.header("What limits the error where", anchor=False)
+    st.header("What limits the error where", anchor=False, help=glossary.explain("Regime"))
     chart = figures.regimes(view.weighted, view.along, view.across, view.point, layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_regimes", 430, 340)
     view.charts["What limits the error where"] = chart
@@ -232,7 +232,7 @@ def _where(view: View) -> str:
 
 def notions(view: View) -> None:
     """The rate against one symbol, for all kinds of trust together."""
-    st.header("How fast the error falls", anchor=False)
+    st.header("How fast the error falls", anchor=False, help=glossary.explain("Minimax rate"))
     lines = _lines(view)
     if hasattr(view.rate, figures.SMOOTHNESS):
         controls.bound(

@@ -21,8 +21,8 @@ from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
 from engine.views import regression as regression_view
 from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network, RegressionView
+from engine.words import glossary, wording
 from engine.words import regression as words
-from engine.words import wording
 from pages.shared import (
     cards,
     code_fold,
@@ -246,7 +246,7 @@ def curve(view: View) -> None:
 def accuracy(view: View) -> None:
     """The exact error and what it is made of."""
     with st.container(border=True):
-        st.subheader("Accuracy", anchor=False)
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
         if view.shown.is_refused:
             st.markdown("Nothing would be published, so there is no error to state.")
         else:
@@ -406,4 +406,5 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("regression", lambda own: code_for.regression(
-        view.source, view.mechanism, view.network, view.now.seed, own), TASK)
+        view.source, view.mechanism, view.network, view.now.seed, own,
+        odds_card.person(view.facts, view.network.source(view.source).sizes)), TASK)

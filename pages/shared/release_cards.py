@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.errors import InputError
+from engine.exports import code_for
 from engine.figures import released
 from engine.identity import digest
 from engine.mechanisms import Mechanism, mechanisms
@@ -21,9 +22,21 @@ from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
+from engine.words import coefficients as coefficient_words
+from engine.words import glossary, wording
 from engine.words import release as words
-from engine.words import wording
-from pages.shared import cards, controls, layout, odometer, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    code_fold,
+    controls,
+    layout,
+    odds_card,
+    odometer,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+)
 
 _WHAT = {MEAN_FUNCTION.key: "Average curve", DENSITY.key: "Density",
          VARYING_COEFFICIENTS.key: "Effects of covariates", UNIVARIATE_MEAN.key: "Average number"}
@@ -75,16 +88,39 @@ class Choice:
 # -- what -------------------------------------------------------------------------------------
 
 
-def strip(choice: Choice) -> None:
+def strip(choice: Choice, quoted: Quote | None) -> None:
+    """What is protected, and what this release would buy, where it can be made."""
     if choice.source is None:
         st.info("**Curves made by the computer are nobody’s: there is nothing to publish.** Choose "
                 "public data to try it, or use your own.", icon=":material/science:")
         return
     unit = published.unit_of(choice.source, choice.mechanism)
+    odds = error = ""
+    if quoted is not None:
+        odds = wording.odds_short(odds_card.of(quoted.charged))
+        error = _typical_error(choice, choice.source, quoted)
     cards.fixed_strip(choice.source.facts, wording.budget_chip(choice.budget), "release_strip",
-                      unit=(wording.capital(unit), "What is protected: exchanging all of it "
-                            "changes what is published only a little."))
+                      odds, error, (wording.capital(unit), "What is protected: exchanging all of "
+                                    "it changes what is published only a little."),
+                      cards.held_in(choice.task), choice.budget.epsilon)
     odometer.line(choice.source)
+
+
+def _typical_error(choice: Choice, source: Source, quoted: Quote) -> str:
+    """How far such releases typically are from what they protect, as the page of the task says."""
+    seed, mechanism, unit = settings.current().seed, choice.mechanism, source.facts.value_unit
+    if choice.what == MEAN_FUNCTION.key:
+        inner = quoted.inner
+        shown = run.picture(source, mechanism, inner.delta, seed, (inner.epsilon,))
+        study, at = shown.study, shown.budgets.index(inner)
+        return wording.typical_error(study.typical[at], study.quantile(0.95)[at], study.floor, unit)
+    if choice.what == DENSITY.key:
+        way = run.summary(source, mechanism, choice.what, quoted.inner, seed).ways[0]
+        return "" if way.errors is None else wording.number(way.typical)
+    if choice.what == VARYING_COEFFICIENTS.key:
+        found = run.coefficients(source, mechanism, quoted.inner, seed)
+        return wording.with_unit(wording.number(coefficient_words.total(found.typical)), unit)
+    return ""  # of one number nothing is simulated
 
 
 def choices(choice: Choice) -> None:
@@ -226,17 +262,23 @@ def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budge
         st.session_state[f"release_tick_{k}_{choice.key}"] = False
 
 
-# -- the ledger -------------------------------------------------------------------------------
+# -- the odds, and the ledger ---------------------------------------------------------------------
 
 
 def _odometer(choice: Choice) -> Odometer | None:
     return None if choice.source is None else odometer.read(choice.source)
 
 
+def odds(choice: Choice, quoted: Quote | None) -> None:
+    """What an attacker could find out, by what is charged, before anything is confirmed."""
+    if choice.source is not None and quoted is not None:
+        odds_card.card(choice.source.facts, quoted.charged, choice.source.sizes)
+
+
 def book(choice: Choice, quoted: Quote | None) -> None:
     """All releases of these data, and the total with the next one."""
     with st.container(border=True):
-        st.header("Ledger", anchor=False)
+        st.header("Ledger", anchor=False, help=glossary.explain("Ledger"))
         found = _odometer(choice)
         if choice.source is None:
             st.markdown("Simulated data have no ledger.")
@@ -291,11 +333,25 @@ def result() -> None:
                                    key=f"release_get_{file}")
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:
+                odds_card.face(one.facts, one.quote.charged, "odds_released")
                 st.markdown("\n".join(f"* **{what}:** {wording.escape(text)}" for what, text in
                                       release_files.guarantee_rows(one).items()))
                 st.markdown("A new release with the same settings, new noise, and charged again:")
                 st.code("python -m engine release - --yes <<'END'\n"
                         + release_files.request(one).decode() + "\nEND", language="bash")
+
+
+def code(choice: Choice, quoted: Quote) -> None:
+    """Code of the real path; it holds no data and publishes only what is given a name."""
+    code_fold.show("release", lambda own: code_for.release(
+        choice.source, choice.mechanism, choice.budget, own,
+        odds_card.person(choice.source.facts, choice.source.sizes)), choice.task,
+        "It shows what a release would cost. With `--name NAME --yes` it publishes: with new "
+        "noise, and it is charged.")
+
+
+def formula(choice: Choice) -> None:
+    cards.formula(choice.mechanism, {})
 
 
 def accounting(quoted: Quote) -> None:

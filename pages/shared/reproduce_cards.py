@@ -12,6 +12,7 @@ from engine.exports import code_for
 from engine.exports import exhibits as exhibit_files
 from engine.figures.theme import Chart
 from engine.words import exhibits as exhibit_words
+from engine.words import handbook
 from pages.shared import code_fold, controls, layout, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job, jobs
@@ -159,6 +160,14 @@ def take_away(view: View) -> None:
                            exhibit_files.as_json(view.paper, view.exhibit, view.result),
                            f"{name}.json", "application/json", icon=":material/download:",
                            on_click="ignore")
+
+
+def formulas(view: View) -> None:
+    """The document, and what the methods of the figure or table compute."""
+    st.markdown(f"{view.paper.title}: {view.paper.reference}.")
+    for cls in handbook.methods_of(view.paper, view.exhibit):
+        st.markdown(f"{cls.label}: {cls.reference}.")
+        st.latex(cls.formula)
 
 
 def code(view: View) -> None:

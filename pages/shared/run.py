@@ -298,9 +298,13 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
 def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
     """Two releases of one average, with one draw or with fresh noise."""
     twice = later("views.reuse")
-    delta = 1.0 / twice.SOURCE.n_curves**2
+    delta = delta_of_reuse()
     key = digest(("reuse", first, second, seed, is_fresh))
     return _SHARED.get(key, lambda: twice.reuse(first, second, delta, seed, is_fresh))
+
+
+def delta_of_reuse() -> float:
+    return float(1.0 / later("views.reuse").SOURCE.n_curves**2)
 
 
 def lesson(key: str, seed: int) -> Worked:

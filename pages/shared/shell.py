@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import components, layout, settings, visitors
+    from pages.shared import components, layout, settings, visitors, word_fold
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -61,4 +61,5 @@ if __name__ == "__main__":
     settings.load(page.url_path)
     with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()
+        word_fold.show()
     settings.save()

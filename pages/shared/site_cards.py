@@ -14,6 +14,7 @@ from engine.figures import sites as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.privacy import accounting
+from engine.privacy.amplification import Person
 from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.sources.upload import Upload
@@ -391,7 +392,8 @@ def formula(view: View) -> None:
 def code(view: View) -> None:
     """Code for the whole table."""
     code_fold.show("sites", lambda own: code_for.sites(
-        view.source, view.now.mechanism, view.rows, view.now.seed, own))
+        view.source, view.now.mechanism, view.rows, view.now.seed, own,
+        Person(view.now.group)))
 
 
 def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: int | None = None

@@ -271,4 +271,5 @@ def formula(view: View) -> None:
 
 def code(view: View) -> None:
     code_fold.show("sparse", lambda own: code_for.sparse(
-        view.source, view.mechanism, view.shown.budget, view.now.seed, own), TASK)
+        view.source, view.mechanism, view.shown.budget, view.now.seed, own,
+        odds_card.person(view.facts, view.shown.sizes)), TASK)

@@ -322,4 +322,5 @@ def formula(view: View) -> None:
 def code(view: View) -> None:
     budget = Budget(view.now.epsilon, settings.chosen_delta(view.source))
     code_fold.show("summaries", lambda own: code_for.summary(
-        view.source, view.mechanism, view.task, budget, view.now.seed, own), view.task)
+        view.source, view.mechanism, view.task, budget, view.now.seed, own,
+        odds_card.person(view.facts, view.source.sizes)), view.task)

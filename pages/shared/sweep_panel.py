@@ -28,7 +28,7 @@ from engine.types import Budget, PublicFacts
 from engine.views import sweep_design
 from engine.views.sweep_design import EPSILON, Axis
 from engine.views.sweeps import PRIVACY, sweep_view
-from engine.words import wording
+from engine.words import glossary, wording
 from pages.shared import cards, code_fold, controls, layout, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
@@ -86,6 +86,13 @@ def _errors(task: str) -> str:
         return ""
     ends = " to ".join(wording.number(math.sqrt(end)) for end in (min(means), max(means)))
     return f"{wording.with_unit(ends, ran.facts.value_unit)} (root mean square)"
+
+
+def formula(task: str) -> None:
+    """What the method computes, and the error that is drawn."""
+    cards.formula(settings.current().mechanism_of(task), {})
+    st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
+    st.latex(glossary.find("Integrated squared error").formula)
 
 
 def code(task: str, chosen: Scenario | None) -> None:

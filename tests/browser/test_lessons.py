@@ -49,6 +49,33 @@ def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server,
     assert page.problems == [] and page.outside == []
 
 
+def test_a_guess_outlives_a_change_of_the_view_and_of_the_page(server, open_app):
+    page = open_app(f"{server.url}/teach")
+    handle = page.get_by_role("slider", name="Pupils who have copied")
+    handle.focus()
+    page.keyboard.press("PageDown")
+    expect(handle).to_have_attribute("aria-valuetext", "45 in 100")
+    page.get_by_text("Presenter view").click()  # moves it before it is revealed
+    expect(handle).to_have_attribute("aria-valuetext", "45 in 100")
+    page.locator("#reveal").click()
+    result = page.get_by_role("status").filter(has_text="Your guess was off by")
+    said = result.inner_text()
+    page.get_by_text("Presenter view").click()
+    expect(handle).to_have_attribute("aria-valuetext", "45 in 100")
+    expect(result).to_have_text(said)
+    page.get_by_role("link", name="Plan", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("accuracy we want")
+    page.get_by_role("link", name="Teach", exact=True).click()
+    expect(handle).to_have_attribute("aria-valuetext", "45 in 100")
+    expect(result).to_have_text(said)
+    expect(page.get_by_text("What happened")).to_be_visible()  # the server hears of it again
+    off = said.split(" by ")[1].split(":")[0]
+    expect(page.get_by_text("Your guesses so far")).to_contain_text(f"({off} off)")
+    page.get_by_role("button", name="Guess again").click()
+    expect(page.get_by_text("What happened")).to_be_hidden()
+    assert page.problems == []
+
+
 def heights(handles):
     return [float(handles.nth(k).get_attribute("aria-valuenow")) for k in range(handles.count())]
 

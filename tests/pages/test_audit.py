@@ -84,6 +84,13 @@ def test_reused_noise_gives_the_average_away_and_fresh_noise_does_not():
     assert "the formula fails" in words(at) and "draw-fresh" in "".join(at.query_params["s"])
 
 
+@pytest.mark.parametrize("part", settings.AUDIT_PARTS)
+def test_formula_and_code_of_each_part_open(part):
+    at = visit("audit", f"part-{part}~open-audit_formula.audit_code")
+    assert not at.error and at.latex
+    assert at.code[0].language == "python" and "python -m engine" in at.code[1].value
+
+
 def test_the_same_budget_twice_is_refused_kindly():
     at = visit("audit", "part-reuse~again-1")
     assert not at.exception and "must differ" in at.error[0].value

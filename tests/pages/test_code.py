@@ -1,6 +1,8 @@
 """Code for this view: what is offered on a page gives the numbers that stand on it."""
 
+import contextlib
 import dataclasses
+import io
 import json
 import re
 import subprocess
@@ -9,6 +11,7 @@ import sys
 import pytest
 
 from engine import papers
+from engine.__main__ import main
 from engine.commands import show as show_command
 from engine.experiments import blocks, gather, generator, run_block
 from engine.exports import code_for, outcome_rows
@@ -24,6 +27,7 @@ from engine.types import Budget
 from engine.views import shown
 from engine.views.regression import Network
 from engine.words import exhibits as exhibit_words
+from engine.words import wording
 from pages.shared import code_fold, components, settings
 from tests import files
 from tests.pages.test_explore import open_page, own_curves, words
@@ -76,7 +80,7 @@ def look(monkeypatch):
         state[f"fold_{page}_code"] = True
         at = open_page(token, **state) if page == "explore" else visit(page, token, **state)
         assert not at.error
-        codes = [code.value for code in at.code[:2]]
+        codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
         return codes, json.loads(notebooks[-1]), strips[-1], words(at)
     return look
 
@@ -120,6 +124,8 @@ def check(look, page, token):
 
 def by_command(command):
     """What the command line prints: its parts are called here, without another process."""
+    if command.startswith(("python -m engine audit", "python -m engine release")):
+        return "\n".join(map(by_main, re.split(r"\n\n(?=python )", command)))
     if "exhibit" in command:
         key = command.split()[4]
         paper, exhibit = papers.find(key)
@@ -135,6 +141,16 @@ def by_command(command):
     cells = chosen.cells()
     outcomes = gather(cells, [run_block(block) for block in blocks(cells, chosen.run)])
     return outcome_rows.as_csv(outcomes, outcome_rows.provenance(chosen, "serial")).strip()
+
+
+def by_main(command):
+    """What one command with its own input prints."""
+    words, _, text = command.partition(" <<'END'\n")
+    with (pytest.MonkeyPatch.context() as changed, contextlib.redirect_stdout(io.StringIO()) as out,
+          contextlib.redirect_stderr(io.StringIO())):
+        changed.setattr(sys, "stdin", io.StringIO(text.removesuffix("\nEND")))
+        main(words.split()[3:])
+    return out.getvalue().strip()
 
 
 def code_result(steps):
@@ -153,6 +169,29 @@ def test_code_of_a_changed_view_gives_its_numbers(look):
 @pytest.mark.parametrize("page", [page for page in CHANGED if page != "explore"])
 def test_code_of_any_changed_view_gives_its_numbers(look, page):
     check(look, page, CHANGED[page])
+
+
+SEVERAL = "group-3~population-5000000"  # three curves of one person, and a declared sample
+
+
+def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sample(look):
+    token = f"{CHANGED['explore']}~{SEVERAL}"
+    (python, command), _, strip, said = look("explore", token, fold_several=True)
+    (by_script,) = run(python)
+    assert by_script.strip() == by_command(command)
+    agrees(by_script, strip)
+    found = numbers(by_script)
+    assert found["right guess, at most"] > found["right guess about the larger group, at most"]
+    drawn = wording.in_hundred(found["right guess about the larger group, at most"])
+    assert f"guesses right **{drawn}** instead of" in said
+    assert found["ε of 3 together"] > found["proved ε"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in CHANGED if page not in (
+    "explore", "rates", "sweeps", "reproduce")])
+def test_code_of_any_page_gives_the_odds_of_its_strip_for_several_records(look, page):
+    check(look, page, f"{CHANGED[page]}~{SEVERAL}")
 
 
 @pytest.mark.slow

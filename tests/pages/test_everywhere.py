@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as some
 
-from engine import papers
+from engine import lessons, papers
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.rates import rates
@@ -25,6 +25,7 @@ from engine.views.rate_presets import PRESETS as RATE_PRESETS
 from engine.views.regression import NETWORKS, Group, Network
 from engine.views.sites import PRESETS as SITE_PRESETS
 from engine.views.sites import SiteRow
+from engine.words import glossary, handbook
 from pages.shared import components, controls, layout, roles, settings
 from pages.shared.shell import PAGES
 from pages.shared.sweep_choice import SweepChoice
@@ -89,6 +90,66 @@ def test_every_page_has_the_strip_with_data_unit_budget_odds_and_a_link(page):
         assert "in 100" in budget.odds
     if page not in ("reproduce", "sweeps"):  # a sweep has errors when it has run
         assert re.match(r"[\d\u2009.]+", budget.error), budget
+
+
+ODDS = {"audit": "74 in 100", "compare": "in 100", "teach": "by ε alone"}
+
+
+@pytest.mark.parametrize("page", [pytest.param("compare", marks=pytest.mark.slow), "audit",
+                                  "teach"])
+def test_pages_without_one_scenario_say_what_is_protected_at_which_odds(page):
+    chips, budget, more = seen(page, "").strips[-1]
+    assert [chip.kind for chip in chips][:2] == ["gray", "blue"]
+    assert "ε" in budget.chip and ODDS[page] in budget.odds and more.get("link", True)
+    assert more.get("pin") is None  # what could be compared stands on the page of its method
+    if page == "compare":
+        assert re.match(r"[\d.]+ to [\d.]+ cm", budget.error)
+
+
+@pytest.mark.parametrize(("draw", "odds"), [("same", "100 in 100"), ("fresh", "at most ")])
+def test_the_strip_of_reused_noise_says_that_nothing_is_hidden(draw, odds):
+    _, budget, _ = seen("audit", f"part-reuse~draw-{draw}").strips[-1]
+    assert budget.odds.startswith(odds) and budget.chip == "ε = 1, then ε = 2"
+
+
+FORMULAS = {"plan": "plan_formula", "compare": "compare_formula", "sweeps": "sweeps_formula",
+            "reproduce": "exhibit_formula", "teach": "teach_formula", "audit": "audit_formula",
+            "explore": "formula", "rates": "rate_formula",
+            "coefficients": "coefficients_formula", "regression": "regression_formula",
+            "summaries": "summaries_formula", "sparse": "sparse_formula",
+            "methods": "method_formula"}
+
+
+@pytest.mark.parametrize("page", [
+    page if page in ("explore", "teach", "sweeps") else pytest.param(page, marks=pytest.mark.slow)
+    for page in FORMULAS])
+def test_a_formula_is_one_click_away_on_every_page(page):
+    token = SMALL.get(page, "").split("~open-")[0]
+    token = "~".join(filter(None, [token if "open-" not in token else "", f"open-{FORMULAS[page]}"]))
+    at = seen(page, token).at
+    assert not at.error
+    assert at.latex or any("$" in one.value for one in at.markdown)
+
+
+@pytest.mark.parametrize("key", papers.names())
+def test_each_exhibit_names_methods_with_formulas(key):
+    found = handbook.methods_of(*papers.find(key))
+    assert found and all(cls.formula for cls in found)
+
+
+@pytest.mark.parametrize("lesson", lessons.names())
+def test_each_lesson_has_its_words_and_a_formula(lesson):
+    one = lessons.lessons.get(lesson)
+    found = [glossary.find(name) for name in one.terms]
+    assert found and (one.formula or any(term.formula for term in found))
+
+
+@pytest.mark.parametrize("method", [
+    cls.key if cls.key == "bernstein" else pytest.param(cls.key, marks=pytest.mark.slow)
+    for cls in mechanisms.for_task("mean_function")])
+def test_no_method_of_explore_lacks_its_formula_or_a_budget_between_the_steps(method):
+    at = open_page(f"{_SMALL}~m-{method}~epsilon-0.7~open-formula")
+    assert not at.error and at.latex
 
 
 def test_the_strip_of_a_sweep_over_budgets_tells_their_span_and_the_weakest_odds():

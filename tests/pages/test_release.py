@@ -1,19 +1,25 @@
 """The page that publishes: nothing without real data, ticks and a name; every release counts."""
 
+import re
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.release import ledger
+from engine.privacy import risk
+from engine.release import ledger, published
 from engine.release.data_content import content_of
 from engine.sources import sources
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.types import Budget
+from engine.words import wording
+from pages.shared import components, settings
 from tests.pages.test_explore import open_page, words
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 REAL = "c-sea_temperature"
+SEA = sources.build("sea_temperature", {})
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +70,37 @@ def test_a_release_is_shown_charged_and_given_away():
     assert "Total for one year so far: **ε = 1**" in words(at)
     assert all(not box.value for box in at.checkbox)  # the next one is asked for again
     assert at.button(key="release_publish").disabled
+
+
+def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
+    at = release_page()
+    quoted = published.quote(SEA, settings.Settings().mechanism, Budget(
+        1.0, 1 / SEA.sizes.n_curves**2))
+    odds = risk.of_ledger(quoted.charged)
+    sentence = wording.odds_main(odds, "year", "curve")
+    assert "Odds for one year" in [h.value for h in at.subheader]
+    assert words(at).count(sentence) == 1
+    publish(at, "sea 2")
+    at.session_state["fold_release_card"] = True
+    at.run()
+    assert words(at).count(sentence) == 2 and not at.error
+    assert wording.in_hundred(odds.right) in words(at)
+
+
+def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(monkeypatch):
+    strips = []
+    monkeypatch.setattr(components, "strip", lambda chips, budgets, at, **more: strips.append(
+        budgets[at]))
+    release_page()
+    assert re.match(r"at most 5\d in 100", strips[-1].odds)
+    assert re.match(r"[\d.]+ °C", strips[-1].error) and strips[-1].chip.startswith("ε = 1")
+
+
+@pytest.mark.parametrize("fold", ["release_formula", "release_cost", "release_code", "why",
+                                  "several"])
+def test_each_fold_of_a_release_opens(fold):
+    at = release_page(f"{REAL}~open-{fold}")
+    assert not at.error
 
 
 def test_the_total_is_not_overrun_and_nothing_is_shown_then():

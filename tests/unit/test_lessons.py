@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from engine import lesson_store
 from engine.exports.handout import handout
 from engine.figures import drawn
 from engine.lessons import (
@@ -279,6 +280,20 @@ def test_the_fault_is_caught_from_releases_and_the_honest_program_is_not():
     assert 0 <= report.bound - float(words["shown"]) < 0.01
     assert float(words["honest"]) < float(words["claim"]) < float(words["shown"])
     assert float(words["shown"]) < float(words["worst"])
+
+
+@pytest.mark.parametrize("name", lesson_store.makers())
+def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
+    monkeypatch.setattr(when_privacy_is_free, "_REPEATS", {200: 40, 2000: 5})
+    monkeypatch.setattr(many_sites, "_REPEATS", 24)
+    make = lesson_store.makers()[name]
+    kept = lesson_store.kept(name, lesson_store.SEED, lambda seed: pytest.fail("not kept"))
+    for one, again in zip(kept, make(lesson_store.SEED), strict=True):
+        np.testing.assert_allclose(one, again, rtol=1e-6)
+
+
+def test_of_another_seed_nothing_is_kept():
+    assert lesson_store.kept("any", 2, lambda seed: [seed, [1.0, np.nan]])[0] == 2
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pytest
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.noise import hardened
-from engine.privacy import accounting, transcript
+from engine.privacy import accounting, risk, transcript
 from engine.release import certified as release
 from engine.release import published
 from engine.release.certified import quote, stand_in
@@ -92,6 +92,17 @@ def test_the_charge_is_the_exact_sum_of_the_ledger_lines_rounded_up(key, chosen)
     assert found.certified.epsilon >= exact * (1 - 1e-12)
     assert found.certified.epsilon <= exact * (1 + 1e-6) + granular
     assert proved > 0
+
+
+@pytest.mark.parametrize(("key", "chosen"), SETTINGS, ids=str)
+def test_odds_of_a_release_follow_from_what_is_charged_not_from_ideal_noise(key, chosen):
+    mechanism = made(key, chosen)
+    found = quote(data_for(mechanism), mechanism, asked(mechanism))
+    proved = max(accounting.guarantees(found.charged), key=lambda one: one.epsilon)
+    assert proved.epsilon == pytest.approx(found.certified.epsilon, rel=1e-6)
+    charged, ideal, cap = (risk.of_ledger(found.charged).right, risk.of_ledger(found.spends).right,
+                           risk.odds(None, found.certified).right)
+    assert ideal < charged <= cap
 
 
 def test_sites_share_nobody_so_the_dearest_counts():

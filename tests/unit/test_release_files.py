@@ -11,12 +11,14 @@ import pytest
 
 from engine import __main__
 from engine.mechanisms import mechanisms
+from engine.privacy import risk
 from engine.release import files as release_files
 from engine.release import ledger, published
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources import sources
 from engine.types import Budget
+from engine.words import wording
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"
@@ -77,6 +79,13 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
     assert card["noise"]["seed"].startswith("none")
     assert card["versions"]["opendp"] == "0.16.0"
     assert card["ledger"]["total"]["epsilon"] == 3.0
+    assert card["odds"]["right_guess_at_most"] == risk.of_ledger(one.quote.charged).right
+
+
+def test_the_guarantee_says_how_often_an_attacker_is_right(one):
+    right = wording.in_hundred(risk.of_ledger(one.quote.charged).right)
+    assert right in release_files.guarantee_rows(one)["Odds"]
+    assert right in release_files.report(one).decode()
 
 
 def test_no_file_mentions_the_hash_of_the_data_or_what_is_unprotected(one):

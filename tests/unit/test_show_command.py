@@ -8,6 +8,7 @@ from engine.__main__ import main
 from engine.commands import show as show_command
 from engine.errors import InputError
 from engine.exports import code_for
+from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
@@ -44,6 +45,16 @@ def test_a_budget_between_the_steps_is_put_among_them():
     wanted = shown.curves(with_own_budget(steps, SOURCE, MECHANISM, 3, 0.7), budget)
     assert shown.curves(at_budget(SOURCE, MECHANISM, budget, 3), budget) == pytest.approx(
         wanted, nan_ok=True)
+
+
+@pytest.mark.parametrize("key", ["bernstein", "noisy_gradient_mean"])
+def test_a_method_with_and_without_tuning_has_numbers_between_the_steps(key):
+    method = mechanisms.build(key, {})
+    budget = Budget(0.7, 0.0 if method.guarantee == "pure" else 1e-4)
+    picture = at_budget(SOURCE, method, budget, 1)
+    at = picture.budgets.index(budget)
+    assert len(picture.tuning) == len(picture.budgets)
+    assert shown.curves(picture, budget)["proved ε"] == picture.budgets[at].epsilon
 
 
 def test_where_nothing_would_be_published_no_error_is_claimed():

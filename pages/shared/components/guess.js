@@ -1,12 +1,15 @@
 // Predict, then reveal. The drawing comes from the server with everything in it; what happened is
-// hidden until the visitor has moved the handles and asks for it. How far off each first guess was
-// is kept in this browser's own storage and never sent.
+// hidden until the visitor has moved the handles and asks for it. Guesses stay in this browser and
+// are never sent: those of this visit in its session, so that they outlive a change of the page, and
+// how far off each first guess was in its own storage.
 
 const SVG = 'http://www.w3.org/2000/svg';
-const STORE = 'privacy-curves-guesses';
+const STORE = 'privacy-curves-guesses';   // how far off first guesses were, by lesson
+const VISIT = 'privacy-curves-handles';   // where handles stand and what is revealed, by picture
 const PHONE = 520;                        // narrower than this: the second drawing
 const REACH = 20;                         // pixels around a handle that take hold of it
 const SOME = 5;                           // steps of the large keys
+let made = {};                            // as in VISIT, where the session's storage is closed
 
 export default function ({data, parentElement: root, setStateValue}) {
   const S = root.__guess ||= {root, host: root.host, q: s => root.querySelector(s)};
@@ -14,6 +17,8 @@ export default function ({data, parentElement: root, setStateValue}) {
   if (!S.stop) wire(S);
   if (S.data?.tag !== data.tag) take(S, data);
   S.data = data;
+  if (S.isRevealed && !data.is_revealed && !S.isTold) S.send();   // the server forgets with the page
+  S.isTold = S.isRevealed;
   paint(S);                               // also called when the theme changes
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
 }
@@ -22,15 +27,32 @@ function take(S, data) {                  // another lesson, or other noise: a n
   if (S.data && S.data.lesson !== data.lesson) {
     document.querySelector('[data-testid=stMain]')?.scrollTo(0, 0);
   }
-  S.made ||= {};                          // guesses of this visit, by their picture
-  S.isRevealed = data.is_revealed;
-  S.isRestored = S.isRevealed && !S.made[data.tag];     // shown, but the guess is forgotten: no score
-  S.values = S.made[data.tag] ||= [...data.guess.start];
+  const mine = visit()[data.tag];
+  S.isTold = false;
+  S.isRevealed = data.is_revealed || Boolean(mine?.isRevealed);
+  S.isRestored = S.isRevealed && !mine;   // shown, but the guess is forgotten: no score
+  S.values = [...(mine?.values || data.guess.start)];
+}
+
+function visit() {
+  try { made = JSON.parse(sessionStorage.getItem(VISIT)) || {}; } catch (_) { /* closed, or spoilt */ }
+  return made;
+}
+
+function remember(S) {
+  made = {...visit(), [S.data.tag]: {values: S.values, isRevealed: S.isRevealed}};
+  try { sessionStorage.setItem(VISIT, JSON.stringify(made)); } catch (_) { /* closed */ }
+}
+
+function forget(S) {
+  made = {};
+  try { localStorage.removeItem(STORE); sessionStorage.removeItem(VISIT); } catch (_) { /* closed */ }
+  tell(S);
 }
 
 function wire(S) {
   S.q('#reveal').onclick = () => reveal(S, !S.isRevealed);
-  S.q('#forget').onclick = () => { localStorage.removeItem(STORE); tell(S); S.q('#reveal').focus(); };
+  S.q('#forget').onclick = () => { forget(S); S.q('#reveal').focus(); };
   const size = new ResizeObserver(() => {
     if (S.data && S.q('#plot').clientWidth !== S.width) paint(S);
   });
@@ -42,6 +64,8 @@ function reveal(S, isRevealed) {
   S.isRevealed = isRevealed;
   S.isRestored = false;
   if (isRevealed) keep(S);
+  remember(S);
+  S.isTold = isRevealed;
   S.send();
   show(S);
 }
@@ -166,6 +190,7 @@ function show(S) {
 function set(S, k, value) {
   const {low, high} = S.data.axis, {step} = S.data.guess;
   S.values[k] = Math.min(Math.max(+(Math.round(value / step) * step).toFixed(6), low), high);
+  remember(S);
   show(S);
 }
 

@@ -1,0 +1,195 @@
+"""Code for audits, releases and lessons: it gives what these pages show, and holds no data."""
+
+import contextlib
+import io
+
+import pytest
+
+from engine import lessons
+from engine.exports import code_for
+from engine.lessons import many_sites, when_privacy_is_free
+from engine.release import ledger
+from engine.release import request as release_request
+from engine.release.data_content import content_of
+from engine.sources import sources
+from engine.sources.tables import read_table
+from engine.sources.upload import StatedCovariate, suggest_layout
+from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
+from engine.types import Budget
+from engine.views import coverage_lab, shown
+from engine.words import audit as audit_words
+from engine.words import wording
+from pages.shared import settings
+from tests import files
+from tests.pages.test_code import (
+    BUDGET,
+    USUAL,
+    by_command,
+    look,
+    numbers,
+    on_the_strip,
+    own_of,
+    run,
+)
+from tests.pages.test_explore import own_curves
+from tests.pages.test_plan_and_rates import visit
+from tests.unit.test_upload_rows import frame as row_frame
+
+__all__ = ["look"]
+GRADIENT = "audited-noisy_gradient_mean.mean_function"
+
+
+@pytest.mark.slow
+def test_code_of_an_attack_and_of_a_planted_fault_says_what_the_page_says(look):
+    token = f"{GRADIENT}~variant-NoClipping~epsilon-2~seed-3"
+    (python, command), notebook, _, _ = look("audit", token)
+    cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
+                      if cell["cell_type"] == "code")
+    by_script, by_notebook = run(python, cells)
+    assert by_script == by_notebook and by_script.strip() == by_command(command)
+    assert by_script.count("\n  claim") == 2 and "NoClipping" in by_script
+    page = visit("audit", token)
+    page.button(key="audit_run").click().run()
+    (job,) = page.session_state["audit_jobs"].values()
+    assert job.wait(60)
+    first = audit_words.in_lines("noisy_gradient_mean", "", job.result)
+    assert by_script.startswith(first)
+
+
+@pytest.mark.parametrize("around", ["screen", pytest.param("small", marks=pytest.mark.slow)])
+def test_code_of_an_attack_asks_for_what_the_page_asks_for(look, around):
+    (python, command), *_ = look("audit", f"{GRADIENT}~around-{around}~variant-NoClipping~seed-3")
+    made = {}
+    exec(python.split("found =")[0], made)
+    usual = settings.Settings()
+    honest, planted = made["asked"]
+    assert (honest.seed, honest.variant, planted.variant) == (3, "", "NoClipping")
+    assert honest.mechanism.key == "noisy_gradient_mean" and honest.budget.epsilon == 1.0
+    assert honest.source == (usual.source if around == "screen" else None)
+    assert command.count("python -m engine audit --scenario -") == 2
+    assert command.count(" --tries 2000 --runs 40000 --seed 3") == 2
+    assert command.count("--small") == 2 * (around == "small")
+
+
+@pytest.mark.parametrize("token", [
+    pytest.param("part-coverage~limits-coefficient~seed-2", marks=pytest.mark.slow),
+    "part-reuse~again-5~draw-fresh"])
+def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look, token):
+    (python, command), notebook, _, said = look("audit", token)
+    (by_script,) = run(python)
+    assert by_script.strip() == by_command(command)
+    found = numbers(by_script)
+    if "reuse" in token:
+        off = found["what the formula gives, off by at most"]
+        assert f"off by up to **{wording.number(off)}**" in said
+    else:
+        page = visit("audit", token)
+        page.button(key="audit_repeat").click().run()
+        (job,) = page.session_state["audit_jobs"].values()
+        assert job.wait(60)
+        both = coverage_lab.Batch.joined(job.parts)
+        assert shown.coverage(both) == pytest.approx(found, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", coverage_lab.KINDS)
+def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind, monkeypatch):
+    one, now = coverage_lab.KINDS[kind], settings.Settings()
+    method = coverage_lab.mechanism_for(kind, now.mechanism_of(one.task), 0.25)
+    asked = coverage_lab.Question(kind, now.source_of(one.task), method, Budget(2.0, 1e-6), 4, 0.25)
+    code, got = code_for.coverage(asked), []
+    made = {}
+    exec(code.run.split("found =")[0], made)
+    assert made["question"] == asked
+    monkeypatch.setattr(coverage_lab, "repetitions", lambda question: got.append(question) or [])
+    monkeypatch.setattr(coverage_lab.Batch, "joined", lambda parts: None)
+    monkeypatch.setattr(shown, "coverage", lambda found: {})
+    assert by_command(code.command) == "" and got == [asked]
+
+
+@pytest.mark.parametrize("lesson", [
+    pytest.param(key, marks=pytest.mark.slow) if key in "2458" else key for key in lessons.names()])
+def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monkeypatch):
+    monkeypatch.setattr(when_privacy_is_free, "_REPEATS", {200: 4, 2000: 2})
+    monkeypatch.setattr(many_sites, "_REPEATS", 4)
+    code, worked = code_for.lesson(lesson, 3), lessons.work(lesson, 3)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(code.python, {})
+    assert out.getvalue().strip() == by_command(code.command)
+    found = numbers(out.getvalue())
+    unit = f" ({worked.guess.unit})" if worked.guess.unit else ""
+    for name, value in zip(worked.guess.names, worked.guess.truth, strict=True):
+        assert found[f"{name}{unit}"] == pytest.approx(value, rel=1e-5)
+    table = worked.picture.table
+    assert len(found) == len(worked.guess.names) + sum(map(len, list(table.values())[1:]))
+
+
+def test_code_of_a_lesson_stands_on_its_page_with_its_seed(look):
+    (python, command), *_ = look("teach", "lesson-3~seed-7")
+    assert 'work("3", seed=7)' in python and '"seed": 7' in command
+
+
+@pytest.fixture
+def real(tmp_path, monkeypatch):
+    """A release page on public data, with a ledger of its own."""
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "ledger.sqlite3"))
+    return "c-sea_temperature~epsilon-2"
+
+
+def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(look, real):
+    (python, command), notebook, strip, said = look("release", real)
+    cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
+                      if cell["cell_type"] == "code")
+    by_script, by_notebook = run(python, cells)
+    assert by_script == by_notebook
+    found = numbers(by_script)
+    assert found["certified ε"] == 2 > found["ideal ε"]
+    assert 0 <= on_the_strip(strip.odds) - 100 * found["right guess, at most"] <= 1
+    printed = by_command(command)
+    assert "Certified: ε = 2" in printed and strip.odds.split(" in ")[0] in printed
+    assert ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {}))) is None
+    assert "its noise is drawn anew" in said and "the ledger is charged" in said
+    assert "drawn anew" in "".join(notebook["cells"][0]["source"])
+
+
+def test_code_of_a_release_with_a_name_is_the_real_path_and_is_charged(look, real):
+    (python, _), *_ = look("release", real)
+    run(python.replace('NAME = ""', 'NAME = "by hand"'))
+    book = ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {})))
+    assert [entry.name for entry in book.entries] == ["by hand"] and book.spent_epsilon == 2
+
+
+def test_a_release_of_ones_own_file_is_asked_for_by_its_name_and_stated_facts(
+        tmp_path, monkeypatch):
+    for kind, task, method in (("curves", "mean_function", USUAL.mechanism),
+                               ("records", "density", USUAL.density_mechanism)):
+        source, own = own_to_publish(kind, tmp_path)
+        code = code_for.release(source, method, BUDGET, own)
+        asked = release_request.from_json(code.command.split("<<'END'\n")[1].removesuffix("\nEND"),
+                                          tmp_path)
+        assert asked.source.declared == source.declared and asked.mechanism == method
+        assert content_of(asked.source) == content_of(source) and task in method.served
+        assert asked.budget.epsilon == 2 and asked.name == ""
+        monkeypatch.chdir(tmp_path)
+        made = {}
+        exec(code.run.split("quoted =")[0], made)
+        assert content_of(made["source"]) == content_of(source)
+
+
+def own_to_publish(kind, folder):
+    """A source that a person may publish, and how its file was read."""
+    if kind == "curves":
+        return own_of("curves", folder)
+    frame = row_frame(400)
+    (folder / "rows.csv").write_bytes(files.csv(frame))
+    layout = RowLayout(features=("f0",))
+    rows = read_rows(read_table(files.csv(frame)), layout)
+    declared = declare_rows("density", [StatedCovariate("f0", 0.0, 10.0, "kg")], "a register",
+                            person="patient", people="patients")
+    return UploadRows(rows=rows, declared=declared), code_for.OwnFile(
+        "rows.csv", "utf-8", None, layout)
+
+
+def test_a_file_that_a_request_cannot_describe_has_no_command():
+    own = code_for.OwnFile("heights.xlsx", "utf-8", "Sheet 2", suggest_layout(read_table(files.csv())))
+    code = code_for.release(own_curves(), USUAL.mechanism, BUDGET, own)
+    assert code.command == "" and 'FILE = "heights.xlsx"' in code.python

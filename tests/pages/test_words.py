@@ -1,0 +1,64 @@
+"""Words of the field, explained on the page on which they stand."""
+
+import re
+
+import pytest
+
+from engine.words import glossary
+from pages.shared import word_fold
+from pages.shared.shell import PAGES
+from tests.pages.test_everywhere import seen, texts, visit, words
+
+REAL = "c-sea_temperature"  # what Release needs
+UNIT = {"Unit of protection": "is protected"}  # a concept that has many names on pages
+SCRIPTS = {script.removesuffix(".py") for _, script, _ in PAGES}
+QUICK = ("explore", "teach", "release")
+
+
+def all_of(page):
+    """Every word of a page, with the names of its folds and what stands in the strip."""
+    found = seen(page, REAL if page == "release" else "")
+    folds = [fold.label for fold in found.at.expander if fold.label != "What do these words mean?"]
+    labels = [label for _, budget, _ in found.strips for label, value in
+              (("Right guess", budget.odds), ("Typical error", budget.error)) if value]
+    options = [option.content for group in found.at.get("button_group")
+               for option in group.proto.options]
+    pieces = [piece.proto.mixed.json or piece.proto.json for piece in found.at.get("bidi_component")]
+    return "\n".join(filter(None, [*texts(found), words(found.at), *folds, *labels, *options,
+                                   *pieces]))
+
+
+@pytest.mark.parametrize("page", [
+    page if page in QUICK else pytest.param(page, marks=pytest.mark.slow)
+    for page in word_fold.TERMS])
+def test_every_word_that_is_explained_stands_on_the_page(page):
+    text = all_of(page)
+    missing = []
+    for term in map(glossary.find, word_fold.TERMS[page]):
+        names = (term.name, *term.other_names, UNIT.get(term.name, term.name))
+        if not any(re.search(rf"(?<!\w){re.escape(name)}", text, re.I) for name in names):
+            missing.append(term.name)
+    assert not missing, missing
+
+
+def test_every_page_explains_its_words_but_the_guide_which_holds_them_all():
+    assert set(word_fold.TERMS) == SCRIPTS - {"guide"}
+    assert all(len(set(names)) == len(names) for names in word_fold.TERMS.values())
+
+
+def test_words_have_their_meaning_and_on_demand_their_formula():
+    at = visit("audit", "open-words")
+    assert glossary.explain("neighbours") in words(at) and "\\sim" not in words(at)
+    assert glossary.explain("wavelets") not in words(at)  # none of this page
+    at.toggle(key="words_formulas").set_value(True).run()
+    assert "D \\sim D'" in words(at) and not at.exception
+
+
+def test_a_class_sees_no_fold_of_words():
+    assert not visit("teach", "presenter-on").expander
+
+
+def test_the_odds_and_the_accuracy_of_a_card_are_explained_at_their_headings():
+    help_of = {one.value: one.proto.help for one in seen("explore", "").at.subheader}
+    assert help_of["Odds for one child"] == glossary.explain("right guess")
+    assert help_of["Accuracy"] == glossary.explain("typical error")
