@@ -538,6 +538,29 @@ def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
                       zip(marks, parts(facts), shares, strict=True) if share >= 0.005)
 
 
+def steps_done(facts: PublicFacts, kept: int, moves: Sequence[float]) -> str:
+    """How far each step moves the curve."""
+    fewer, clipped, noise = (with_unit(text, escape(facts.value_unit)) for text in together(moves))
+    first = (f"Keeping {kept} coefficients moves the average by **{fewer}**"
+             if moves[0] > 1e-6 * max(moves) else f"All {kept} coefficients are kept")
+    return f"{first}; clipping and smoothing move it by **{clipped}**; noise by **{noise}**."
+
+
+def parts_left(facts: PublicFacts, typical: float, whole: float) -> str:
+    """What is left of the typical error with some parts of it alone."""
+    here, of = (with_unit(text, escape(facts.value_unit)) for text in together([typical, whole]))
+    if typical == whole:
+        return f"With all parts the typical error is **{of}**."
+    return f"With what is switched on, the typical error is **{here}** of {of}."
+
+
+def parts_key(has_sampling: bool) -> str:
+    if has_sampling:
+        return "Each line: the error of one release of fresh curves, from the true average."
+    return ("Each line: one release less the average without protection. Chance in who took part "
+            "cannot be seen in real curves.")
+
+
 def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
     """One line for each size that could be doubled."""
     names = {"people": facts.people, "readings": f"readings per {facts.person}", "epsilon": "ε"}

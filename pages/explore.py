@@ -14,6 +14,7 @@ from pages.shared import (
     run,
     settings,
     shape_cards,
+    step_cards,
     upload_panel,
 )
 
@@ -67,6 +68,7 @@ with layout.fold("More options: curves, method, δ, seed", "more") as is_open:
     if is_open:
         controls.more_options()
 if shown is not None:
+    step_cards.fold(scene)
     holdout_cards.fold(source, scene.budget, scene.is_refused)
     with layout.fold("Numbers behind this picture", "numbers") as is_open:
         if is_open:

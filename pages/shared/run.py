@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         sparse_view,
         summary_view,
     )
+    from engine import error_parts as parts
     from engine import holdout as protocol
     from engine.lessons import Worked
     from engine.mechanisms.iclp import Iclp
@@ -129,6 +130,14 @@ def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: tupl
     """The releases behind the errors, as curves."""
     key = digest(("drawn", source, mechanism, beside, budgets, seed))
     return _result(_store(source), key, preview.drawn, source, mechanism, beside, budgets, seed)
+
+
+def error_parts(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                ) -> parts.ErrorParts:
+    """What each step does at one budget, and what the errors are the sum of."""
+    key = digest(("parts", source, mechanism, budget, seed))
+    return _result(_store(source), key,
+                   later.error_parts.error_parts, source, mechanism, budget, seed)
 
 
 def beside(shown: preview.Preview) -> dict[Any, Any]:

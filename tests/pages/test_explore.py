@@ -303,3 +303,21 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
     assert (state.settings.epsilon, state.settings.seed) == (1.2, 7)
     load_with(monkeypatch, state, "")  # nothing was asked for since: this is Back
     assert state.settings == settings.Settings() and state.rev == 2
+
+
+def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off():
+    at = open_page("c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~open-steps")
+    assert "clipping and smoothing move it by" in words(at)
+    assert "With all parts the typical error is" in words(at)
+    at.toggle(key="w_part_noise").set_value(False).run()
+    assert "With what is switched on" in words(at)
+    assert "look.parts-6" in at.query_params["s"]
+    at = open_page(at.query_params["s"])
+    assert at.toggle(key="w_part_noise").value is False
+    assert at.toggle(key="w_part_bias").value is True
+
+
+def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
+    at = open_page("c-sea_temperature~open-steps")
+    assert not [t for t in at.toggle if t.key == "w_part_sampling"]
+    assert "cannot be seen in real curves" in words(at)
