@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine import wording
-from engine.planner import Answer, Measured, Setting
+from engine.planner import HIGHEST_EPSILON, Answer, Measured, Setting
+from engine.risk_plan import RiskAnswer
 from engine.types import PublicFacts
 from engine.wording import escape, number, small, times, with_unit
 
@@ -59,6 +60,23 @@ def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str
     error = _error(measured.error, facts) if measured.error < float("inf") else \
         "nothing would be published"
     return _dial(unknown, float(value), facts), error
+
+
+def risk_verdict(found: RiskAnswer, facts: PublicFacts) -> str:
+    """The largest ε that keeps a stated risk, and what ε alone would allow."""
+    chance = f"at most {100 * found.right:g} times in 100"
+    who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
+    if found.epsilon is None:
+        return f"**No ε does.** {who} is right more often than {100 * found.right:g} times in 100."
+    if found.epsilon >= HIGHEST_EPSILON:
+        text = f"**Every ε up to {HIGHEST_EPSILON:g} keeps this.** {who} is right {chance}."
+    else:
+        text = f"**At most ε = {found.epsilon:g}.** {who} is right {chance} then, by its noise."
+    if found.any_method is not None and found.any_method < 0.99 * found.epsilon:
+        text += f" A method of which ε alone is known may spend ε = {found.any_method:g}."
+    if not found.is_published:
+        text += " With these sizes nothing would be published at it."
+    return text
 
 
 def short_of(answer: Answer) -> float:

@@ -20,6 +20,7 @@ if found is not None:
     left, right = st.columns([7, 3], gap="medium")
     with right, layout.user_errors():
         plan_cards.answer(view, found)
+        plan_cards.risk(view)
     with left, layout.user_errors():
         plan_cards.error_map(view, found)
 layout.chips(controls.all_changed(), layout.reset)

@@ -173,6 +173,29 @@ def _steps(view: View, found: Answer) -> None:
         st.dataframe(table, hide_index=True)
 
 
+def risk(view: View) -> None:
+    """The same question asked from the other end: a risk that is stated, and the ε it allows."""
+    if not view.source.is_random:
+        return
+    with st.container(border=True):
+        st.subheader("Or start from the risk", anchor=False)
+        controls.bound(st.number_input, "Right guesses in 100, at most", view.now.risk,
+                       lambda value: settings.change(risk=settings.checked_risk(value or 0.0)),
+                       "plan_risk", format="%g", step=None,
+                       help="By an attacker who knows every other curve and has narrowed one down "
+                            "to two. A coin toss is right 50 times in 100.")
+        found = run.budget_for_risk(view.setting, view.now.risk / 100, view.now.group)
+        st.markdown(plan_words.risk_verdict(found, view.facts))
+        if found.epsilon is not None and found.epsilon >= settings.LOWEST_EPSILON:
+            st.button(f"Take ε = {found.epsilon:g} and find the error", key="take_risk",
+                      icon=":material/arrow_back:", on_click=_take, args=(found.epsilon,))
+
+
+def _take(epsilon: float) -> None:
+    settings.set_epsilon(epsilon)
+    settings.change(unknown="error")
+
+
 # -- the map --------------------------------------------------------------------------------------
 
 

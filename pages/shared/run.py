@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         regression_view,
         release,
         reuse,
+        risk_plan,
         sites,
         sparse_interval_view,
         sparse_view,
@@ -297,6 +298,14 @@ def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
     key = digest(("plan", setting, unknown, target if unknown != "error" else 0.0, seed))
     return _result(_store(setting.source), key, later.planner.plan, setting, unknown, target, seed,
                    shown=shown)
+
+
+def budget_for_risk(setting: planner.Setting, right: float, records: int
+                    ) -> risk_plan.RiskAnswer:
+    """The largest ε that keeps a stated risk."""
+    key = digest(("risk", setting, right, records))
+    return _result(_store(setting.source), key,
+                   later.risk_plan.budget_for_risk, setting, right, records)
 
 
 def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple[float, ...],

@@ -127,7 +127,8 @@ class Settings:
     `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
-    `unknown` and `target` (None: a seventieth of the range of the values) to Plan. `part`,
+    `unknown`, `target` (None: a seventieth of the range of the values) and `risk` (right guesses in
+    100) to Plan. `part`,
     `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
     planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
     and `presenter` (large type for a class) to Teach.
@@ -152,6 +153,7 @@ class Settings:
     against: str = "map"
     unknown: str = "epsilon"
     target: float | None = None
+    risk: float = 60.0
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     sweep: SweepChoice = field(default_factory=SweepChoice)
     effects_source: Source = field(default_factory=_USUAL["effects_source"])
@@ -218,8 +220,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "point", "group",
-                 "population", *SHAPE_NUMBERS):
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "risk", "point",
+                 "group", "population", *SHAPE_NUMBERS):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -313,6 +315,8 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = text
         elif name == "target":
             value = checked_target(float(text))
+        elif name == "risk":
+            value = checked_risk(float(text))
         elif name == "network":
             value = _network(text)
         elif name == "point":
@@ -435,6 +439,13 @@ def checked_target(target: float) -> float:
         raise InputError(f"The error to reach must be above zero; got {target:g}.",
                          field="target", hint="Give it in the unit of the values.")
     return target
+
+
+def checked_risk(risk: float) -> float:
+    if not 50 < risk < 100:
+        raise InputError(f"Right guesses in 100 must lie above 50 and below 100; got {risk:g}.",
+                         field="risk", hint="A coin toss is right 50 times in 100.")
+    return risk
 
 
 def checked_epsilon(epsilon: float) -> float:

@@ -147,7 +147,7 @@ FIELDS = {
     "seed": some.integers(0, 2**31 - 1), "point": _SHARE,
     "shown": some.sets(some.sampled_from(settings.LINES)).map(
         lambda chosen: tuple(line for line in settings.LINES if line in chosen)),
-    "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
+    "risk": some.floats(50.1, 99.9), "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
     "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
         [preset.rows for preset in SITE_PRESETS.values()]),
     "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])

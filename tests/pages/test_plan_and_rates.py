@@ -195,3 +195,21 @@ def test_damaged_words_of_a_link_are_named():
                   "r-nothing"):
         found, problems = settings.decode(token)
         assert problems and found == settings.Settings(), token
+
+
+def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    assert "**At most ε = " in words(at) and "ε alone is known" in words(at)
+    at.number_input(key="w_plan_risk").set_value(55.0).run()
+    assert "risk-55" in "".join(at.query_params["s"])
+    at.button(key="take_risk").click().run()
+    now = at.session_state.settings
+    assert now.unknown == "error" and 0.05 <= now.epsilon < 1.1
+    assert "The typical error is" in at.success[0].value
+
+
+def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    at.number_input(key="w_plan_risk").set_value(40.0).run()
+    assert any("above 50 and below 100" in error.value for error in at.error)
+    assert at.session_state.settings.risk == 60
