@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from engine import __version__, pinned, plan_words, wording
+from engine import __version__, pinned, plan_words, precedents, wording
 from engine.pinned import Pinned
 from engine.planner import Answer, Setting
 from engine.types import PublicFacts
@@ -28,8 +28,12 @@ footer { margin-top: 1.5rem; font-size: 9pt; color: #4A5468 }
 """
 
 
-def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes:
-    """The recommendation, what it rests on, what is not covered, and one step either way."""
+def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: float | None = None
+                  ) -> bytes:
+    """The recommendation, what it rests on, what is not covered, and one step either way.
+
+    `rule` is the most ε by a rule of one's own, None where there is none.
+    """
     at = answer.reached.setting
     parts = [
         _head(wording.title(facts)),
@@ -49,7 +53,8 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes
             f"<p>{_marked(wording.odds_careful(odds))}</p>",
             "<h2>How accurate it would be</h2>",
             f"<p>{_text(_accuracy(answer, facts))}</p>",
-            "<h2>One step either way</h2>", _table(answer, facts)]
+            "<h2>One step either way</h2>", _table(answer, facts),
+            "<h2>Beside other budgets</h2>", *_precedents(at.epsilon, rule)]
     parts += [
         "<h2>What is protected, and what is not</h2>",
         f"<p>{_text(wording.unit_tag(facts)[0])}: {_text(wording.unit_tag(facts)[1])}</p>",
@@ -113,6 +118,15 @@ def _table(answer: Answer, facts: PublicFacts) -> str:
         f"<td>{'recommended' if row is answer.reached else ''}</td></tr>"
         for row in rows for dial, error in [plan_words.step(row, answer.unknown, facts)])
     return f"<table><tr><th>With</th><th>Typical error</th><th></th></tr>{cells}</table>"
+
+
+def _precedents(epsilon: float, rule: float | None) -> list[str]:
+    """A rule of one's own, the nearest budgets of others, and why they are no advice."""
+    own = "No rule of our own was stated." if rule is None else (
+        precedents.beyond_rule(epsilon, rule) or f"Within our own rule, ε at most {rule:g}.")
+    columns = precedents.table(precedents.nearest(epsilon))
+    rows = [list(columns), *(list(row) for row in zip(*columns.values(), strict=True))]
+    return [f"<p>{_marked(own)}</p>", _rows(rows), f"<p>{_text(precedents.CAUTION)}</p>"]
 
 
 def _list(lines: Sequence[str]) -> str:

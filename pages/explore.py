@@ -38,6 +38,7 @@ if shown is not None:
     cards.strip(scene)
     cards.promise(shown.spends[scene.at], scene.budget)
     cards.caution(scene)
+    cards.beyond_rule(scene.budget.epsilon)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         cards.picture(scene)
@@ -67,12 +68,14 @@ layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "more") as is_open:
     if is_open:
         controls.more_options()
+cards.rule_and_precedents()
 if shown is not None:
     step_cards.fold(scene)
     holdout_cards.fold(source, scene.budget, scene.is_refused)
     with layout.fold("Numbers behind this picture", "numbers") as is_open:
         if is_open:
             cards.numbers(scene)
+    cards.consequences(shown.spends[scene.at], scene.facts, "explore")
     with layout.fold("What was spent: the ledger", "ledger") as is_open:
         if is_open:
             cards.ledger(shown.spends[scene.at], scene.budget)

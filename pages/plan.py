@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import controls, layout, plan_cards
+from pages.shared import cards, controls, layout, plan_cards
 
 view = plan_cards.View()
 
@@ -17,6 +17,7 @@ if found is not None:
     with above:
         plan_cards.strip(view, found)
     plan_cards.verdict(view, found)
+    plan_cards.beyond_rule(found)
     left, right = st.columns([7, 3], gap="medium")
     with right, layout.user_errors():
         plan_cards.answer(view, found)
@@ -27,5 +28,6 @@ layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_open:
     if is_open:
         plan_cards.options(view)
+cards.rule_and_precedents()
 layout.numbers(view.charts)
 plan_cards.code(view)

@@ -16,11 +16,13 @@ from engine import (
     accounting,
     code_for,
     export,
+    precedents,
     regression_words,
     risk,
     scenario,
     wording,
 )
+from engine.consequences import label
 from engine.experiments import Run
 from engine.feasibility import Feasibility
 from engine.figures import cards as figures
@@ -32,10 +34,11 @@ from engine.rates import rates
 from engine.sources import Source
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Array, Budget, PublicFacts, Spend
-from pages.shared import code_fold, layout, odds_card, odometer, pins, run, settings
+from pages.shared import code_fold, controls, layout, odds_card, odometer, pins, run, settings
 from pages.shared import components as pieces
 
 _PICTURE = settings.PICTURE
+_NAMED = 0  # which of the budgets of others has the word beside its mark
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
@@ -246,10 +249,42 @@ def picture(scene: Scene) -> None:
     """The live picture; its slider is the only ε control of the page."""
     now, payload = settings.current(), scene.made_once("picture", lambda: _payload(scene))
     picked = pieces.picture(_PICTURE, payload, scene.at, now.view, now.shown, scene.rev,
-                            new_noise=scene.facts.kind == "simulated")
+                            new_noise=scene.facts.kind == "simulated",
+                            anchors=_anchors(now.rule))
     if picked.new_noise:
         settings.change(seed=now.seed + 1)
         st.rerun()
+
+
+def _anchors(rule: float | None) -> list[pieces.Anchor]:
+    """What is marked under the slider: budgets of others, and the visitor's own rule."""
+    marks = [pieces.Anchor(one.budget.epsilon, f"{one.name}: {wording.budget_chip(one.budget)}, "
+                           f"protects {one.unit}", "others" * (k == _NAMED and rule is None))
+             for k, one in enumerate(precedents.PRECEDENTS)]
+    if rule is not None:
+        marks.append(pieces.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))
+    return marks
+
+
+def rule_and_precedents() -> None:
+    """A rule of one's own, and what others have spent; for the slider of Explore and for Plan."""
+    with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
+        if not is_open:
+            return
+        controls.bound(st.number_input, "Our rule: ε at most", settings.current().rule,
+                       lambda rule: settings.change(rule=settings.checked_rule(rule)), "rule",
+                       format="%g", step=None, placeholder="none", width=220,
+                       help="From your own policy, for one whole release. It is marked under the "
+                            "slider, and a budget above it is pointed out.")
+        layout.table(precedents.table())
+        st.markdown(precedents.CAUTION)
+
+
+def beyond_rule(epsilon: float) -> None:
+    """Point out a budget above the visitor's own rule."""
+    words = precedents.beyond_rule(epsilon, settings.current().rule)
+    if words:
+        st.warning(words, icon=":material/gavel:")
 
 
 def _payload(scene: Scene) -> dict[str, Any]:
@@ -516,6 +551,14 @@ def numbers(scene: Scene) -> None:
     for other in _methods(scene)[1]:
         table[f"typical error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.own, 220)
+
+
+def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, way: str = "") -> None:
+    """What is protected from whom, what is not, and what that rests on; `way` as in `label`."""
+    with layout.fold("Protected from whom, and what is not", f"{page}_label") as is_open:
+        if is_open:
+            for heading, text in label(spends, facts, way).items():
+                st.markdown(f"**{heading}.** {text}")
 
 
 def ledger(spends: Sequence[Spend], asked: Budget) -> None:

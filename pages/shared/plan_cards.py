@@ -146,6 +146,12 @@ def verdict(view: View, found: Answer) -> None:
         st.error(broken, icon=":material/error:")
 
 
+def beyond_rule(found: Answer) -> None:
+    """Whether the budget of the answer is above a rule of one's own."""
+    if found.is_possible:
+        cards.beyond_rule(found.reached.setting.epsilon)
+
+
 def answer(view: View, found: Answer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
     if found.is_possible and found.protection is not None:
@@ -156,7 +162,8 @@ def answer(view: View, found: Answer) -> None:
     if found.steps:
         _steps(view, found)
     st.download_button(
-        "Write the memo", lambda: memo.decision_memo(view.setting, found, view.facts),
+        "Write the memo", lambda: memo.decision_memo(
+            view.setting, found, view.facts, view.now.rule),
         "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
         key="memo", help="One page to print: the recommendation, what it rests on, what is not "
                          "covered, and the alternatives.")

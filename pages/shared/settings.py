@@ -128,7 +128,7 @@ class Settings:
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
     `unknown`, `target` (None: a seventieth of the range of the values) and `risk` (right guesses in
-    100) to Plan. `part`,
+    100) to Plan, `rule` (the most ε by a rule of one's own) to both. `part`,
     `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
     planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
     and `presenter` (large type for a class) to Teach.
@@ -154,6 +154,7 @@ class Settings:
     unknown: str = "epsilon"
     target: float | None = None
     risk: float = 60.0
+    rule: float | None = None
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     sweep: SweepChoice = field(default_factory=SweepChoice)
     effects_source: Source = field(default_factory=_USUAL["effects_source"])
@@ -220,8 +221,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "risk", "point",
-                 "group", "population", *SHAPE_NUMBERS):
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "risk", "rule",
+                 "point", "group", "population", *SHAPE_NUMBERS):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -315,6 +316,8 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = text
         elif name == "target":
             value = checked_target(float(text))
+        elif name == "rule":
+            value = checked_rule(float(text))
         elif name == "risk":
             value = checked_risk(float(text))
         elif name == "network":
@@ -446,6 +449,13 @@ def checked_risk(risk: float) -> float:
         raise InputError(f"Right guesses in 100 must lie above 50 and below 100; got {risk:g}.",
                          field="risk", hint="A coin toss is right 50 times in 100.")
     return risk
+
+
+def checked_rule(rule: float | None) -> float | None:
+    if rule is not None and not 0.01 <= rule <= 100:
+        raise InputError(f"A rule must lie between 0.01 and 100; got {rule:g}.", field="rule",
+                         hint="Leave it empty if there is none.")
+    return rule
 
 
 def checked_epsilon(epsilon: float) -> float:

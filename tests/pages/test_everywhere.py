@@ -147,6 +147,7 @@ FIELDS = {
     "seed": some.integers(0, 2**31 - 1), "point": _SHARE,
     "shown": some.sets(some.sampled_from(settings.LINES)).map(
         lambda chosen: tuple(line for line in settings.LINES if line in chosen)),
+    "rule": some.none() | some.floats(0.01, 100),
     "risk": some.floats(50.1, 99.9), "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
     "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
         [preset.rows for preset in SITE_PRESETS.values()]),
@@ -412,3 +413,17 @@ def test_the_rules_catch_what_they_are_for():
     assert faults("slope -0.5") == ["-0"] and faults("slope −0.5") == []
     assert faults("δ = 2.5e-05") == ["2.5e-05"] and faults("δ = 2.5×10⁻⁵, ages 2-18") == []
     assert faults("word " * 60) != []
+
+
+@pytest.mark.parametrize(("page", "unit"), [
+    ("explore", "One curve of"), ("regression", "One reading of"),
+    pytest.param("coefficients", "One curve of", marks=pytest.mark.slow),
+    pytest.param("summaries", "One record of", marks=pytest.mark.slow),
+    pytest.param("sparse", "One row of", marks=pytest.mark.slow)])
+def test_every_model_says_what_is_protected_from_whom_and_what_that_rests_on(page, unit):
+    token = f"{_SMALL}~open-{page}_label" if page == "explore" else f"open-{page}_label"
+    token += "~summary-density" * (page == "summaries")
+    said = words(open_page(token) if page == "explore" else visit(page, token))
+    for part in (f"**Protected.** {unit}", "**From whom.**", "**Not from whom.**",
+                 "**Not covered.**", "**Taken for granted.**"):
+        assert part in said, part

@@ -321,3 +321,15 @@ def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
     at = open_page("c-sea_temperature~open-steps")
     assert not [t for t in at.toggle if t.key == "w_part_sampling"]
     assert "cannot be seen in real curves" in words(at)
+
+
+def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
+    at = open_page("c-sea_temperature~epsilon-2~open-rule")
+    at.number_input(key="w_rule").set_value(1.5).run()
+    assert any("above your own rule" in warning.value for warning in at.warning)
+    assert "rule-1.5" in at.query_params["s"]
+    marks = components(at, "picture")[0]["now"]["anchors"]
+    assert [mark["word"] for mark in marks if mark["word"]] == ["your rule"]
+    assert "Not comparable as they stand" in words(at)
+    at.number_input(key="w_rule").set_value(2.5).run()
+    assert not any("above your own rule" in warning.value for warning in at.warning)
