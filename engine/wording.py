@@ -381,6 +381,27 @@ def compared(here: float, others: Mapping[str, float]) -> str:
     return f"Beside this method, at the same ε: {'; '.join(known)}." if known else ""
 
 
+def why_method(own: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
+    """Why this method, or which one errs less: simulated typical errors at the same ε, by name."""
+    known = {name: error for name, error in errors.items() if math.isfinite(error)}
+    best = min(known, key=lambda name: known[name], default=own)
+    others = [name for name in known if name != own]
+    if not others or own not in known:
+        return ""
+    if best == own:
+        best = min(others, key=lambda name: known[name])
+        lead = f"**{own}** errs least of {len(known)} methods here"
+    else:
+        lead = f"**{best}** errs less here than {own}"
+    here, least = (with_unit(text, escape(facts.value_unit))
+                   for text in together([known[own], known[best]]))
+    return f"{lead}: {here} against {least}, simulated at the same ε."
+
+
+CHOOSE_BY_SIZES = ("Choose a method by sizes and public facts, or by simulated curves like these: "
+                   "a choice by what your own curves show is not covered by ε.")
+
+
 def _ratio(ratio: float) -> str:
     if 1 / 1.1 < ratio < 1.1:
         return "about as far"

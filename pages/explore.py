@@ -49,6 +49,8 @@ with left, st.container(horizontal=True, vertical_alignment="bottom"):
     controls.source_choice()
     controls.mechanism_choice()
     upload_panel.button()
+with left:
+    why = st.empty()
 upload_panel.panel()
 upload_panel.clamped()
 
@@ -60,6 +62,8 @@ if shown is not None:
         cards.limits(scene)
     with layout.user_errors():
         cards.budgets(scene)
+        with why:
+            cards.why_this_method(scene)
     with layout.user_errors():
         shape_cards.section(scene)
     cards.take_away(scene)

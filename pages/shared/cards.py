@@ -404,7 +404,8 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     chart = error_curve.against_budget(
         scene.epsilons, own, scene.where_published(study.quantile(0.1)),
         scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
-        layout.theme(), theory=_theory(scene), others=others, most=2 * facts.value_half_width)
+        layout.theme(), theory=_theory(scene), others=others, most=2 * facts.value_half_width,
+        delta=scene.budget.delta)
     if scene.is_refused:
         return chart, [wording.enough(*_enough(scene))]
     typical = float(scene.typical[scene.at])
@@ -414,6 +415,16 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
         wording.budget_ratio(facts, here, typical, study.floor, _at(scene, here / 2),
                              _at(scene, here * 2)),
         wording.enough(*_enough(scene))]
+
+
+def why_this_method(scene: Scene) -> None:
+    """Beside the choice of a method: whether it errs least here, in one line."""
+    if scene.own:  # a choice by what these curves say would be a release nobody has paid for
+        st.markdown(f":small[{wording.CHOOSE_BY_SIZES}]")
+    elif not scene.is_refused:
+        own, others = _methods(scene)
+        errors = {one.label: float(one.errors[scene.at]) for one in (own, *others)}
+        st.markdown(f":small[{wording.why_method(own.label, errors, scene.facts)}]")
 
 
 def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:

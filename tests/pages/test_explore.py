@@ -333,3 +333,19 @@ def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
     assert "Not comparable as they stand" in words(at)
     at.number_input(key="w_rule").set_value(2.5).run()
     assert not any("above your own rule" in warning.value for warning in at.warning)
+
+
+def test_a_line_beside_the_method_says_that_it_errs_least():
+    assert "**Adaptive mean** errs least of" in words(open_page())
+
+
+@pytest.mark.slow
+def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
+    for cls, chosen in PRESETS:
+        now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
+        assert "**Adaptive mean** errs least of" in words(open_page(settings.encode(now))), cls
+
+
+def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
+    said = words(open_page(upload=own_curves(), show_upload=True))
+    assert "is not covered by ε" in said and "errs least of" not in said
