@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine import wording
+from engine.budget_split import Split, cost
 from engine.planner import HIGHEST_EPSILON, Answer, Measured, Setting
 from engine.risk_plan import RiskAnswer
-from engine.types import PublicFacts
-from engine.wording import escape, number, small, times, with_unit
+from engine.types import Budget, PublicFacts
+from engine.wording import digits_up, escape, number, small, times, with_unit
 
 
 def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
@@ -76,6 +79,26 @@ def risk_verdict(found: RiskAnswer, facts: PublicFacts) -> str:
         text += f" A method of which ε alone is known may spend ε = {found.any_method:g}."
     if not found.is_published:
         text += " With these sizes nothing would be published at it."
+    return text
+
+
+def split_lead(facts: PublicFacts) -> str:
+    return (f"Several outputs about the same {escape(facts.people)} share one total: each is an "
+            "average curve like the one above. What is locked keeps its ε; the others share what "
+            "is left by their weights.")
+
+
+SPLIT_WAYS = ("The ledger of real releases adds ε and δ. Tight holds if all outputs have Gaussian "
+              "noise and are planned together, as one release.")
+
+
+def split_total(split: Split, budgets: Sequence[Budget]) -> str:
+    """What all outputs cost one person together, and what the other way to add would say."""
+    own = cost(budgets, split.way)
+    text = f"Together for one person: **ε = {digits_up(own, 3):g} of {split.total:g}**."
+    if split.way == "tight" and len(budgets) > 1:
+        text += (f" Added one by one they would be ε = {digits_up(cost(budgets, 'sum'), 3):g}: the "
+                 "ledger would charge that for separate releases.")
     return text
 
 

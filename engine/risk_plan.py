@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from engine.errors import InputError
 from engine.planner import HIGHEST_EPSILON, Protection, Setting, protection
+from engine.wording import digits_down
 
 LOWEST_EPSILON = 0.01
 _STEPS = 24  # halvings of the range on the log scale
@@ -73,5 +74,4 @@ def _largest(chance: Callable[[float], float], most: float) -> float | None:
     for _ in range(_STEPS):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if chance(middle) <= most else (low, middle)
-    step = 10.0 ** (math.floor(math.log10(low)) - 1)
-    return max(float(f"{math.floor(low / step + 1e-9) * step:.6g}"), LOWEST_EPSILON)
+    return max(digits_down(low, 2), LOWEST_EPSILON)

@@ -349,6 +349,12 @@ def digits_up(value: float, digits: int) -> float:
     return float(f"{math.ceil(value / step - 1e-9) * step:.10g}")
 
 
+def digits_down(value: float, digits: int) -> float:
+    """Rounded down to so many digits."""
+    step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return float(f"{math.floor(value / step + 1e-9) * step:.10g}")
+
+
 def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
     """What sizes and bounds alone said about this budget; empty where there is no such rule."""
     if verdict is None or not math.isfinite(distance):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import cards, controls, layout, plan_cards
+from pages.shared import cards, controls, layout, plan_cards, split_cards
 
 view = plan_cards.View()
 
@@ -28,6 +28,7 @@ layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_open:
     if is_open:
         plan_cards.options(view)
+split_cards.fold(view)
 cards.rule_and_precedents()
 layout.numbers(view.charts)
 plan_cards.code(view)

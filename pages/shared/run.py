@@ -300,6 +300,14 @@ def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
                    shown=shown)
 
 
+def errors_at(setting: planner.Setting, epsilons: tuple[float, ...], seed: int) -> Any:
+    """Typical errors of one setting at several ε, NaN where nothing would be published."""
+    key = digest(("errors at", setting, epsilons, seed))
+    rows = _result(_store(setting.source), key, jobs.parts, later.planner.error_map,
+                   setting, (setting.people,), epsilons, seed)
+    return rows[0]
+
+
 def budget_for_risk(setting: planner.Setting, right: float, records: int
                     ) -> risk_plan.RiskAnswer:
     """The largest ε that keeps a stated risk."""

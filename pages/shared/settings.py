@@ -16,8 +16,9 @@ from typing import Any
 
 import streamlit as st
 
-from engine import handbook, shape
+from engine import budget_split, handbook, shape
 from engine.amplification import MOST_PEOPLE
+from engine.budget_split import Split
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
@@ -128,7 +129,8 @@ class Settings:
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
     `unknown`, `target` (None: a seventieth of the range of the values) and `risk` (right guesses in
-    100) to Plan, `rule` (the most ε by a rule of one's own) to both. `part`,
+    100) and `split` (of a total) to Plan, `rule` (the most ε by a rule of one's own) to Plan and
+    Explore. `part`,
     `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
     planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
     and `presenter` (large type for a class) to Teach.
@@ -155,6 +157,7 @@ class Settings:
     target: float | None = None
     risk: float = 60.0
     rule: float | None = None
+    split: Split = field(default_factory=Split)
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     sweep: SweepChoice = field(default_factory=SweepChoice)
     effects_source: Source = field(default_factory=_USUAL["effects_source"])
@@ -236,6 +239,8 @@ def encode(settings: Settings) -> str:
                                            for g in settings.network.groups))
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
+    if settings.split != usual.split:
+        words.append(f"split-{budget_split.word(settings.split)}")
     words += sweep_choice.words(settings.sweep)
     words += [f"look.{key}-{option}" for key, option in settings.looks]
     if settings.folds:
@@ -334,6 +339,8 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = checked_budgets([float(part) for part in text.split("_")])
         elif name in SHAPE_NUMBERS:
             value = checked_number(float(text), name)
+        elif name == "split":
+            value = budget_split.of_word(text)
         elif name == "sites":
             value = site_table.rows_of_word(text)
         elif name.startswith("sweep."):

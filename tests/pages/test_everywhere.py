@@ -15,6 +15,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as some
 
 from engine import papers
+from engine.budget_split import WAYS, Part, Split
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.preview import EPSILON_STEPS
@@ -147,6 +148,11 @@ FIELDS = {
     "seed": some.integers(0, 2**31 - 1), "point": _SHARE,
     "shown": some.sets(some.sampled_from(settings.LINES)).map(
         lambda chosen: tuple(line for line in settings.LINES if line in chosen)),
+    "split": some.builds(
+        Split, some.floats(0.05, 100), some.sampled_from(WAYS), some.lists(
+            some.builds(Part, some.floats(0.01, 1000))
+            | some.builds(Part, some.just(1.0), some.floats(0.01, 100)),
+            min_size=1, max_size=6).map(tuple)),
     "rule": some.none() | some.floats(0.01, 100),
     "risk": some.floats(50.1, 99.9), "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
     "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
@@ -170,7 +176,8 @@ def digits(value):
         return float(f"{value:.15g}")
     if isinstance(value, tuple):
         return tuple(map(digits, value))
-    if dataclasses.is_dataclass(value) and isinstance(value, Network | Group | SiteRow | SweepChoice):
+    if dataclasses.is_dataclass(value) and isinstance(
+            value, Network | Group | SiteRow | SweepChoice | Split | Part):
         return dataclasses.replace(value, **{f.name: digits(getattr(value, f.name))
                                              for f in dataclasses.fields(value)})
     return value
