@@ -15,6 +15,7 @@ from pages.shared import (
     settings,
     shape_cards,
     step_cards,
+    tour,
     upload_panel,
 )
 
@@ -39,6 +40,7 @@ if shown is not None:
     cards.promise(shown.spends[scene.at], scene.budget)
     cards.caution(scene)
     cards.beyond_rule(scene.budget.epsilon)
+    tour.card(scene.facts)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         cards.picture(scene)
@@ -57,6 +59,7 @@ upload_panel.clamped()
 if shown is not None:
     with right, layout.user_errors():
         roles.chips()
+        tour.button()
         scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes, scene)
         cards.accuracy(scene)
         cards.limits(scene)

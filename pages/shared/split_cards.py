@@ -26,16 +26,18 @@ def fold(view: plan_cards.View) -> None:
             st.markdown("Plans are made with simulated curves.")
             return
         st.markdown(plan_words.split_lead(view.facts))
-        delta = settings.delta(view.source)
-        _total(view.now.split, delta)
+        delta, split = settings.delta(view.source), view.now.split
+        if delta == 0:  # pure budgets add in one way only
+            split = replace(split, way=WAYS[0])
+        _total(split, delta)
         try:
-            budgets = budget_split.shares(view.now.split, delta)
+            budgets = budget_split.shares(split, delta)
         except InputError as problem:  # the rows below stay, so that a lock can be opened
             st.error(controls.message(problem), icon=":material/lock:")
             budgets = ()
-        _rows(view.now.split, budgets)
+        _rows(split, budgets)
         if budgets:
-            _answer(view, budgets)
+            _answer(view, split, budgets)
 
 
 def _total(split: Split, delta: float) -> None:
@@ -89,14 +91,14 @@ def _to(k: int, make: Callable[[object], Part]) -> Callable[[object], None]:
     return lambda value: _put(k, make(value))
 
 
-def _answer(view: plan_cards.View, budgets: Sequence[Budget]) -> None:
+def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
     errors = run.errors_at(setting, tuple(b.epsilon for b in budgets), view.now.seed)
     unit = view.facts.value_unit
     layout.table({
         "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
-                   for k, part in enumerate(view.now.split.parts)],
+                   for k, part in enumerate(split.parts)],
         "ε": [budget.epsilon for budget in budgets],
         "δ": [wording.small(budget.delta) for budget in budgets],
         "typical error": [wording.with_unit(wording.number(float(error)), unit)
@@ -104,4 +106,4 @@ def _answer(view: plan_cards.View, budgets: Sequence[Budget]) -> None:
                           for error in errors],
         "right guess by ε alone": [wording.odds_short(risk.odds(None, budget))
                                    for budget in budgets]})
-    st.markdown(plan_words.split_total(view.now.split, budgets))
+    st.markdown(plan_words.split_total(split, budgets))

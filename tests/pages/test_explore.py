@@ -349,3 +349,26 @@ def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
     said = words(open_page(upload=own_curves(), show_upload=True))
     assert "is not covered by ε" in said and "errs least of" not in said
+
+
+def test_the_tour_starts_and_ends_at_will_and_gives_back_what_was_on_screen():
+    at = open_page("c-sea_temperature~epsilon-2")
+    at.button(key="tour_start").click().run()
+    assert "**1 of 7. " in words(at) and at.session_state.settings.epsilon == 1.0
+    at.button(key="tour_next").click().run()
+    assert at.session_state.settings.epsilon == 0.3 and "look.tour-2" in at.query_params["s"]
+    for _ in range(3):
+        at.button(key="tour_next").click().run()
+    assert at.session_state.settings.view == "ranges"
+    at.button(key="tour_end").click().run()
+    assert "of 7. " not in words(at)
+    assert at.query_params["s"] == ["c-sea_temperature~epsilon-2"] or \
+        at.query_params["s"] == "c-sea_temperature~epsilon-2"
+
+
+def test_the_tour_is_off_until_it_is_asked_for_and_a_link_may_ask_for_it():
+    assert "of 7. " not in words(open_page("c-sea_temperature"))
+    at = open_page("c-sea_temperature~look.tour-7")
+    assert "**7 of 7. Where to go on.**" in words(at)
+    at.button(key="tour_next").click().run()
+    assert "of 7. " not in words(at)
