@@ -54,12 +54,8 @@ STEPS = (
 
 
 def button() -> None:
-    """Starts the walk, or ends it."""
-    step = _step()
-    if step:
-        st.button("End the tour", icon=":material/close:", type="tertiary", key="tour_end",
-                  on_click=_end)
-    else:
+    """Starts the walk."""
+    if not _step():
         st.button("Show me around", icon=":material/tour:", type="tertiary", key="tour_start",
                   on_click=_go, args=(1,), help="Seven short steps; stop whenever you like.")
 
@@ -80,6 +76,9 @@ def card(facts: PublicFacts) -> None:
             st.button("Done" if last else "Next", icon=":material/check:" if last else
                       ":material/arrow_forward:", key="tour_next",
                       on_click=_end if last else _go, args=() if last else (at + 1,))
+            if not last:
+                st.button("End the tour", icon=":material/close:", type="tertiary",
+                          key="tour_end", on_click=_end)
 
 
 def _step() -> int:
