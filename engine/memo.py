@@ -23,14 +23,15 @@ p, ul { margin: .3rem 0 }
 table { border-collapse: collapse; margin: .3rem 0 }
 td, th { text-align: left; padding: .2rem 1.2rem .2rem 0; border-bottom: 1px solid #D3D9E4 }
 footer { margin-top: 1.5rem; font-size: 9pt; color: #4A5468 }
-@page { margin: 18mm }
-@media print { body { margin: 0; max-width: none } }
+@page { margin: 16mm }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; line-height: 1.4 }
+  h2 { margin-top: .8rem } }
 """
 
 
 def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: float | None = None
                   ) -> bytes:
-    """The recommendation, what it rests on, what is not covered, and one step either way.
+    """The answer, what it rests on, what is not covered, and one step either way.
 
     `rule` is the most ε by a rule of one's own, None where there is none.
     """
@@ -115,7 +116,7 @@ def _table(answer: Answer, facts: PublicFacts) -> str:
         return "<p>Ask for ε or for a size to see the alternatives.</p>"
     cells = "".join(
         f"<tr><td>{_text(dial)}</td><td>{_text(error)}</td>"
-        f"<td>{'recommended' if row is answer.reached else ''}</td></tr>"
+        f"<td>{'the answer' if row is answer.reached else ''}</td></tr>"
         for row in rows for dial, error in [plan_words.step(row, answer.unknown, facts)])
     return f"<table><tr><th>With</th><th>Typical error</th><th></th></tr>{cells}</table>"
 
@@ -124,9 +125,9 @@ def _precedents(epsilon: float, rule: float | None) -> list[str]:
     """A rule of one's own, the nearest budgets of others, and why they are no advice."""
     own = "No rule of our own was stated." if rule is None else (
         precedents.beyond_rule(epsilon, rule) or f"Within our own rule, ε at most {rule:g}.")
-    columns = precedents.table(precedents.nearest(epsilon))
-    rows = [list(columns), *(list(row) for row in zip(*columns.values(), strict=True))]
-    return [f"<p>{_marked(own)}</p>", _rows(rows), f"<p>{_text(precedents.CAUTION)}</p>"]
+    others = [f"{one.name}: {wording.budget_chip(one.budget)}, protects {one.unit} ({one.source})."
+              for one in precedents.nearest(epsilon)]
+    return [f"<p>{_marked(own)}</p>", _list(others), f"<p>{_text(precedents.CAUTION)}</p>"]
 
 
 def _list(lines: Sequence[str]) -> str:

@@ -165,7 +165,7 @@ def answer(view: View, found: Answer) -> None:
         "Write the memo", lambda: memo.decision_memo(
             view.setting, found, view.facts, view.now.rule),
         "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
-        key="memo", help="One page to print: the recommendation, what it rests on, what is not "
+        key="memo", help="One page to print: the answer, what it rests on, what is not "
                          "covered, and the alternatives.")
 
 
