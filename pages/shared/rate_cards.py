@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import streamlit as st
 
@@ -25,6 +26,7 @@ from pages.shared.jobs import Job
 from pages.shared.progress import begin, progress, warm_up
 
 _REPEATS = 50
+_PAGES = Path(__file__).parent.parent
 _MOST_NOTIONS = 4
 _SCENARIO, _USUAL = "Your scenario on Explore", "Usual sizes of this problem"
 
@@ -290,6 +292,10 @@ def practice(view: View) -> None:
                         view.now.seed, total=len(values))
             st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point,
                                            setting.source.facts.value_unit)
+        st.page_link(_PAGES / "audit.py", label="Do its limits hold, too?", icon=":material/rule:",
+                     help="200 repetitions of its limits on these curves, counted.",
+                     query_params={"s": settings.encode(replace(view.now, part="coverage",
+                                                                folds=()))})
     with left:
         sweep = st.session_state.get("sweep")
         if sweep is None:

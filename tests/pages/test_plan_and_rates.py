@@ -232,3 +232,9 @@ def test_a_lock_above_the_total_is_refused_and_can_be_opened_again():
     assert any("leave nothing" in error.value for error in at.error)
     at.toggle(key="w_split_lock_0").set_value(False).run()
     assert not at.error and "**ε = 1 of 1**" in words(at)
+
+
+def test_rates_lead_to_a_count_of_how_often_limits_hold_on_the_same_curves():
+    at = visit("rates", "c-sparse_curves~c.n_curves-150")
+    link = next(e for e in at.get("page_link") if "limits hold" in e.proto.label)
+    assert "part-coverage" in link.proto.query_string and "150" in link.proto.query_string
