@@ -14,6 +14,8 @@ from pages.shared import (
     run,
     settings,
     shape_cards,
+    step_cards,
+    tour,
     upload_panel,
 )
 
@@ -37,6 +39,8 @@ if shown is not None:
     cards.strip(scene)
     cards.promise(shown.spends[scene.at], scene.budget)
     cards.caution(scene)
+    cards.beyond_rule(scene.budget.epsilon)
+    tour.card(scene.facts)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         cards.picture(scene)
@@ -47,17 +51,22 @@ with left, st.container(horizontal=True, vertical_alignment="bottom"):
     controls.source_choice()
     controls.mechanism_choice()
     upload_panel.button()
+with left:
+    why = st.empty()
 upload_panel.panel()
 upload_panel.clamped()
 
 if shown is not None:
     with right, layout.user_errors():
         roles.chips()
+        tour.button()
         scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes, scene)
         cards.accuracy(scene)
         cards.limits(scene)
     with layout.user_errors():
         cards.budgets(scene)
+        with why:
+            cards.why_this_method(scene)
     with layout.user_errors():
         shape_cards.section(scene)
     cards.take_away(scene)
@@ -66,11 +75,14 @@ layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "more") as is_open:
     if is_open:
         controls.more_options()
+cards.rule_and_precedents()
 if shown is not None:
+    step_cards.fold(scene)
     holdout_cards.fold(source, scene.budget, scene.is_refused)
     with layout.fold("Numbers behind this picture", "numbers") as is_open:
         if is_open:
             cards.numbers(scene)
+    cards.consequences(shown.spends[scene.at], scene.facts, "explore")
     with layout.fold("What was spent: the ledger", "ledger") as is_open:
         if is_open:
             cards.ledger(shown.spends[scene.at], scene.budget)

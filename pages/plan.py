@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import controls, layout, plan_cards
+from pages.shared import cards, controls, layout, plan_cards, split_cards
 
 view = plan_cards.View()
 
@@ -17,15 +17,19 @@ if found is not None:
     with above:
         plan_cards.strip(view, found)
     plan_cards.verdict(view, found)
+    plan_cards.beyond_rule(found)
     left, right = st.columns([7, 3], gap="medium")
     with right, layout.user_errors():
         plan_cards.answer(view, found)
+        plan_cards.risk(view)
     with left, layout.user_errors():
         plan_cards.error_map(view, found)
 layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_open:
     if is_open:
         plan_cards.options(view)
+split_cards.fold(view)
+cards.rule_and_precedents()
 layout.numbers(view.charts)
 with layout.fold("Formula and source", "plan_formula") as is_open:
     if is_open:

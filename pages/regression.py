@@ -46,6 +46,7 @@ with layout.fold("More options: readings, method, seed", "regression_more") as i
         controls.more_options(cards.TASK, epsilon=False, delta=settings.uploaded(cards.TASK))
 if view is not None:
     layout.numbers(view.charts, view.own)
+    cards.consequences(view)
     with layout.fold("What was spent: the ledger", "regression_ledger") as is_open:
         if is_open:
             cards.ledger(view)

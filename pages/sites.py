@@ -27,6 +27,7 @@ if view.found is not None:
     with layout.user_errors():
         site_cards.guarantees(view)
     site_cards.published_study(view)
+    site_cards.consequences(view)
     with layout.fold("If a site leaves, or tightens", "what_if") as is_open:
         if is_open:
             site_cards.what_if(view)

@@ -42,6 +42,7 @@ with layout.fold("More options: rows, method, δ, seed", "sparse_more") as is_op
         controls.more_options(cards.TASK)
 if view is not None:
     layout.numbers(view.charts, view.own)
+    cards.consequences(view)
     with layout.fold("What was spent: the ledger", "sparse_ledger") as is_open:
         if is_open:
             cards.ledger(view)

@@ -36,6 +36,7 @@ with layout.fold("More options: records, method, δ, seed", "summaries_more") as
         controls.more_options(cards.task())
 if view is not None:
     layout.numbers(view.charts, view.own)
+    cards.consequences(view)
     with layout.fold("What was spent: the ledger", "summaries_ledger") as is_open:
         if is_open:
             cards.ledger(view)

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Sequence
 
-from engine import __version__
+from engine import __version__, precedents
 from engine.types import PublicFacts
 from engine.views import pinned
 from engine.views.pinned import Pinned
@@ -26,13 +26,18 @@ p, ul { margin: .3rem 0 }
 table { border-collapse: collapse; margin: .3rem 0 }
 td, th { text-align: left; padding: .2rem 1.2rem .2rem 0; border-bottom: 1px solid #D3D9E4 }
 footer { margin-top: 1.5rem; font-size: 9pt; color: #4A5468 }
-@page { margin: 18mm }
-@media print { body { margin: 0; max-width: none } }
+@page { margin: 16mm }
+@media print { body { margin: 0; max-width: none; font-size: 10pt; line-height: 1.4 }
+  h2 { margin-top: .8rem } }
 """
 
 
-def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes:
-    """The recommendation, what it rests on, what is not covered, and one step either way."""
+def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: float | None = None
+                  ) -> bytes:
+    """The answer, what it rests on, what is not covered, and one step either way.
+
+    `rule` is the most ε by a rule of one's own, None where there is none.
+    """
     at = answer.reached.setting
     parts = [
         _head(wording.title(facts)),
@@ -52,7 +57,8 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes
             f"<p>{_marked(wording.odds_careful(odds))}</p>",
             "<h2>How accurate it would be</h2>",
             f"<p>{_text(_accuracy(answer, facts))}</p>",
-            "<h2>One step either way</h2>", _table(answer, facts)]
+            "<h2>One step either way</h2>", _table(answer, facts),
+            "<h2>Beside other budgets</h2>", *_precedents(at.epsilon, rule)]
     parts += [
         "<h2>What is protected, and what is not</h2>",
         f"<p>{_text(wording.unit_tag(facts)[0])}: {_text(wording.unit_tag(facts)[1])}</p>",
@@ -113,9 +119,18 @@ def _table(answer: Answer, facts: PublicFacts) -> str:
         return "<p>Ask for ε or for a size to see the alternatives.</p>"
     cells = "".join(
         f"<tr><td>{_text(dial)}</td><td>{_text(error)}</td>"
-        f"<td>{'recommended' if row is answer.reached else ''}</td></tr>"
+        f"<td>{'the answer' if row is answer.reached else ''}</td></tr>"
         for row in rows for dial, error in [plan_words.step(row, answer.unknown, facts)])
     return f"<table><tr><th>With</th><th>Typical error</th><th></th></tr>{cells}</table>"
+
+
+def _precedents(epsilon: float, rule: float | None) -> list[str]:
+    """A rule of one's own, the nearest budgets of others, and why they are no advice."""
+    own = "No rule of our own was stated." if rule is None else (
+        precedents.beyond_rule(epsilon, rule) or f"Within our own rule, ε at most {rule:g}.")
+    others = [f"{one.name}: {wording.budget_chip(one.budget)}, protects {one.unit} ({one.source})."
+              for one in precedents.nearest(epsilon)]
+    return [f"<p>{_marked(own)}</p>", _list(others), f"<p>{_text(precedents.CAUTION)}</p>"]
 
 
 def _list(lines: Sequence[str]) -> str:

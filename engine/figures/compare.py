@@ -42,7 +42,7 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
                said: str, theme: Theme) -> Chart:
     """Possible releases (draws, points) less the average without protection, on ± `edge`."""
     shade, dash, _ = method_style(line.key, line.family, theme, line.variant)
-    x, y = _joined(times[::_EVERY], differences[:, ::_EVERY])
+    x, y = joined(times[::_EVERY], differences[:, ::_EVERY])
     data = [{"type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
              "line": {"width": 1.1, "color": translucent(shade, 0.85), "dash": dash}},
             {"type": "scatter", "mode": "lines", "x": [facts.time_low, facts.time_high],
@@ -50,12 +50,12 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
              "line": {"width": 2.2, "color": colour("without", theme), "dash": "6px,4px"}}]
     spec = {"data": data, "layout": layout(
         theme, hovermode=False,
-        xaxis=axis(theme, _named(facts.time_name, facts.time_unit), nticks=6,
+        xaxis=axis(theme, named(facts.time_name, facts.time_unit), nticks=6,
                    range=[facts.time_low, facts.time_high]),
-        yaxis=axis(theme, _named("Difference", facts.value_unit), grid=True, nticks=5,
+        yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=5,
                    range=[-edge, edge]))}
     low, middle, high = np.quantile(differences[:, ::_EVERY], (0.05, 0.5, 0.95), axis=0)
-    table = {_named(facts.time_name, facts.time_unit): times[::_EVERY].round(3).tolist(),
+    table = {named(facts.time_name, facts.time_unit): times[::_EVERY].round(3).tolist(),
              **{name: part.round(3).tolist() for name, part in
                 (("1 in 20 below", low), ("middle", middle), ("1 in 20 above", high))}}
     return Chart(spec, f"{line.label}, {said}: {len(differences)} possible releases less the "
@@ -165,7 +165,7 @@ def _kept_table(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]]
     return columns
 
 
-def _joined(times: Array, curves: Array) -> tuple[list[float | None], list[float | None]]:
+def joined(times: Array, curves: Array) -> tuple[list[float | None], list[float | None]]:
     """All curves as one broken line, which is drawn much faster than many."""
     x: list[float | None] = []
     y: list[float | None] = []
@@ -179,5 +179,5 @@ def _plain(values: Array) -> list[float | None]:
     return [float(f"{v:.4g}") if np.isfinite(v) else None for v in values]
 
 
-def _named(name: str, unit: str) -> str:
+def named(name: str, unit: str) -> str:
     return f"{name} ({unit})" if unit else name

@@ -19,8 +19,11 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
+from engine.privacy.risk import right_guess_cap
 from engine.types import Array
 from engine.words.wording import number, with_unit
+
+_BUDGETS = "Protection ε (log scale); ≤ right guesses in 100 that ε by itself allows"
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,13 @@ def against_budget(
     theory: Array | None = None,
     others: Sequence[Method] = (),
     most: float = math.inf,
+    delta: float = 0.0,
 ) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
     `low`, `high` and `theory` (budgets,), `floor` and `most` are in response units. `others` are
-    drawn for comparison; the axis ends at `most`, from where on an error says nothing.
+    drawn for comparison; the axis ends at `most`, from where on an error says nothing. Below every
+    ε stands what it allows by itself, at `delta`: so it never stands alone.
     """
     x, median = list(epsilons), method.errors
     private = method_style(method.key, method.family, theme)[0]
@@ -68,7 +73,8 @@ def against_budget(
                      "line": {"color": colour("raw", theme), "width": 1.6, "dash": "dot"}})
     if np.isfinite(median[here]):
         data.append(_diamond(x[here], float(median[here]), theme))
-    return Chart({"data": data, "layout": _layout(x, low, high, floor, unit, theme, others, most)},
+    frame = _layout(x, low, high, floor, unit, theme, others, most, delta)
+    return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit), _table(x, median, low, high, others))
 
 
@@ -116,15 +122,24 @@ def _plain(values: Array) -> list[float | None]:
 
 
 def _layout(x: list[float], low: Array, high: Array, floor: float | None, unit: str, theme: Theme,
-            others: Sequence[Method], most: float) -> Spec:
+            others: Sequence[Method], most: float, delta: float) -> Spec:
     heights = np.concatenate([low, high, *(one.errors for one in others), [floor or np.nan]])
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
+    budgets = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
+    budgets["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
+                           zip(budgets["ticktext"], budgets["tickvals"], strict=True)]
     return layout(
         theme, legend=True,
-        xaxis=log_axis(theme, "Protection ε (log scale)", x[0] * 0.93, x[-1] * 1.07),
+        xaxis=budgets,
         yaxis=log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True))
+
+
+def _allowed(epsilon: float, delta: float) -> str:
+    """Right guesses in 100 that a budget allows by itself, rounded up."""
+    chance = float(right_guess_cap(epsilon, delta))
+    return ">99" if chance > 0.99 else f"≤{math.ceil(round(100 * chance, 6))}"
 
 
 def _table(x: list[float], median: Array, low: Array, high: Array, others: Sequence[Method]

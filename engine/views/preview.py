@@ -28,7 +28,7 @@ EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.
                  1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 SHOWN_DRAWS = 20
 _DRAWS = 100  # releases of the shown curves behind the noise range
-_REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
+REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
 _REPEATS_QUICK = 60  # behind comparisons
 _EVERY = 3  # of the budgets, where doubling is simulated
 MOST_READINGS = 2_000_000  # of one data set on screen
@@ -147,7 +147,7 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
             f"These sizes make {source.sizes.n_observations:,} readings; a picture is drawn of at "
             f"most {MOST_READINGS:,}.", field="n_curves",
             hint="Take fewer people or readings here, or run it on the command line.")
-    data, estimate = _on_screen(source, mechanism, budgets, seed)
+    data, estimate = on_screen(source, mechanism, budgets, seed)
     without = mechanism.without_protection(data)
     grid = drawing_grid()
     curves = estimate.values(grid)[:, 0]
@@ -227,9 +227,9 @@ def _affordable(data: CurveData, budgets: Sequence[Budget]) -> int:
 
 
 def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-                    repeats: int = _REPEATS) -> Study:
+                    repeats: int = REPEATS) -> Study:
     """Errors from the truth over fresh data sets, usually one release of each."""
-    data, estimate = _simulated(source, mechanism, budgets, seed, repeats)
+    data, estimate = simulated(source, mechanism, budgets, seed, repeats)
     without = integrated_squared_errors(mechanism.without_protection(data), data.truth).total
     total = integrated_squared_errors(estimate, data.truth).total
     assert without is not None and total is not None and data.truth is not None
@@ -241,13 +241,13 @@ def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budg
 def typical_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
                    repeats: int) -> Array:
     """Distances of releases from the truth: (budgets, data sets, releases of each)."""
-    data, estimate = _simulated(source, mechanism, budgets, seed, repeats)
+    data, estimate = simulated(source, mechanism, budgets, seed, repeats)
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None
     return typical_distance(total)
 
 
-def _simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
+def simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
                repeats: int) -> tuple[CurveData, Estimate]:
     """Fresh data sets and their releases; very large ones are drawn less and released more."""
     data = _fresh(source, seed, repeats)
@@ -311,12 +311,12 @@ def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequ
     """
     grid = drawing_grid()
     if source.is_random:
-        data, estimate = _simulated(source, mechanism, budgets, seed, _REPEATS)
+        data, estimate = simulated(source, mechanism, budgets, seed, REPEATS)
         assert data.truth is not None
         reference = data.truth.grid_values
         without = mechanism.without_protection(data).values(grid)[0, :, 0]
     else:
-        data, estimate = _on_screen(source, mechanism, budgets, seed)
+        data, estimate = on_screen(source, mechanism, budgets, seed)
         without = beside.without_protection(data).values(grid)[0, :, 0]
         reference = without[0]
     curves = estimate.values(grid).reshape(len(budgets), -1, len(grid)).astype(np.float32)
@@ -330,11 +330,11 @@ def study_beside(source: Source, mechanism: Mechanism, beside: Mechanism,
 
     So that methods side by side have one aim: each one's own would hide what its fit leaves out.
     """
-    data, estimate = _on_screen(source, mechanism, budgets, seed)
+    data, estimate = on_screen(source, mechanism, budgets, seed)
     return _study_of_real_curves(estimate, beside.without_protection(data))
 
 
-def _on_screen(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+def on_screen(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> tuple[CurveData, Estimate]:
     """The curves that are shown and their releases."""
     data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from engine.types import PublicFacts
-from engine.views.planner import Answer, Measured, Setting
+from collections.abc import Sequence
+
+from engine.budget_split import Split, cost
+from engine.risk_plan import RiskAnswer
+from engine.types import Budget, PublicFacts
+from engine.views.planner import HIGHEST_EPSILON, Answer, Measured, Setting
 from engine.words import wording
-from engine.words.wording import escape, number, small, times, with_unit
+from engine.words.wording import digits_up, escape, number, small, times, with_unit
 
 METHOD = ("The error is the median distance from the true average over simulated curves of the "
           "stated sizes. It is measured at a few values of the blank and joined by straight lines "
@@ -64,6 +68,43 @@ def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str
     error = _error(measured.error, facts) if measured.error < float("inf") else \
         "nothing would be published"
     return _dial(unknown, float(value), facts), error
+
+
+def risk_verdict(found: RiskAnswer, facts: PublicFacts) -> str:
+    """The largest ε that keeps a stated risk, and what ε alone would allow."""
+    chance = f"at most {100 * found.right:g} times in 100"
+    who = f"An attacker who chooses between two curves of one {escape(facts.person)}"
+    if found.epsilon is None:
+        return f"**No ε does.** {who} is right more often than {100 * found.right:g} times in 100."
+    if found.epsilon >= HIGHEST_EPSILON:
+        text = f"**Every ε up to {HIGHEST_EPSILON:g} keeps this.** {who} is right {chance}."
+    else:
+        text = f"**At most ε = {found.epsilon:g}.** {who} is right {chance} then, by its noise."
+    if found.any_method is not None and found.any_method < 0.99 * found.epsilon:
+        text += f" A method of which ε alone is known may spend ε = {found.any_method:g}."
+    if not found.is_published:
+        text += " With these sizes nothing would be published at it."
+    return text
+
+
+def split_lead(facts: PublicFacts) -> str:
+    return (f"Several outputs about the same {escape(facts.people)} share one total: each is an "
+            "average curve like the one above. What is locked keeps its ε; the others share what "
+            "is left by their weights.")
+
+
+SPLIT_WAYS = ("The ledger of real releases adds ε and δ. Tight holds if all outputs have Gaussian "
+              "noise and are planned together, as one release.")
+
+
+def split_total(split: Split, budgets: Sequence[Budget]) -> str:
+    """What all outputs cost one person together, and what the other way to add would say."""
+    own = cost(budgets, split.way)
+    text = f"Together for one person: **ε = {digits_up(own, 3):g} of {split.total:g}**."
+    if split.way == "tight" and len(budgets) > 1:
+        text += (f" Added one by one they would be ε = {digits_up(cost(budgets, 'sum'), 3):g}: the "
+                 "ledger would charge that for separate releases.")
+    return text
 
 
 def short_of(answer: Answer) -> float:

@@ -348,6 +348,12 @@ def digits_up(value: float, digits: int) -> float:
     return float(f"{math.ceil(value / step - 1e-9) * step:.10g}")
 
 
+def digits_down(value: float, digits: int) -> float:
+    """Rounded down to so many digits."""
+    step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return float(f"{math.floor(value / step + 1e-9) * step:.10g}")
+
+
 def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
     """What sizes and bounds alone said about this budget; empty where there is no such rule."""
     if verdict is None or not math.isfinite(distance):
@@ -378,6 +384,27 @@ def compared(here: float, others: Mapping[str, float]) -> str:
     known = [f"{uncapital(label)}{',' * (',' in label)} errs **{_ratio(error / here)}**"
              for label, error in others.items() if math.isfinite(error / here)]
     return f"Beside this method, at the same ε: {'; '.join(known)}." if known else ""
+
+
+def why_method(own: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
+    """Why this method, or which one errs less: simulated typical errors at the same ε, by name."""
+    known = {name: error for name, error in errors.items() if math.isfinite(error)}
+    best = min(known, key=lambda name: known[name], default=own)
+    others = [name for name in known if name != own]
+    if not others or own not in known:
+        return ""
+    if best == own:
+        best = min(others, key=lambda name: known[name])
+        lead = f"**{own}** errs least of {len(known)} methods here"
+    else:
+        lead = f"**{best}** errs less here than {own}"
+    here, least = (with_unit(text, escape(facts.value_unit))
+                   for text in together([known[own], known[best]]))
+    return f"{lead}: {here} against {least}, simulated at the same ε."
+
+
+CHOOSE_BY_SIZES = ("Choose a method by sizes and public facts, or by simulated curves like these: "
+                   "a choice by what your own curves show is not covered by ε.")
 
 
 def _ratio(ratio: float) -> str:
@@ -535,6 +562,29 @@ def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
     marks = ("■", "▨", "▩")
     return " · ".join(f"{mark} {name} {_percent(share)}" for mark, name, share in
                       zip(marks, parts(facts), shares, strict=True) if share >= 0.005)
+
+
+def steps_done(facts: PublicFacts, kept: int, moves: Sequence[float]) -> str:
+    """How far each step moves the curve."""
+    fewer, clipped, noise = (with_unit(text, escape(facts.value_unit)) for text in together(moves))
+    first = (f"Keeping {kept} coefficients moves the average by **{fewer}**"
+             if moves[0] > 1e-6 * max(moves) else f"All {kept} coefficients are kept")
+    return f"{first}; clipping and smoothing move it by **{clipped}**; noise by **{noise}**."
+
+
+def parts_left(facts: PublicFacts, typical: float, whole: float) -> str:
+    """What is left of the typical error with some parts of it alone."""
+    here, of = (with_unit(text, escape(facts.value_unit)) for text in together([typical, whole]))
+    if typical == whole:
+        return f"With all parts the typical error is **{of}**."
+    return f"With what is switched on, the typical error is **{here}** of {of}."
+
+
+def parts_key(has_sampling: bool) -> str:
+    if has_sampling:
+        return "Each line: the error of one release of fresh curves, from the true average."
+    return ("Each line: one release less the average without protection. Chance in who took part "
+            "cannot be seen in real curves.")
 
 
 def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import scenario
+from engine import precedents, scenario
+from engine.consequences import label
 from engine.experiments import Run
 from engine.exports import code_for
 from engine.exports import files as export
@@ -29,10 +30,11 @@ from engine.types import Array, Budget, PublicFacts, Spend
 from engine.views.preview import Preview
 from engine.words import glossary, wording
 from engine.words import regression as regression_words
-from pages.shared import code_fold, layout, odds_card, odometer, pins, run, settings
+from pages.shared import code_fold, controls, layout, odds_card, odometer, pins, run, settings
 from pages.shared import components as pieces
 
 _PICTURE = settings.PICTURE
+_NAMED = 0  # which of the budgets of others has the word beside its mark
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
@@ -243,10 +245,42 @@ def picture(scene: Scene) -> None:
     """The live picture; its slider is the only ε control of the page."""
     now, payload = settings.current(), scene.made_once("picture", lambda: _payload(scene))
     picked = pieces.picture(_PICTURE, payload, scene.at, now.view, now.shown, scene.rev,
-                            new_noise=scene.facts.kind == "simulated")
+                            new_noise=scene.facts.kind == "simulated",
+                            anchors=_anchors(now.rule))
     if picked.new_noise:
         settings.change(seed=now.seed + 1)
         st.rerun()
+
+
+def _anchors(rule: float | None) -> list[pieces.Anchor]:
+    """What is marked under the slider: budgets of others, and the visitor's own rule."""
+    marks = [pieces.Anchor(one.budget.epsilon, f"{one.name}: {wording.budget_chip(one.budget)}, "
+                           f"protects {one.unit}", "others" * (k == _NAMED and rule is None))
+             for k, one in enumerate(precedents.PRECEDENTS)]
+    if rule is not None:
+        marks.append(pieces.Anchor(rule, f"Your own rule: at most ε = {rule:g}", "your rule"))
+    return marks
+
+
+def rule_and_precedents() -> None:
+    """A rule of one's own, and what others have spent; for the slider of Explore and for Plan."""
+    with layout.fold("Your own rule, and budgets of others", "rule") as is_open:
+        if not is_open:
+            return
+        controls.bound(st.number_input, "Our rule: ε at most", settings.current().rule,
+                       lambda rule: settings.change(rule=settings.checked_rule(rule)), "rule",
+                       format="%g", step=None, placeholder="none", width=220,
+                       help="From your own policy, for one whole release. It is marked under the "
+                            "slider, and a budget above it is pointed out.")
+        layout.table(precedents.table())
+        st.markdown(precedents.CAUTION)
+
+
+def beyond_rule(epsilon: float) -> None:
+    """Point out a budget above the visitor's own rule."""
+    words = precedents.beyond_rule(epsilon, settings.current().rule)
+    if words:
+        st.warning(words, icon=":material/gavel:")
 
 
 def _payload(scene: Scene) -> dict[str, Any]:
@@ -366,7 +400,8 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     chart = error_curve.against_budget(
         scene.epsilons, own, scene.where_published(study.quantile(0.1)),
         scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
-        layout.theme(), theory=_theory(scene), others=others, most=2 * facts.value_half_width)
+        layout.theme(), theory=_theory(scene), others=others, most=2 * facts.value_half_width,
+        delta=scene.budget.delta)
     if scene.is_refused:
         return chart, [wording.enough(*_enough(scene))]
     typical = float(scene.typical[scene.at])
@@ -376,6 +411,16 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
         wording.budget_ratio(facts, here, typical, study.floor, _at(scene, here / 2),
                              _at(scene, here * 2)),
         wording.enough(*_enough(scene))]
+
+
+def why_this_method(scene: Scene) -> None:
+    """Beside the choice of a method: whether it errs least here, in one line."""
+    if scene.own:  # a choice by what these curves say would be a release nobody has paid for
+        st.markdown(f":small[{wording.CHOOSE_BY_SIZES}]")
+    elif not scene.is_refused:
+        own, others = _methods(scene)
+        errors = {one.label: float(one.errors[scene.at]) for one in (own, *others)}
+        st.markdown(f":small[{wording.why_method(own.label, errors, scene.facts)}]")
 
 
 def _methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
@@ -513,6 +558,14 @@ def numbers(scene: Scene) -> None:
     for other in _methods(scene)[1]:
         table[f"typical error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.own, 220)
+
+
+def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, way: str = "") -> None:
+    """What is protected from whom, what is not, and what that rests on; `way` as in `label`."""
+    with layout.fold("Protected from whom, and what is not", f"{page}_label") as is_open:
+        if is_open:
+            for heading, text in label(spends, facts, way).items():
+                st.markdown(f"**{heading}.** {text}")
 
 
 def ledger(spends: Sequence[Spend], asked: Budget) -> None:

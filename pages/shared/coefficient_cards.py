@@ -186,6 +186,10 @@ def cost(view: View) -> None:
         st.markdown(words.cost(found, view.budget))
 
 
+def consequences(view: View) -> None:
+    cards.consequences(view.shown.spends, view.facts, "coefficients")
+
+
 def ledger(view: View) -> None:
     cards.ledger(view.shown.spends, view.budget)
 

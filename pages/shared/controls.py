@@ -189,6 +189,8 @@ def all_changed(task: str = settings.TASK) -> list[str]:
         out.append(f"δ {now.delta:g} (usual 1/n²)")
     if now.seed != settings.FRONT_PAGE.seed:
         out.append(f"Seed {now.seed}")
+    if now.rule is not None:
+        out.append(f"Own rule: ε at most {now.rule:g}")
     if now.group > 1:
         out.append(f"Odds for {now.group} together (usual 1)")
     if now.population is not None and not settings.uploaded(task):

@@ -138,4 +138,4 @@ def reset() -> None:
     now, usual = settings.current(), settings.FRONT_PAGE
     settings.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
                     delta=usual.delta, seed=usual.seed, group=usual.group,
-                    population=usual.population)
+                    population=usual.population, rule=usual.rule)

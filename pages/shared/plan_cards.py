@@ -149,6 +149,12 @@ def verdict(view: View, found: Answer) -> None:
         st.error(broken, icon=":material/error:")
 
 
+def beyond_rule(found: Answer) -> None:
+    """Whether the budget of the answer is above a rule of one's own."""
+    if found.is_possible:
+        cards.beyond_rule(found.reached.setting.epsilon)
+
+
 def answer(view: View, found: Answer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
     if found.is_possible and found.protection is not None:
@@ -160,9 +166,10 @@ def answer(view: View, found: Answer) -> None:
     if found.steps:
         _steps(view, found)
     st.download_button(
-        "Write the memo", lambda: memo.decision_memo(view.setting, found, view.facts),
+        "Write the memo", lambda: memo.decision_memo(
+            view.setting, found, view.facts, view.now.rule),
         "privacy-curves-memo.html", "text/html", on_click="ignore", icon=":material/description:",
-        key="memo", help="One page to print: the recommendation, what it rests on, what is not "
+        key="memo", help="One page to print: the answer, what it rests on, what is not "
                          "covered, and the alternatives.")
 
 
@@ -175,6 +182,29 @@ def _steps(view: View, found: Answer) -> None:
                                "◇" if row is found.reached else "") for row in rows],
                              columns=["with", "typical error", "answer"])
         st.dataframe(table, hide_index=True)
+
+
+def risk(view: View) -> None:
+    """The same question asked from the other end: a risk that is stated, and the ε it allows."""
+    if not view.source.is_random:
+        return
+    with st.container(border=True):
+        st.subheader("Or start from the risk", anchor=False)
+        controls.bound(st.number_input, "Right guesses in 100, at most", view.now.risk,
+                       lambda value: settings.change(risk=settings.checked_risk(value or 0.0)),
+                       "plan_risk", format="%g", step=None,
+                       help="By an attacker who knows every other curve and has narrowed one down "
+                            "to two. A coin toss is right 50 times in 100.")
+        found = run.budget_for_risk(view.setting, view.now.risk / 100, view.now.group)
+        st.markdown(plan_words.risk_verdict(found, view.facts))
+        if found.epsilon is not None and found.epsilon >= settings.LOWEST_EPSILON:
+            st.button(f"Take ε = {found.epsilon:g} and find the error", key="take_risk",
+                      icon=":material/arrow_back:", on_click=_take, args=(found.epsilon,))
+
+
+def _take(epsilon: float) -> None:
+    settings.set_epsilon(epsilon)
+    settings.change(unknown="error")
 
 
 # -- the map --------------------------------------------------------------------------------------

@@ -395,6 +395,10 @@ def slopes() -> None:
     st.dataframe(run.wavelet_slopes_compared(), hide_index=True)
 
 
+def consequences(view: View) -> None:
+    cards.consequences(view.shown.spends, view.facts, "regression")
+
+
 def ledger(view: View) -> None:
     cards.ledger(view.shown.spends, view.weakest)
 

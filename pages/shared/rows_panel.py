@@ -20,7 +20,7 @@ _MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choi
 
 def panel(show: str, task: str) -> None:
     """Both steps; what is on screen stays until the last button, `show`, is pressed."""
-    if st.session_state.get("upload_open"):
+    if upload_panel.is_open():
         upload_panel.two_steps(upload_panel.title(task), lambda: _file(task),
                                lambda rows: _facts(rows, show, task))
 

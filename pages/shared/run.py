@@ -24,6 +24,8 @@ from pages.shared.computing import computed, use_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
+    from engine import error_parts as parts
+    from engine import risk_plan
     from engine.families import feasible_smoothness
     from engine.lessons import Worked
     from engine.mechanisms.iclp import Iclp
@@ -122,6 +124,14 @@ def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: tupl
     """The releases behind the errors, as curves."""
     key = digest(("drawn", source, mechanism, beside, budgets, seed))
     return _result(_store(source), key, preview.drawn, source, mechanism, beside, budgets, seed)
+
+
+def error_parts(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                ) -> parts.ErrorParts:
+    """What each step does at one budget, and what the errors are the sum of."""
+    key = digest(("parts", source, mechanism, budget, seed))
+    return _result(_store(source), key,
+                   later.error_parts.error_parts, source, mechanism, budget, seed)
 
 
 def beside(shown: preview.Preview) -> dict[Any, Any]:
@@ -284,6 +294,22 @@ def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
     key = digest(("plan", setting, unknown, target if unknown != "error" else 0.0, seed))
     return _result(_store(setting.source), key, later("views.planner").plan, setting, unknown,
                    target, seed, shown=shown)
+
+
+def errors_at(setting: planner.Setting, epsilons: tuple[float, ...], seed: int) -> Any:
+    """Typical errors of one setting at several ε, NaN where nothing would be published."""
+    key = digest(("errors at", setting, epsilons, seed))
+    rows = _result(_store(setting.source), key, jobs.parts, later("views.planner").error_map,
+                   setting, (setting.people,), epsilons, seed)
+    return rows[0]
+
+
+def budget_for_risk(setting: planner.Setting, right: float, records: int
+                    ) -> risk_plan.RiskAnswer:
+    """The largest ε that keeps a stated risk."""
+    key = digest(("risk", setting, right, records))
+    return _result(_store(setting.source), key,
+                   later.risk_plan.budget_for_risk, setting, right, records)
 
 
 def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple[float, ...],

@@ -16,6 +16,8 @@ from typing import Any
 
 import streamlit as st
 
+from engine import budget_split
+from engine.budget_split import Split
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
@@ -79,7 +81,8 @@ MOST_OF_ONE = 10_000  # protected units of one person
 LONGEST_TEXT = 400  # characters of a parameter that is text
 LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_lines": 2,
          "trust": 2, "summaries_function": 12, "sparse_show": 2, "sparse_target": 2,
-         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4}  # ways to look, and options of each
+         "sparse_less": 2, "sparse_own": 5, "sparse_along": 4, "parts": 8,
+         "tour": 8}  # options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
 _MOST_FOLDS = 20
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
@@ -128,7 +131,9 @@ class Settings:
     `sweep` is what Sweeps varies.
     `rate`, `along`, `across`, `example` (a figure or table of a paper), `constants` and `against`
     belong to Rates, `exhibit` to Reproduce, `chapter` to Guide, `about` (a method) to Method notes,
-    `unknown` and `target` (None: a seventieth of the range of the values) to Plan. `part`,
+    `unknown`, `target` (None: a seventieth of the range of the values) and `risk` (right guesses in
+    100) and `split` (of a total) to Plan, `rule` (the most ε by a rule of one's own) to Plan and
+    Explore. `part`,
     `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
     planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
     and `presenter` (large type for a class) to Teach.
@@ -153,6 +158,9 @@ class Settings:
     against: str = "map"
     unknown: str = "epsilon"
     target: float | None = None
+    risk: float = 60.0
+    rule: float | None = None
+    split: Split = field(default_factory=Split)
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     sweep: SweepChoice = field(default_factory=SweepChoice)
     effects_source: Source = field(default_factory=_USUAL["effects_source"])
@@ -219,8 +227,8 @@ def encode(settings: Settings) -> str:
             words.append(f"{letter}-{mine.key}")
             words += [f"{letter}.{name}-{_word(value)}" for name, value in mine.changed().items()
                       if name != "task"]  # the letter says it
-    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "point", "group",
-                 "population", *SHAPE_NUMBERS):
+    for name in (*_EPSILONS, "delta", "seed", *_CHOICES, *_FOUND, "target", "risk", "rule",
+                 "point", "group", "population", *SHAPE_NUMBERS):
         if getattr(settings, name) != getattr(usual, name):
             words.append(f"{name}-{_word(getattr(settings, name))}")
     if settings.shown != usual.shown:
@@ -234,6 +242,8 @@ def encode(settings: Settings) -> str:
                                            for g in settings.network.groups))
     if settings.sites != usual.sites:
         words.append(f"sites-{site_table.word(settings.sites)}")
+    if settings.split != usual.split:
+        words.append(f"split-{budget_split.word(settings.split)}")
     words += sweep_choice.words(settings.sweep)
     words += [f"look.{key}-{option}" for key, option in settings.looks]
     if settings.folds:
@@ -314,6 +324,10 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = text
         elif name == "target":
             value = checked_target(float(text))
+        elif name == "rule":
+            value = checked_rule(float(text))
+        elif name == "risk":
+            value = checked_risk(float(text))
         elif name == "network":
             value = _network(text)
         elif name == "point":
@@ -328,6 +342,8 @@ def _with(settings: Settings, name: str, text: str, problems: list[str]) -> Sett
             value = checked_budgets([float(part) for part in text.split("_")])
         elif name in SHAPE_NUMBERS:
             value = checked_number(float(text), name)
+        elif name == "split":
+            value = budget_split.of_word(text)
         elif name == "sites":
             value = site_table.rows_of_word(text)
         elif name.startswith("sweep."):
@@ -436,6 +452,20 @@ def checked_target(target: float) -> float:
         raise InputError(f"The error to reach must be above zero; got {target:g}.",
                          field="target", hint="Give it in the unit of the values.")
     return target
+
+
+def checked_risk(risk: float) -> float:
+    if not 50 < risk < 100:
+        raise InputError(f"Right guesses in 100 must lie above 50 and below 100; got {risk:g}.",
+                         field="risk", hint="A coin toss is right 50 times in 100.")
+    return risk
+
+
+def checked_rule(rule: float | None) -> float | None:
+    if rule is not None and not 0.01 <= rule <= 100:
+        raise InputError(f"A rule must lie between 0.01 and 100; got {rule:g}.", field="rule",
+                         hint="Leave it empty if there is none.")
+    return rule
 
 
 def checked_epsilon(epsilon: float) -> float:

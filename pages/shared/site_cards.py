@@ -311,6 +311,14 @@ def trust(view: View) -> None:
         st.markdown(site_words.uncovered(view.facts))
 
 
+def consequences(view: View) -> None:
+    """The label of who is protected from whom, for the way chosen above."""
+    assert view.found is not None
+    ways = ("sites", "centre")  # as in `site_words.WAYS`
+    chosen = ways[dict(view.now.looks).get("trust", 0)]
+    cards.consequences(view.found.together.spends, view.facts, "sites", chosen)
+
+
 def guarantees(view: View) -> None:
     """What the people of each site get, and what the site could do alone."""
     assert view.found is not None

@@ -261,6 +261,10 @@ def paper(view: View) -> None:
         for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
 
 
+def consequences(view: View) -> None:
+    cards.consequences(view.shown.spends, view.facts, "sparse")
+
+
 def ledger(view: View) -> None:
     cards.ledger(view.shown.spends, view.shown.budget)
 

@@ -310,6 +310,11 @@ def _worst(view: View, mechanism: FunctionalRelease) -> None:
     st.markdown(words.worst(found, view.chosen.budget))
 
 
+def consequences(view: View) -> None:
+    if view.chosen.spends:
+        cards.consequences(view.chosen.spends, view.facts, "summaries")
+
+
 def ledger(view: View) -> None:
     if view.chosen.spends:
         cards.ledger(view.chosen.spends, view.chosen.budget)

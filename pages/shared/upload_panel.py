@@ -30,6 +30,9 @@ PEOPLE = _WORDS[-2:]  # what a record belongs to
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
 _EVERY_ROW = "every row is another person"
 _OPEN = "Use my curves", "Use my readings", "Use my records"
+_STAYS = "Stays in memory while you visit; nothing is published."
+_DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
+                  "machine of your own. Start a copy there. Whoever runs this one can allow files.")
 _FILE = ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
          "Readings as CSV, TSV or XLSX: one row per person")
 _EXAMPLES = upload.EXAMPLE_CSV, upload.EXAMPLE_READINGS_CSV
@@ -50,8 +53,14 @@ def button(task: str = settings.TASK) -> None:
     def switch() -> None:
         st.session_state.upload_open = not st.session_state.get("upload_open", False)
 
+    allowed = visitors.may_bring_files()
     st.button(title(task), icon=":material/upload_file:", type="tertiary", on_click=switch,
-              key="use_my_curves", help="Stays in memory while you visit; nothing is published.")
+              key="use_my_curves", disabled=not allowed, help=_STAYS if allowed else _DEMONSTRATION)
+
+
+def is_open() -> bool:
+    """Whether the panel is to be drawn; never where others may reach the dashboard unasked."""
+    return bool(st.session_state.get("upload_open")) and visitors.may_bring_files()
 
 
 def panel(show: str = "Show the protected average", task: str = settings.TASK,
@@ -60,7 +69,7 @@ def panel(show: str = "Show the protected average", task: str = settings.TASK,
 
     `shown` is called when it is, after the curves or readings are in place.
     """
-    if not st.session_state.get("upload_open"):
+    if not is_open():
         return
     two_steps(title(task), lambda: _file(_single(task)),
               lambda curves: _facts(curves, show, task, shown))

@@ -18,6 +18,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow
 import streamlit as st
@@ -26,7 +27,9 @@ from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
+UPLOADS_NAME = "PRIVACY_CURVES_UPLOADS"
 _USUAL_LIMIT = 40
+_OWN_MACHINE = ("127.0.0.1", "::1", "localhost")
 _KEPT_SECONDS = 60.0  # for which a lost connection may come back to its data
 _LOOK_SECONDS = 5.0
 _TIDY_EVERY = 6  # looks: collections are long, and nobody waits for the memory
@@ -93,6 +96,26 @@ def limit() -> int:
     return int(said)
 
 
+def takes_files(host: str | None, listens_at: str | None) -> bool:
+    """Whether visitors may bring files: on one's own machine, or where the environment says so.
+
+    `host` is the name that the browser asked for, None if unknown, and `listens_at` the address of
+    the server, None for every one. Behind a proxy the first is a public name.
+
+    Raises
+    ------
+    ValueError
+        If the environment says neither "on" nor "off".
+    """
+    said = os.environ.get(UPLOADS_NAME)
+    if said not in (None, "on", "off"):
+        raise ValueError(f"{UPLOADS_NAME} must be on or off; got {said!r}.")
+    if said is not None:
+        return said == "on"
+    asked_for = urlsplit(f"//{host}").hostname if host else listens_at
+    return listens_at in _OWN_MACHINE and asked_for in _OWN_MACHINE
+
+
 def _is_connected(session: str) -> bool:
     return Runtime.exists() and Runtime.instance().is_active_session(session)
 
@@ -122,11 +145,16 @@ def _retry(session: str) -> None:
     st.caption(f"Looks again every {_RETRY_SECONDS} seconds.")
 
 
+def may_bring_files() -> bool:
+    """Whether this visitor may upload."""
+    return takes_files(st.context.headers.get("Host"), _address())
+
+
 # -- around the server ----------------------------------------------------------------------
 
 
 class OneFileEach:
-    """Uploads are for visitors who were let in; the latest file takes the place of earlier ones.
+    """Uploads are for visitors who may; the latest file takes the place of earlier ones.
 
     The framework would keep every file that is sent until its visitor leaves.
     """
@@ -140,7 +168,7 @@ class OneFileEach:
             await self._app(scope, receive, send)
             return
         session, _, file = path.removeprefix(_UPLOADS).partition("/")
-        if not _VISITORS.are_in(session):
+        if not _VISITORS.are_in(session) or not takes_files(_host(scope), _address()):
             await _refuse(send)
             return
         await self._app(scope, receive, send)
@@ -150,6 +178,16 @@ class OneFileEach:
 async def _refuse(send: Send) -> None:
     await send({"type": "http.response.start", "status": 403, "headers": []})
     await send({"type": "http.response.body", "body": b"No page is open for this upload."})
+
+
+def _host(scope: Scope) -> str | None:
+    return next((value.decode("latin-1") for name, value in scope.get("headers", ())
+                 if name == b"host"), None)
+
+
+def _address() -> str | None:
+    """Where the server listens; None means everywhere."""
+    return st.get_option("server.address")
 
 
 def drop_files(session: str, but: str = "") -> None:
@@ -170,6 +208,7 @@ def drop_own_files() -> None:
 @asynccontextmanager
 async def housekeeping(_: Any) -> AsyncIterator[None]:
     """While the server runs: close the sessions of those who have left, give memory back."""
+    takes_files(None, _address())  # an environment that makes no sense stops the start
     _return_large_blocks()
     task = asyncio.create_task(_keep_house())
     try:

@@ -15,6 +15,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as some
 
 from engine import lessons, papers
+from engine.budget_split import WAYS, Part, Split
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.rates import rates
@@ -208,7 +209,13 @@ FIELDS = {
     "seed": some.integers(0, 2**31 - 1), "point": _SHARE,
     "shown": some.sets(some.sampled_from(settings.LINES)).map(
         lambda chosen: tuple(line for line in settings.LINES if line in chosen)),
-    "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
+    "split": some.builds(
+        Split, some.floats(0.05, 100), some.sampled_from(WAYS), some.lists(
+            some.builds(Part, some.floats(0.01, 1000))
+            | some.builds(Part, some.just(1.0), some.floats(0.01, 100)),
+            min_size=1, max_size=6).map(tuple)),
+    "rule": some.none() | some.floats(0.01, 100),
+    "risk": some.floats(50.1, 99.9), "target": some.none() | some.floats(1e-6, 1e6), "looks": _LOOKS, "folds": _FOLDS,
     "sites": some.lists(_ROW, min_size=1, max_size=5).map(rows) | some.sampled_from(
         [preset.rows for preset in SITE_PRESETS.values()]),
     "network": some.sampled_from([Network(groups) for groups in NETWORKS.values()])
@@ -230,7 +237,8 @@ def digits(value):
         return float(f"{value:.15g}")
     if isinstance(value, tuple):
         return tuple(map(digits, value))
-    if dataclasses.is_dataclass(value) and isinstance(value, Network | Group | SiteRow | SweepChoice):
+    if dataclasses.is_dataclass(value) and isinstance(
+            value, Network | Group | SiteRow | SweepChoice | Split | Part):
         return dataclasses.replace(value, **{f.name: digits(getattr(value, f.name))
                                              for f in dataclasses.fields(value)})
     return value
@@ -473,3 +481,30 @@ def test_the_rules_catch_what_they_are_for():
     assert faults("slope -0.5") == ["-0"] and faults("slope −0.5") == []
     assert faults("δ = 2.5e-05") == ["2.5e-05"] and faults("δ = 2.5×10⁻⁵, ages 2-18") == []
     assert faults("word " * 60) != []
+
+
+@pytest.mark.parametrize(("page", "unit"), [
+    ("explore", "One curve of"), ("regression", "One reading of"),
+    pytest.param("coefficients", "One curve of", marks=pytest.mark.slow),
+    pytest.param("summaries", "One record of", marks=pytest.mark.slow),
+    pytest.param("sparse", "One row of", marks=pytest.mark.slow)])
+def test_every_model_says_what_is_protected_from_whom_and_what_that_rests_on(page, unit):
+    token = f"{_SMALL}~open-{page}_label" if page == "explore" else f"open-{page}_label"
+    token += "~summary-density" * (page == "summaries")
+    said = words(open_page(token) if page == "explore" else visit(page, token))
+    for part in (f"**Protected.** {unit}", "**From whom.**", "**Not from whom.**",
+                 "**Not covered.**", "**Taken for granted.**"):
+        assert part in said, part
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["compare", "sites", "coefficients", "summaries", "plan", "sweeps",
+                                  "rates", "release"])
+def test_no_page_on_ones_own_curves_has_a_link_or_a_file_to_take_away(page):
+    at = open_page("c-sea_temperature", upload=own_curves(), show_upload=True)
+    at.switch_page(f"../{page}.py").run()
+    taken = [button.proto.label for button in at.get("download_button")
+             if not button.proto.disabled]
+    assert not taken
+    if page in ("compare", "sites", "summaries", "plan"):
+        assert "s" not in at.query_params

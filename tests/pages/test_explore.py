@@ -304,3 +304,72 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
     assert (state.settings.epsilon, state.settings.seed) == (1.2, 7)
     load_with(monkeypatch, state, "")  # nothing was asked for since: this is Back
     assert state.settings == settings.Settings() and state.rev == 2
+
+
+def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off():
+    at = open_page("c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~open-steps")
+    assert "clipping and smoothing move it by" in words(at)
+    assert "With all parts the typical error is" in words(at)
+    at.toggle(key="w_part_noise").set_value(False).run()
+    assert "With what is switched on" in words(at)
+    assert "look.parts-6" in at.query_params["s"]
+    at = open_page(at.query_params["s"])
+    assert at.toggle(key="w_part_noise").value is False
+    assert at.toggle(key="w_part_bias").value is True
+
+
+def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
+    at = open_page("c-sea_temperature~open-steps")
+    assert not [t for t in at.toggle if t.key == "w_part_sampling"]
+    assert "cannot be seen in real curves" in words(at)
+
+
+def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
+    at = open_page("c-sea_temperature~epsilon-2~open-rule")
+    at.number_input(key="w_rule").set_value(1.5).run()
+    assert any("above your own rule" in warning.value for warning in at.warning)
+    assert "rule-1.5" in at.query_params["s"]
+    marks = components(at, "picture")[0]["now"]["anchors"]
+    assert [mark["word"] for mark in marks if mark["word"]] == ["your rule"]
+    assert "Not comparable as they stand" in words(at)
+    at.number_input(key="w_rule").set_value(2.5).run()
+    assert not any("above your own rule" in warning.value for warning in at.warning)
+
+
+def test_a_line_beside_the_method_says_that_it_errs_least():
+    assert "**Adaptive mean** errs least of" in words(open_page())
+
+
+@pytest.mark.slow
+def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
+    for cls, chosen in PRESETS:
+        now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
+        assert "**Adaptive mean** errs least of" in words(open_page(settings.encode(now))), cls
+
+
+def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():
+    said = words(open_page(upload=own_curves(), show_upload=True))
+    assert "is not covered by ε" in said and "errs least of" not in said
+
+
+def test_the_tour_starts_and_ends_at_will_and_gives_back_what_was_on_screen():
+    at = open_page("c-sea_temperature~epsilon-2")
+    at.button(key="tour_start").click().run()
+    assert "**1 of 7. " in words(at) and at.session_state.settings.epsilon == 1.0
+    at.button(key="tour_next").click().run()
+    assert at.session_state.settings.epsilon == 0.3 and "look.tour-2" in at.query_params["s"]
+    for _ in range(3):
+        at.button(key="tour_next").click().run()
+    assert at.session_state.settings.view == "ranges"
+    at.button(key="tour_end").click().run()
+    assert "of 7. " not in words(at)
+    assert at.query_params["s"] == ["c-sea_temperature~epsilon-2"] or \
+        at.query_params["s"] == "c-sea_temperature~epsilon-2"
+
+
+def test_the_tour_is_off_until_it_is_asked_for_and_a_link_may_ask_for_it():
+    assert "of 7. " not in words(open_page("c-sea_temperature"))
+    at = open_page("c-sea_temperature~look.tour-7")
+    assert "**7 of 7. Where to go on.**" in words(at)
+    at.button(key="tour_next").click().run()
+    assert "of 7. " not in words(at)

@@ -197,3 +197,40 @@ def test_damaged_words_of_a_link_are_named():
                   "r-nothing"):
         found, problems = settings.decode(token)
         assert problems and found == settings.Settings(), token
+
+
+def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    assert "**At most ε = " in words(at) and "ε alone is known" in words(at)
+    at.number_input(key="w_plan_risk").set_value(55.0).run()
+    assert "risk-55" in "".join(at.query_params["s"])
+    at.button(key="take_risk").click().run()
+    now = at.session_state.settings
+    assert now.unknown == "error" and 0.05 <= now.epsilon < 1.1
+    assert "The typical error is" in at.success[0].value
+
+
+def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    at.number_input(key="w_plan_risk").set_value(40.0).run()
+    assert any("above 50 and below 100" in error.value for error in at.error)
+    assert at.session_state.settings.risk == 60
+
+
+def test_a_total_is_split_over_outputs_and_a_lock_holds_one_of_them():
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-split")
+    assert "**ε = 3 of 3**" in words(at)
+    assert at.dataframe[-1].value["ε"].tolist() == [1.0, 1.0, 1.0]
+    at.toggle(key="w_split_lock_0").set_value(True).run()
+    at.number_input(key="w_split_epsilon_0").set_value(2.0).run()
+    assert at.dataframe[-1].value["ε"].tolist() == [2.0, 0.5, 0.5]
+    assert "split-3_sum_l2_w1_w1" in "".join(at.query_params["s"])
+    at.segmented_control(key="w_split_way").set_value("tight").run()
+    assert min(at.dataframe[-1].value["ε"]) > 0.5 and "the ledger would charge" in words(at)
+
+
+def test_a_lock_above_the_total_is_refused_and_can_be_opened_again():
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1~open-split~split-1_sum_l2_w1")
+    assert any("leave nothing" in error.value for error in at.error)
+    at.toggle(key="w_split_lock_0").set_value(False).run()
+    assert not at.error and "**ε = 1 of 1**" in words(at)

@@ -187,3 +187,10 @@ def test_the_hormone_study_at_seven_sites_brings_its_own_curves_and_protocol():
     assert now.source.key == "hormone_study" and sum(row.n_curves for row in now.sites) == 678
     assert any("woman" in text.value or "women" in text.value for text in at.markdown)
     assert any("licensed" in text.value for text in at.markdown)
+
+
+def test_the_label_of_who_is_protected_from_whom_follows_who_adds_the_noise():
+    at = visit("sites", "open-sites_label")
+    assert "the other sites, and the centre" in words(at)
+    at.segmented_control(key="w_trust").set_value("centre").run()
+    assert "**The centre**, which sees every curve" in words(at)

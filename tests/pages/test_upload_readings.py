@@ -11,7 +11,7 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views import regression as regression_view
 from engine.views.regression import Network
 from engine.words import regression as regression_words
-from pages.shared import run, settings
+from pages.shared import run, settings, visitors
 from tests import files
 from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit
@@ -236,3 +236,12 @@ def test_own_curves_and_own_readings_stay_apart():
 def test_budgets_that_allow_no_estimate_are_said():
     at = shown(own(40))
     assert "allow no estimate" in errors(at) and at.number_input(key="w_own_epsilon_0")
+
+
+@pytest.mark.parametrize("page", ["regression", "sparse"])
+def test_a_demonstration_that_others_may_reach_takes_no_files_and_says_why(monkeypatch, page):
+    monkeypatch.setenv(visitors.UPLOADS_NAME, "off")
+    at = visit(page, upload_open=True)
+    button = at.button(key="use_my_curves")
+    assert button.disabled and "machine of your own" in button.help
+    assert not at.get("file_uploader")

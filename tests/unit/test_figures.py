@@ -136,8 +136,9 @@ def test_errors_that_say_nothing_do_not_stretch_the_axis():
 
 def test_log_ticks_are_one_two_five_and_written_out():
     layout = budget_chart("light").spec["layout"]
-    assert layout["xaxis"]["ticktext"] == ["0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
-    assert layout["xaxis"]["title"]["text"] == "Protection ε (log scale)"
+    assert [text.partition("<br>")[0] for text in layout["xaxis"]["ticktext"]] == [
+        "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
+    assert layout["xaxis"]["title"]["text"].startswith("Protection ε (log scale)")
     assert layout["yaxis"]["title"]["text"] == "Typical error (cm, log scale)"
 
 
@@ -154,3 +155,12 @@ def test_members_of_a_family_differ_by_dash_and_marker():
 def test_large_ticks_between_powers_of_ten_keep_their_leading_digit():
     texts = theme.log_axis("light", "error", 4e4, 6e5)["ticktext"]
     assert texts == ["50\u2009000", "10<sup>5</sup>", "2×10<sup>5</sup>", "5×10<sup>5</sup>"]
+
+
+def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
+    """The caps of a right guess: 52.5, 62.2, 73.1, 88.1 and over 99 in 100 at δ = 0."""
+    axis = budget_chart("light").spec["layout"]["xaxis"]
+    said = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
+    assert said[0.1] == "0.1<br>≤53" and said[0.5] == "0.5<br>≤63" and said[1.0] == "1<br>≤74"
+    assert said[2.0] == "2<br>≤89" and said[5.0] == "5<br>>99"
+    assert "by itself allows" in axis["title"]["text"]

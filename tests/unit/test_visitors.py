@@ -116,3 +116,46 @@ def test_only_uploads_need_a_page_that_is_open(method, path, reached):
     finished(OneFileEach(server)(scope, None, send))
     assert bool(asked) is reached
     assert [m["status"] for m in sent if "status" in m] == [] if reached else [403]
+
+
+@pytest.mark.parametrize(("host", "listens_at", "taken"), [
+    ("127.0.0.1:8501", "127.0.0.1", True), ("localhost:8501", "localhost", True),
+    ("[::1]:8501", "::1", True), (None, "127.0.0.1", True),
+    ("curves.example", "127.0.0.1", False), ("127.0.0.1:8501", "0.0.0.0", False),
+    ("127.0.0.1:8501", None, False), (None, None, False)])
+def test_files_are_taken_on_ones_own_machine_and_not_where_others_may_come(
+        monkeypatch, host, listens_at, taken):
+    monkeypatch.delenv(visitors.UPLOADS_NAME, raising=False)
+    assert visitors.takes_files(host, listens_at) is taken
+
+
+@pytest.mark.parametrize(("said", "taken"), [("on", True), ("off", False)])
+def test_whoever_runs_the_server_decides_about_files(monkeypatch, said, taken):
+    monkeypatch.setenv(visitors.UPLOADS_NAME, said)
+    assert visitors.takes_files("curves.example", None) is taken
+    assert visitors.takes_files("localhost", "127.0.0.1") is taken
+
+
+def test_a_word_about_files_that_makes_no_sense_stops_the_start(monkeypatch):
+    monkeypatch.setenv(visitors.UPLOADS_NAME, "yes")
+    with pytest.raises(ValueError, match="on or off"):
+        visitors.takes_files(None, "127.0.0.1")
+
+
+@pytest.mark.parametrize(("said", "status"), [("on", []), ("off", [403])])
+def test_a_file_for_a_demonstration_is_refused_before_it_is_read(monkeypatch, said, status):
+    monkeypatch.setenv(visitors.UPLOADS_NAME, said)
+    monkeypatch.setattr(visitors, "_VISITORS", Visitors(1, lambda session: True))
+    monkeypatch.setattr(visitors, "drop_files", lambda session, but: None)
+    visitors._VISITORS.let_in("a")
+    sent = []
+
+    async def server(scope, receive, send):
+        assert said == "on"
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "PUT", "path": "/_stcore/upload_file/a/file"}
+    finished(OneFileEach(server)(scope, None, send))
+    assert [m["status"] for m in sent if "status" in m] == status

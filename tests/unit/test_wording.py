@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from engine.privacy import risk
@@ -246,3 +248,14 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
     ("A few coefficients (FRL)", "a few coefficients (FRL)")])
 def test_inside_a_sentence_a_label_is_small_but_for_names_and_abbreviations(label, inside):
     assert wording.uncapital(label) == inside
+
+
+def test_a_line_says_whether_the_method_errs_least_and_which_one_does_else():
+    facts = PublicFacts(value_unit="cm")
+    errors = {"Ours": 1.32, "Other": 6.73, "Third": math.nan}
+    assert wording.why_method("Ours", errors, facts) == (
+        "**Ours** errs least of 2 methods here: 1.32 cm against 6.73 cm, simulated at the same ε.")
+    assert wording.why_method("Other", errors, facts) == (
+        "**Ours** errs less here than Other: 6.73 cm against 1.32 cm, simulated at the same ε.")
+    assert wording.why_method("Third", errors, facts) == ""
+    assert wording.why_method("Ours", {"Ours": 1.0}, facts) == ""

@@ -17,6 +17,7 @@ export default function ({data: sent, parentElement: root, setStateValue, setTri
   if (!S.stop) wire(S);
   if (S.tag !== data.tag) take(S, data);
   if (S.rev !== data.rev) move(S, data);
+  anchors(S, data.anchors || []);
   S.q('#noise').dataset.offered = data.new_noise ? 'yes' : '';
   dress(S);                               // also called when the theme changes
   paint(S);
@@ -109,6 +110,17 @@ function limits(curves, refused) {
 function rung(need) {
   const power = 10 ** Math.floor(Math.log10(need));
   return [1, 2, 3, 5, 10].find(k => k * power >= need * 0.999) * power;
+}
+
+function anchors(S, marks) {              // under the slider: a rule of one's own, and precedents
+  S.q('#anchors').replaceChildren(...marks.map(({at, help, word}) => {
+    const mark = document.createElement('span');
+    mark.style.left = `calc(10px + ${at} * (100% - 20px))`;
+    mark.title = help;
+    mark.className = at > 0.5 && word ? 'before' : '';
+    mark.textContent = !word ? '▲' : at > 0.5 ? `${word} ▲` : `▲ ${word}`;
+    return mark;
+  }));
 }
 
 // ---- state --------------------------------------------------------------------------------------

@@ -59,6 +59,15 @@ class Picked:
 
 
 @dataclass(frozen=True)
+class Anchor:
+    """A mark under the slider at some ε: the word beside it, if any, and what it stands for."""
+
+    epsilon: float
+    help: str
+    word: str = ""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What is said about one budget before any data are read.
 
@@ -203,18 +212,30 @@ def picture(
     shown: Sequence[str] = ("curves", "without"),
     rev: int = 0,
     new_noise: bool = False,
+    anchors: Sequence[Anchor] = (),
 ) -> Picked:
     """Draw the picture and return what the visitor has picked.
 
     `start`, `view` and `shown` are where the page stands now. They move the picture only when it is
     mounted and when `rev` changes (a link was opened, Back was pressed); give the strip the same
-    `rev`. `new_noise` offers a button that asks for fresh draws.
+    `rev`. `new_noise` offers a button that asks for fresh draws; `anchors` are marked under the
+    slider where they lie on it.
     """
     data = {"curves": payload, "now": {"rev": rev, "new_noise": new_noise,
+                                       "anchors": placed(anchors, payload["epsilons"]),
                                        **_moved(key, rev, start, view, shown)}}
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
     chosen = read_report(result.get("picked"), start, view, shown, rev, len(payload["epsilons"]))
     return Picked(*chosen, new_noise=bool(result.get("new_noise")))
+
+
+def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:
+    """Where marks stand, as shares of the slider, whose steps are even on the screen."""
+    steps = np.log([float(epsilon) for epsilon in epsilons])
+    places = np.arange(len(steps)) / max(len(steps) - 1, 1)
+    return [{"at": round(float(np.interp(np.log(a.epsilon), steps, places)), 4), "help": a.help,
+             "word": a.word} for a in anchors
+            if steps[0] <= np.log(a.epsilon) <= steps[-1]]
 
 
 def picked(

@@ -1,0 +1,124 @@
+"""One total for several outputs about the same people: who gets how much, with locks.
+
+Two ways to add up. "sum": ε's and δ's add, whatever is released; that is what the ledger of real
+releases charges. "tight": all outputs are Gaussian and planned together, so squares of μ add and
+each may have more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.errors import InputError
+from engine.privacy import accounting
+from engine.types import Budget
+from engine.words.wording import digits_down
+
+WAYS = ("sum", "tight")
+MOST_PARTS = 6
+LOWEST_EPSILON = 0.01
+
+
+@dataclass(frozen=True)
+class Part:
+    """One output: its share among those that are free, or the ε it is locked at."""
+
+    weight: float = 1.0
+    locked: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight <= 1000:
+            raise InputError(f"A weight must lie above 0 and be at most 1000; got {self.weight:g}.",
+                             field="weight")
+        if self.locked is not None and not LOWEST_EPSILON <= self.locked <= 100:
+            raise InputError(f"A locked ε must lie between {LOWEST_EPSILON:g} and 100; got "
+                             f"{self.locked:g}.", field="locked")
+
+
+@dataclass(frozen=True)
+class Split:
+    """What is to be split: a total ε over outputs, added up in one of `WAYS`."""
+
+    total: float = 3.0
+    way: str = WAYS[0]
+    parts: tuple[Part, ...] = (Part(), Part(), Part())
+
+    def __post_init__(self) -> None:
+        if not 0.05 <= self.total <= 100:
+            raise InputError(f"A total must lie between 0.05 and 100; got {self.total:g}.",
+                             field="total")
+        if not 1 <= len(self.parts) <= MOST_PARTS or self.way not in WAYS:
+            raise InputError(f"There may be 1 to {MOST_PARTS} outputs.", field="parts")
+
+
+def shares(split: Split, delta: float) -> tuple[Budget, ...]:
+    """A budget for every output; together they cost at most (total, `delta`).
+
+    What locked outputs leave goes to the others by weight: of ε, or of μ² where it is tight. ε's
+    are rounded down.
+
+    Raises
+    ------
+    InputError
+        If locked outputs leave nothing, or "tight" is asked for without a δ.
+    """
+    locked = [part.locked for part in split.parts if part.locked is not None]
+    weights = sum(part.weight for part in split.parts if part.locked is None)
+    if split.way == "sum":
+        each = delta / len(split.parts)
+        left = split.total - math.fsum(locked)
+        _check(left, locked, weights, split.total)
+        return tuple(Budget(part.locked or _down(left * part.weight / weights), each)
+                     for part in split.parts)
+    room = accounting.exact_mu(split.total, delta) ** 2
+    left = room - math.fsum(accounting.exact_mu(epsilon, delta) ** 2 for epsilon in locked)
+    _check(left, locked, weights, split.total)
+    return tuple(Budget(part.locked or _down(accounting.exact_epsilon(
+        math.sqrt(left * part.weight / weights), delta)), delta) for part in split.parts)
+
+
+def _check(left: float, locked: Sequence[float], weights: float, total: float) -> None:
+    """Refuse locks that cost more than there is, or that leave nothing to those without one."""
+    if left < -1e-12 or (weights and left <= 1e-9):
+        raise InputError(f"Locked outputs leave nothing of the total ε = {total:g}.",
+                         field="locked", hint="Unlock one, lower it, or raise the total.")
+
+
+def _down(epsilon: float) -> float:
+    """Three digits, rounded down, so that parts never add up to more than the total."""
+    return digits_down(epsilon, 3)
+
+
+def cost(budgets: Sequence[Budget], way: str) -> float:
+    """The ε of all outputs together, at the δ of all of them together."""
+    if way == "sum":
+        return math.fsum(budget.epsilon for budget in budgets)
+    delta = budgets[0].delta
+    return accounting.exact_epsilon(
+        math.hypot(*(accounting.exact_mu(budget.epsilon, delta) for budget in budgets)), delta)
+
+
+# -- as words of an address -----------------------------------------------------------------------
+
+
+def word(split: Split) -> str:
+    """`3_sum_w1_l0.5`: total, way, and a weight or a lock for every output."""
+    parts = (f"l{part.locked:.15g}" if part.locked is not None else f"w{part.weight:.15g}"
+             for part in split.parts)
+    return "_".join((f"{split.total:.15g}", split.way, *parts))
+
+
+def of_word(text: str) -> Split:
+    """The split of a word.
+
+    Raises
+    ------
+    ValueError, InputError
+        If it is none.
+    """
+    total, way, *parts = text.split("_")
+    return Split(float(total), way, tuple(
+        Part(locked=float(part[1:])) if part[:1] == "l" else Part(float(part[1:]))
+        for part in parts))

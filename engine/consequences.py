@@ -1,0 +1,75 @@
+"""What a promise means for a person: what is protected, from whom, and what it rests on.
+
+It follows from the ledger: what a neighbour is, how many sites there are, and whether δ is zero. No
+numbers stand here; those are the odds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.types import PublicFacts, Spend
+from engine.words.wording import a, escape, of
+
+WAYS = ("holder", "sites", "centre")  # who adds the noise
+
+
+def way_of(spends: Sequence[Spend]) -> str:
+    """Who adds the noise, from who sends what: one holder, or every site by itself."""
+    return "sites" if len({spend.server for spend in spends}) > 1 else "holder"
+
+
+def label(spends: Sequence[Spend], facts: PublicFacts, way: str = "") -> dict[str, str]:
+    """The five parts of the label by their headings; without a `way` of `WAYS`, by the ledger.
+
+    Every part is a sentence of Markdown; words of the data source are escaped.
+    """
+    way, unit = way or way_of(spends), spends[0].unit
+    person, people = escape(facts.person), escape(facts.people)
+    return {
+        "Protected": f"One {unit} of {a(person)}, all of it at once: exchanging it for any other "
+                     f"changes what is published only a little.{_weaker(unit, person)}",
+        "From whom": _from_whom(way),
+        "Not from whom": _not_from(way, person, unit),
+        "Not covered": f"That {a(person)} is in the data{_of_a_site(way)}, how many {people} there "
+                       f"are, and what is true of {people} in general, even if it says something "
+                       f"about {a(person)} who took no part.",
+        "Taken for granted": _granted(spends, unit, person),
+    }
+
+
+def _weaker(unit: str, person: str) -> str:
+    if unit == "curve":
+        return ""
+    return f" {a(person).capitalize()} with several {unit}s is protected less."
+
+
+def _from_whom(way: str) -> str:
+    seen = {"holder": "Everybody who sees what is published",
+            "sites": "Everybody who sees what is published, **the other sites, and the centre**, "
+                     "which get noisy numbers only",
+            "centre": "Everybody who sees what is published, and the other sites"}[way]
+    return f"{seen}; whatever else they know, now or later, and however much they compute."
+
+
+def _not_from(way: str, person: str, unit: str) -> str:
+    if way == "holder":
+        return f"Whoever holds the {unit}s and runs this: they see them as they are."
+    if way == "sites":
+        return f"The {of(person)} own site, which holds the {unit}s it was given."
+    return f"**The centre**, which sees every {unit} as it is, and the {of(person)} own site."
+
+
+def _of_a_site(way: str) -> str:
+    return "" if way == "holder" else ", or belongs to a site"
+
+
+def _granted(spends: Sequence[Spend], unit: str, person: str) -> str:
+    once = f"each {person} has one {unit} in the data" if unit != "person" else \
+        f"each {person} appears once"
+    text = (f"Bounds, times and settings come from public facts; {once}; the noise is drawn as the "
+            "ledger says; all other releases about the same people are charged, too; nobody "
+            "watches how long the computation takes.")
+    if any(spend.epsilon is None for spend in spends):  # those with one hold with δ = 0
+        text += " With a chance of at most δ the limit set by ε may fail."
+    return text

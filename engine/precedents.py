@@ -1,0 +1,64 @@
+"""Budgets that others have published with, and what a rule of one's own says of a budget.
+
+A precedent is no advice: units, attackers, data and repetition differ, and each says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.types import Budget
+from engine.words.wording import budget_chip
+
+
+@dataclass(frozen=True)
+class Precedent:
+    """One publication: whose, its budget, what that protects, and where it says so."""
+
+    name: str
+    budget: Budget
+    unit: str
+    source: str
+
+
+_REGISTRY = "OpenDP’s registry of deployments"
+PRECEDENTS: Sequence[Precedent] = (
+    Precedent("Search trends for symptoms, Google, 2020", Budget(1.68),
+              "one user’s searches of one day", "arXiv 2009.01265"),
+    Precedent("Searches about vaccination, Google, 2021", Budget(2.19, 1e-5),
+              "one user’s searches of one day", "arXiv 2107.01179"),
+    Precedent("Community mobility reports, Google, 2020", Budget(2.64),
+              "one user’s places of one day", "arXiv 2004.04145"),
+    Precedent("Popular emojis, Apple, 2017", Budget(4.0),
+              "one device and day; noise is added on the device", _REGISTRY),
+    Precedent("Registry of live births of 2014, Israel, 2024", Budget(9.98),
+              "one birth", _REGISTRY),
+    Precedent("Census redistricting data, United States, 2021", Budget(17.14, 1e-10),
+              "one person’s answers; households were charged besides", "U.S. Census Bureau, 2021"),
+)
+CAUTION = ("Not comparable as they stand: a budget of one day adds up over days, and none of these "
+           "protects a whole curve. That others spent so much does not make it right here.")
+
+
+def table(precedents: Sequence[Precedent] = PRECEDENTS) -> dict[str, list[str]]:
+    """Their columns as they are read on screen."""
+    return {"what": [one.name for one in precedents],
+            "budget": [budget_chip(one.budget) for one in precedents],
+            "protects": [one.unit for one in precedents],
+            "source": [one.source for one in precedents]}
+
+
+def nearest(epsilon: float, count: int = 3) -> list[Precedent]:
+    """The precedents whose ε lies nearest by ratio, in order of ε."""
+    def away(one: Precedent) -> float:
+        return max(one.budget.epsilon / epsilon, epsilon / one.budget.epsilon)
+
+    return sorted(sorted(PRECEDENTS, key=away)[:count], key=lambda one: one.budget.epsilon)
+
+
+def beyond_rule(epsilon: float, rule: float | None) -> str:
+    """Says that a budget is above a rule of one's own; empty if it is not."""
+    if rule is None or epsilon <= rule:
+        return ""
+    return f"**ε = {epsilon:g} is above your own rule**, at most {rule:g}."

@@ -1,0 +1,112 @@
+"""The fold of Plan that splits one total over several outputs, some of them locked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from engine import budget_split
+from engine.budget_split import MOST_PARTS, WAYS, Part, Split
+from engine.errors import InputError
+from engine.privacy import risk
+from engine.types import Budget
+from engine.words import plan as plan_words
+from engine.words import wording
+from pages.shared import controls, layout, plan_cards, run, settings
+
+_WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
+
+
+def fold(view: plan_cards.View) -> None:
+    """What every output gets, and what it would err by."""
+    with layout.fold("Split a total over several outputs", "split") as is_open:
+        if not is_open:
+            return
+        if not view.source.is_random:
+            st.markdown("Plans are made with simulated curves.")
+            return
+        st.markdown(plan_words.split_lead(view.facts))
+        delta, split = settings.delta(view.source), view.now.split
+        if delta == 0:  # pure budgets add in one way only
+            split = replace(split, way=WAYS[0])
+        _total(split, delta)
+        try:
+            budgets = budget_split.shares(split, delta)
+        except InputError as problem:  # the rows below stay, so that a lock can be opened
+            st.error(controls.message(problem), icon=":material/lock:")
+            budgets = ()
+        _rows(split, budgets)
+        if budgets:
+            _answer(view, split, budgets)
+
+
+def _total(split: Split, delta: float) -> None:
+    """The total, how many outputs, and how they add up."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls.bound(st.number_input, "Total ε for one person", split.total,
+                       lambda total: _change(total=total or 0.0), "split_total", format="%g",
+                       step=None, width=200)
+        controls.bound(st.number_input, "Outputs", len(split.parts), _resize, "split_outputs",
+                       min_value=1, max_value=MOST_PARTS, step=1, width=140)
+        if delta > 0:
+            controls.bound(st.segmented_control, "How they add up", split.way,
+                           lambda way: _change(way=way or split.way), "split_way",
+                           options=list(WAYS), format_func=_WAYS.get, help=plan_words.SPLIT_WAYS)
+
+
+def _change(**changes: object) -> None:
+    settings.change(split=replace(settings.current().split, **changes))
+
+
+def _resize(count: int) -> None:
+    parts = settings.current().split.parts
+    _change(parts=(*parts, *[Part()] * MOST_PARTS)[:count])
+
+
+def _put(k: int, part: Part) -> None:
+    parts = list(settings.current().split.parts)
+    parts[k] = part
+    _change(parts=tuple(parts))
+
+
+def _rows(split: Split, budgets: Sequence[Budget]) -> None:
+    """For every output a weight, or where it is locked its ε."""
+    for k, part in enumerate(split.parts):
+        found = budgets[k].epsilon if budgets else part.locked
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if part.locked is None:
+                controls.bound(st.number_input, f"Weight of output {k + 1}", part.weight,
+                               _to(k, lambda value: Part(value or 0.0)), f"split_weight_{k}",
+                               format="%g", step=None, width=200)
+            else:
+                controls.bound(st.number_input, f"ε of output {k + 1}", part.locked,
+                               _to(k, lambda value: Part(locked=value or 0.0)),
+                               f"split_epsilon_{k}", format="%g", step=None, width=200)
+            controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
+                           _to(k, lambda on, found=found: Part(locked=found) if on else Part()),
+                           f"split_lock_{k}", disabled=found is None)
+
+
+def _to(k: int, make: Callable[[object], Part]) -> Callable[[object], None]:
+    return lambda value: _put(k, make(value))
+
+
+def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> None:
+    """What each output gets and errs by, and what all of them cost together."""
+    setting = replace(view.setting, delta=budgets[0].delta)
+    errors = run.errors_at(setting, tuple(b.epsilon for b in budgets), view.now.seed)
+    unit = view.facts.value_unit
+    layout.table({
+        "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
+                   for k, part in enumerate(split.parts)],
+        "ε": [budget.epsilon for budget in budgets],
+        "δ": [wording.small(budget.delta) for budget in budgets],
+        "typical error": [wording.with_unit(wording.number(float(error)), unit)
+                          if np.isfinite(error) else "nothing would be published"
+                          for error in errors],
+        "right guess by ε alone": [wording.odds_short(risk.odds(None, budget))
+                                   for budget in budgets]})
+    st.markdown(plan_words.split_total(split, budgets))

@@ -1,0 +1,73 @@
+"""The fold that takes a release apart: what each step did, and its error without some parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from engine.error_parts import PARTS, Chosen, ErrorParts
+from engine.figures import error_parts as figures
+from engine.figures.error_curve import Method
+from engine.words import wording
+from pages.shared import cards, controls, layout, run, settings
+
+_ALL = 2 ** len(PARTS) - 1
+
+
+def fold(scene: cards.Scene) -> None:
+    """Two charts side by side, stacked on phones."""
+    with layout.fold("What each step does: fewer coefficients, clipping, noise",
+                     "steps") as is_open:
+        if not is_open:
+            return
+        if scene.is_refused:
+            st.markdown("Nothing would be published at this ε.")
+            return
+        now = settings.current()
+        parts = run.error_parts(scene.source, now.mechanism, scene.budget, now.seed)
+        method = _method()
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _steps(scene, parts, method)
+        with right:
+            _parts(scene, parts, method)
+
+
+def _steps(scene: cards.Scene, parts: ErrorParts, method: Method) -> None:
+    facts, done = scene.facts, parts.steps
+    st.subheader("Step by step, on these curves", anchor=False)
+    scene.draw("Step by step", figures.steps(done, parts.times, method, facts, layout.theme()),
+               "steps", 300)
+    st.markdown(wording.steps_done(facts, done.kept, done.moves))
+    st.markdown(":small[Lines are less the average without protection (dashed).]")
+
+
+def _parts(scene: cards.Scene, parts: ErrorParts, method: Method) -> None:
+    """Every part of the error can be taken away, to see what the others leave."""
+    facts = scene.facts
+    st.subheader("The error without some of its parts", anchor=False)
+    with st.container(horizontal=True):
+        chosen = _chosen(parts.has_sampling, wording.parts(facts))
+    scene.draw("The error without some of its parts",
+               figures.left(parts, chosen, method, facts, layout.theme()), "parts", 300)
+    st.markdown(wording.parts_left(facts, parts.typical[chosen], parts.typical[True, True, True]))
+    st.markdown(f":small[{wording.parts_key(parts.has_sampling)}]")
+
+
+def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
+    """A switch for each part; a link keeps them as one number."""
+    mask = dict(settings.current().looks).get("parts", _ALL)
+    for k, name in enumerate(names):
+        if k != PARTS.index("sampling") or has_sampling:
+            controls.bound(st.toggle, wording.capital(name), bool(mask >> k & 1),
+                           lambda _, bit=1 << k: settings.look_at("parts", mask ^ bit),
+                           f"part_{PARTS[k]}")
+    first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
+    return first, second, third
+
+
+def _method() -> Method:
+    """Name and look of the chosen method; its errors are not needed here."""
+    mechanism = settings.current().mechanism
+    label, variant = cards.named(mechanism)
+    return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)

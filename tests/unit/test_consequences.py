@@ -1,0 +1,49 @@
+"""The label says from whom one is protected, and changes with who adds the noise."""
+
+import pytest
+
+from engine.consequences import label, way_of
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.iclp import Iclp
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import PublicFacts
+from engine.views.planner import Setting, protection
+
+FACTS = PublicFacts(person="child", people="children")
+
+
+def spends(sites=1, mechanism=None):
+    setting = Setting(SparseCurves(mean="growth"), mechanism or AdaptiveMean(), 1.0, 100, 8, sites)
+    return protection(setting).spends
+
+
+def test_one_holder_is_named_as_the_one_who_sees_the_curves():
+    said = label(spends(), FACTS)
+    assert way_of(spends()) == "holder"
+    assert "One curve of a child" in said["Protected"]
+    assert "holds the curves" in said["Not from whom"]
+    assert "site" not in " ".join(said.values())
+
+
+def test_sites_that_add_their_own_noise_protect_from_the_centre_and_from_each_other():
+    said = label(spends(2), FACTS)
+    assert "the other sites, and the centre" in said["From whom"]
+    assert "The child’s own site" in said["Not from whom"]
+    assert "belongs to a site" in said["Not covered"]
+
+
+def test_a_trusted_centre_is_no_longer_one_of_those_it_protects_from():
+    said = label(spends(2), FACTS, "centre")
+    assert "the centre" not in said["From whom"]
+    assert "**The centre**, which sees every curve" in said["Not from whom"]
+
+
+@pytest.mark.parametrize(("mechanism", "can_fail"), [(None, True), (Iclp(), False)])
+def test_a_promise_that_can_fail_says_so(mechanism, can_fail):
+    said = label(spends(mechanism=mechanism), FACTS)
+    assert ("chance of at most δ" in said["Taken for granted"]) is can_fail
+
+
+def test_words_of_a_file_cannot_become_markup():
+    said = label(spends(), PublicFacts(person="**child**", people="[a](b)"))
+    assert "**child**" not in " ".join(said.values()) and "[a](b)" not in " ".join(said.values())

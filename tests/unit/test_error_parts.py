@@ -1,0 +1,89 @@
+"""Errors taken apart: the parts add up, and each step is where the method says it is."""
+
+import itertools
+from functools import cache
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from engine.error_parts import error_parts
+from engine.figures import error_parts as figures
+from engine.figures.error_curve import Method
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.iclp import Iclp
+from engine.sources.bundled import SeaTemperature
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+from engine.views import preview
+from engine.words import wording
+
+BUDGET = Budget(1.0, 2.5e-5)
+SIMULATED = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=12)
+OURS, ALL = AdaptiveMean(), (True, True, True)
+
+
+@cache
+def found(source=SIMULATED, mechanism=OURS, budget=BUDGET):
+    return error_parts(source, mechanism, budget, 1)
+
+
+def test_all_parts_together_are_the_errors_of_the_picture():
+    parts = found()
+    study = preview.preview(SIMULATED, AdaptiveMean(), BUDGET.delta, 1).study
+    here = preview.EPSILON_STEPS.index(1.0)
+    assert parts.typical[ALL] == pytest.approx(study.typical[here])
+    assert parts.lines(ALL).shape == (20, 101)
+
+
+def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_the_average():
+    source, budget = SeaTemperature(), Budget(1.0, 1e-4)
+    parts = found(source, budget=budget)
+    shown = preview.with_own_budget(preview.preview(source, AdaptiveMean(), 1e-4, 1), source,
+                                    AdaptiveMean(), 1, 0.9)
+    here = [b.epsilon for b in shown.budgets].index(1.0)
+    assert not parts.has_sampling and not parts.sampling.any()
+    assert np.allclose(parts.lines(ALL), shown.releases[here] - shown.without)
+    assert parts.typical[ALL] == parts.typical[True, False, True]
+
+
+def test_squares_of_the_parts_make_up_the_square_of_the_whole():
+    """Noise is independent of the curves: 100 data sets leave about a tenth of chance."""
+    typical = found().typical
+    alone = [typical[tuple(k == j for j in range(3))] for k in range(3)]
+    assert typical[ALL] ** 2 == pytest.approx(sum(part**2 for part in alone), rel=0.3)
+    assert typical[False, False, False] == 0
+
+
+def test_steps_start_at_the_average_without_protection_and_end_at_the_first_release():
+    steps, shown = found().steps, preview.preview(SIMULATED, AdaptiveMean(), BUDGET.delta, 1)
+    here = preview.EPSILON_STEPS.index(1.0)
+    assert np.allclose(steps.without, shown.without)
+    assert np.allclose(steps.released, shown.releases[here, 0])
+    away = [steps.without, steps.fewer, steps.quiet, steps.released]
+    assert steps.moves == pytest.approx([np.sqrt(((b - a) ** 2).mean())
+                                         for a, b in itertools.pairwise(away)])
+
+
+def test_a_method_that_keeps_every_coefficient_says_so():
+    steps = found(mechanism=Iclp(), budget=Budget(1.0)).steps
+    assert steps.moves[0] < 1e-6 * steps.moves[1]
+    assert f"All {steps.kept} coefficients are kept" in wording.steps_done(
+        SIMULATED.facts, steps.kept, steps.moves)
+
+
+def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():
+    little, much = found(budget=Budget(0.5, 2.5e-5)), found(budget=Budget(5.0, 2.5e-5))
+    assert little.typical[True, False, False] > 2 * much.typical[True, False, False]
+    assert little.typical[False, True, False] < 2 * much.typical[False, True, False]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_both_charts_are_valid_and_show_the_numbers_of_their_sentences(theme):
+    parts, method = found(), Method("Ours", "adaptive_mean", "gradient", np.empty(0))
+    charts = (figures.steps(parts.steps, parts.times, method, SIMULATED.facts, theme),
+              figures.left(parts, (True, False, False), method, SIMULATED.facts, theme))
+    for chart in charts:
+        go.Figure(chart.spec)
+        assert chart.alt.endswith(".") and len({len(c) for c in chart.table.values()}) == 1
+    assert wording.number(parts.typical[True, False, False]) in charts[1].alt
