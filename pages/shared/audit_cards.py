@@ -112,9 +112,8 @@ def parts(view: View) -> None:
 
 
 def _slider(label: str = "Claimed protection (ε)") -> None:
-    now = settings.current()
-    controls.bound(st.select_slider, label, now.epsilon, settings.set_epsilon, "audit_epsilon",
-                   options=settings.steps(now.epsilon), format_func=lambda e: f"{e:g}")
+    controls.epsilon_slider("audit_epsilon", "Lower ε: the claim is stronger and the noise larger. "
+                            "Higher ε: the opposite.", label)
 
 
 def _started(key: str) -> Job | None:

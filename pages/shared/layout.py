@@ -119,12 +119,17 @@ def in_words(title: str, chart: Chart, own: bool = False) -> None:
 
 def table(columns: Any, own: bool = False, height: int | None = None) -> None:
     """A table; of the visitor's `own` curves one without a button to download it."""
-    data = pd.DataFrame(columns)
+    data = pd.DataFrame(columns).rename(columns=_heading)
     if own:
         with st.container(height=height or "content"):
             st.table(data.set_index(data.columns[0]))
     else:
         st.dataframe(data, hide_index=True, height=height or "auto")
+
+
+def _heading(name: str) -> str:
+    """A word begins with a capital; a symbol such as n stays as it is."""
+    return wording.capital(name) if name[:2].isalpha() and name[:2].isascii() else name
 
 
 def theme() -> Theme:

@@ -97,12 +97,8 @@ def choices() -> None:
 
 
 def budget() -> None:
-    now = settings.current()
-    controls.bound(st.select_slider, "Protection (ε)", now.epsilon, settings.set_epsilon,
-                   "summaries_epsilon", options=settings.steps(now.epsilon),
-                   format_func=lambda epsilon: f"{epsilon:g}",
-                   help="Lower ε: everybody is better protected and the function is noisier. "
-                        "Higher ε: the opposite.")
+    controls.epsilon_slider("summaries_epsilon", "Lower ε: everybody is better protected and the "
+                            "function is noisier. Higher ε: the opposite.")
 
 
 def split() -> None:
