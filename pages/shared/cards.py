@@ -539,17 +539,15 @@ def numbers(scene: Scene) -> None:
 
 def ledger(spends: Sequence[Spend], asked: Budget) -> None:
     """What one release would spend, line by line, and why the total is what it is."""
-    st.dataframe(pd.DataFrame([_line(spend) for spend in spends]), hide_index=True)
+    layout.table([_line(spend) for spend in spends])
     st.markdown(spends[0].why)
     st.markdown(wording.how_added(accounting.by_server(spends).values()))
     proved = accounting.guarantees(spends)
     if len(proved) == 1:
         st.markdown(wording.total(proved[0], accounting.total_mu(spends)))
     else:
-        st.dataframe(pd.DataFrame([
-            {"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
-             "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)]),
-            hide_index=True)
+        layout.table([{"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
+                       "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)])
     _of_several(spends)
     promise(spends, asked)
     given = max(budget.epsilon for budget in proved)

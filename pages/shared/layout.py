@@ -45,6 +45,7 @@ def _without_data(fault: Exception) -> tuple[type[Exception], Exception, object]
 
 
 _STRIP = 62  # pixels of the strip on a wide screen
+_LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
 
 
 @contextmanager
@@ -66,6 +67,11 @@ def loading(height: int = 430) -> Iterator[None]:
         drawn.add(page)
         if place is not None:
             place.empty()
+
+
+def prose(text: str) -> None:
+    """Sentences in lines that are not too long to be read."""
+    st.markdown(text, width=_LINE)
 
 
 def empty(text: str) -> None:

@@ -68,10 +68,11 @@ def question(view: View) -> None:
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
               "error": "error"}
-    st.markdown("Choose what to find and fill in the rest.")
-    controls.bound(st.segmented_control, "Find", view.unknown, lambda chosen: settings.change(
-        unknown=chosen or view.unknown), "unknown", options=list(labels),
-        format_func=labels.get, help="The blank that is solved for; the others are given.")
+    controls.bound(
+        st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
+        lambda chosen: settings.change(unknown=chosen or view.unknown), "unknown",
+        options=list(labels), format_func=labels.get,
+        help="The blank that is solved for; the others are given.")
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _blank(view, "error", f"I need a typical error of at most{unit}", view.target,
@@ -205,7 +206,7 @@ def error_map(view: View, found: Answer) -> None:
     view.charts[f"Error over {view.facts.people} and ε"] = chart
     unit = wording.escape(view.facts.value_unit)
     st.markdown(f":small[Thick line: a typical error of {wording.with_unit(f'{line:.3g}', unit)}. "
-                f"Numbers: the error on the thin lines{' in ' * bool(unit)}{unit}. Stronger blue: "
+                f"Numbers: the error on the thin lines{', in ' * bool(unit)}{unit}. Stronger blue: "
                 "larger error. Blank: nothing would be published. ◇ the answer.]")
 
 
