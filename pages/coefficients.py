@@ -12,6 +12,7 @@ with layout.loading():
     view = cards.look()
 if view is not None:
     cards.strip(view)
+layout.prose(coefficient_words.LEAD)
 cards.budget()
 if view is not None:
     cards.promise(view)

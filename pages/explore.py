@@ -62,6 +62,7 @@ if shown is not None:
         tour.button()
         scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes, scene)
         cards.accuracy(scene)
+    with layout.user_errors():
         cards.limits(scene)
     with layout.user_errors():
         cards.budgets(scene)

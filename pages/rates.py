@@ -11,6 +11,7 @@ layout.link_problems()
 with layout.loading():
     rate_cards.measure(view)
 rate_cards.strip(view)
+layout.prose("What theory says limits the error at your sizes, and whether simulations agree.")
 rate_cards.choices(view)
 left, right = st.columns([7, 3], gap="medium")
 with left, layout.user_errors():

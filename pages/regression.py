@@ -13,6 +13,7 @@ with layout.loading():
 if view is not None:
     cards.strip(view)
     cards.promise(view)
+layout.prose(regression_words.LEAD)
 cards.choices()
 cards.network()
 upload_panel.panel("Show the protected curve", cards.TASK, cards.start_own)

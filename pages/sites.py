@@ -12,6 +12,7 @@ layout.link_problems()
 with layout.loading(220):
     site_cards.solve(view)
 site_cards.strip(view)
+layout.prose(site_words.LEAD)
 site_cards.choices(view)
 site_cards.table(view)
 if view.found is not None:

@@ -12,6 +12,7 @@ with layout.loading():
     view = cards.look()
 if view is not None:
     cards.strip(view)
+layout.prose(sparse_words.LEAD)
 cards.choices()
 cards.budget()
 cards.own()

@@ -12,7 +12,9 @@ with layout.loading():
     view = cards.look()
 if view is not None:
     cards.strip(view)
+layout.prose(summary_words.LEAD)
 cards.choices()
+cards.own()
 cards.budget()
 cards.split()
 if view is not None:
@@ -26,8 +28,6 @@ if view is not None:
         cards.odds(view)
     with layout.user_errors():
         cards.components(view)
-cards.own()
-if view is not None:
     with layout.user_errors():
         cards.noise(view)
 layout.chips(controls.all_changed(cards.task()), layout.reset)

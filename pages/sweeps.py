@@ -8,6 +8,7 @@ st.title("How does the error move with what you change?", anchor=False)
 layout.link_problems()
 task = settings.current().sweep.task
 sweep_panel.strip(task)
+layout.prose("Choose what to vary. Each value is simulated afresh, and its error drawn as a point.")
 with st.container(horizontal=True):
     sweep_panel.problem()
     controls.source_choice(task)

@@ -15,6 +15,7 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
+    time_axis,
     translucent,
 )
 from engine.types import Array, PublicFacts
@@ -42,7 +43,7 @@ def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one: 
     what = facts.value_name if k == 0 else "Added"
     spec = {"data": data, "layout": layout(
         theme, hovermode=False, legend=False,
-        xaxis=axis(theme, facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")),
+        xaxis=time_axis(theme, facts),
         yaxis=axis(theme, f"{what}{unit}", grid=True, range=_span(view, k),
                    zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
     typical = with_unit(number(float(view.typical[k])), facts.value_unit)

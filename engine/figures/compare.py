@@ -17,6 +17,7 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
+    time_axis,
     translucent,
 )
 from engine.types import Array, PublicFacts
@@ -50,8 +51,7 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
              "line": {"width": 2.2, "color": colour("without", theme), "dash": "6px,4px"}}]
     spec = {"data": data, "layout": layout(
         theme, hovermode=False,
-        xaxis=axis(theme, named(facts.time_name, facts.time_unit), nticks=6,
-                   range=[facts.time_low, facts.time_high]),
+        xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named("Difference", facts.value_unit), grid=True, nticks=5,
                    range=[-edge, edge]))}
     low, middle, high = np.quantile(differences[:, ::_EVERY], (0.05, 0.5, 0.95), axis=0)

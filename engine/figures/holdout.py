@@ -17,6 +17,7 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
+    time_axis,
     translucent,
 )
 from engine.types import Array, PublicFacts
@@ -77,7 +78,7 @@ def runs(shown: ReleaseRange, at: int, n_runs: int, method: Method, facts: Publi
               {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"})]
     return Chart({"data": data, "layout": layout(
         theme, legend=True,
-        xaxis=axis(theme, with_unit(facts.time_name, _bracket(facts.time_unit))),
+        xaxis=time_axis(theme, facts),
         yaxis=axis(theme, with_unit(facts.value_name, _bracket(facts.value_unit)), grid=True))},
         _alt_of_runs(shown, at, facts),
         {facts.time_name: shown.times.round(3).tolist(), "mean of runs": _plain(mean),

@@ -7,11 +7,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.figures.theme import Chart, Spec, Theme, colour, layout, log_axis, translucent
+from engine.figures.theme import (
+    Chart,
+    Spec,
+    Theme,
+    colour,
+    layout,
+    log_axis,
+    log_ticks,
+    translucent,
+)
 from engine.types import Array
-from engine.words.wording import number, with_unit
-
-_STEPS = 9  # shades between the smallest and the largest error
+from engine.words.wording import capital, number, with_unit
 
 
 def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,
@@ -22,40 +29,72 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
     (ε, people) of the diamond.
     """
     known = errors[np.isfinite(errors)]
-    logs = np.log10(np.where(np.isfinite(errors), errors, np.nan))
-    z = [[None if math.isnan(v) else round(float(v), 4) for v in row] for row in logs]
-    common = {"type": "contour", "x": list(epsilons), "y": list(people), "z": z,
-              "showscale": False, "connectgaps": False}
     data: list[Spec] = []
+    notes: list[Spec] = []
     if len(known):
-        low, high = float(np.log10(known.min())), float(np.log10(known.max()))
-        step = max((high - low) / _STEPS, 1e-3)
-        indigo = colour("gradient", theme)
-        data.append({**common, "colorscale": [[0, translucent(indigo, 0.04)],
-                                              [1, translucent(indigo, 0.55)]],
-                     "contours": {"start": low, "end": high, "size": step}, "line": {"width": 0},
-                     "text": [[_said(v, unit) for v in row] for row in errors],
-                     "hovertemplate": f"%{{y}} {who}, ε = %{{x}}: %{{text}}<extra></extra>"})
-        data.append({**common, "contours": {
-            "start": math.log10(target), "end": math.log10(target), "size": 1,
-            "coloring": "lines"}, "line": {"width": 3, "dash": "solid"},
-            "colorscale": [[0, colour("text", theme)], [1, colour("text", theme)]],
-            "hoverinfo": "skip"})
+        levels = _levels(float(known.min()), float(known.max()))
+        data += _shades(people, epsilons, errors, levels, target, who, unit, theme)
+        notes = [note for level in levels if level != target
+                 for note in _name(level, people, epsilons, errors, theme)]
     data.append({"type": "scatter", "mode": "markers", "x": [here[0]], "y": [here[1]],
                  "hoverinfo": "skip", "showlegend": False, "name": "You are here",
+                 "cliponaxis": False,
                  "marker": {"symbol": "diamond", "size": 16, "color": colour("page", theme),
                             "line": {"color": colour("text", theme), "width": 2.4}}})
     spec = {"data": data, "layout": layout(
-        theme, hovermode="closest",
-        xaxis=log_axis(theme, "Protection ε (log scale)", min(epsilons), max(epsilons), room=.03),
-        yaxis=log_axis(theme, f"{who[:1].upper()}{who[1:]} (log scale)", min(people), max(people),
-                       room=0.03))}
+        theme, hovermode="closest", annotations=notes,
+        xaxis=log_axis(theme, "Protection ε (log scale)", min(epsilons), max(epsilons)),
+        yaxis=log_axis(theme, f"{capital(who)} (log scale)", min(people), max(people)))}
     share = float((errors <= target).mean())
     return Chart(spec, f"Map of the typical error over ε and {who}. It is at most "
                  f"{with_unit(number(target), unit)} on {100 * share:.0f} % of the map.",
                  {who: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
                   "typical error": [None if math.isnan(v) else float(f"{v:.4g}")
                                     for v in errors.ravel()]})
+
+
+def _levels(low: float, high: float) -> list[float]:
+    """Steps of 1–2–5, one below the smallest error and one above the largest."""
+    return log_ticks(low / 2.6, high * 2.6)
+
+
+def _shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,
+            levels: Sequence[float], target: float, who: str, unit: str, theme: Theme
+            ) -> list[Spec]:
+    """A shade between every two levels, and the line of the target."""
+    def height(error: Array) -> Array:  # levels are whole numbers, so that they can be contours
+        return np.interp(np.log(error), np.log(levels), np.arange(len(levels)))
+
+    z = [[None if math.isnan(v) else round(float(v), 4) for v in row]
+         for row in height(np.where(np.isfinite(errors), errors, np.nan))]
+    common = {"type": "contour", "x": list(epsilons), "y": list(people), "z": z,
+              "showscale": False, "connectgaps": False}
+    indigo, text, wanted = colour("gradient", theme), colour("text", theme), \
+        float(height(np.array(target)))
+    return [{**common, "colorscale": [[0, translucent(indigo, 0.04)],
+                                      [1, translucent(indigo, 0.55)]],
+             "contours": {"start": 0, "end": len(levels) - 1, "size": 1},
+             "line": {"width": 1, "color": translucent(colour("page", theme), 0.6)},
+             "text": [[_said(v, unit) for v in row] for row in errors],
+             "hovertemplate": f"%{{y}} {who}, ε = %{{x}}: %{{text}}<extra></extra>"},
+            {**common, "contours": {"start": wanted, "end": wanted, "size": 1,
+                                    "coloring": "lines"},
+             "line": {"width": 3, "dash": "solid"}, "colorscale": [[0, text], [1, text]],
+             "hoverinfo": "skip"}]
+
+
+def _name(level: float, people: Sequence[int], epsilons: Sequence[float], errors: Array,
+          theme: Theme) -> list[Spec]:
+    """The number of a level, where it crosses the uppermost row inside the map that it crosses."""
+    logs = np.log(np.where(np.isfinite(errors), errors, np.nan)) - math.log(level)
+    for row in [*range(len(people) - 2, 0, -1)]:
+        for k in np.flatnonzero(logs[row, :-1] * logs[row, 1:] < 0)[:1]:
+            share = logs[row, k] / (logs[row, k] - logs[row, k + 1])
+            ends = np.log10(epsilons[k]), np.log10(epsilons[k + 1])
+            return [{"x": float(ends[0] + share * (ends[1] - ends[0])),
+                     "y": math.log10(people[row]), "text": f"{level:g}", "showarrow": False,
+                     "font": {"size": 12, "color": colour("text", theme)}}]
+    return []
 
 
 def _said(error: float, unit: str) -> str:

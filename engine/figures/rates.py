@@ -31,7 +31,7 @@ from engine.views.regimes import (
     moved,
     regime_map,
 )
-from engine.words.wording import number
+from engine.words.wording import capital, number
 
 QUANTITY = "Rate (constants dropped, log scale)"
 SMOOTHNESS = "smoothness"
@@ -87,7 +87,8 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
     heights = np.concatenate(list(values.values()))
     low, high = float(heights.min()), float(heights.max())
     data: list[Spec] = [{
-        "type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(), "name": name,
+        "type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(),
+        "name": capital(name),
         "line": {"width": 2.2 if k else 2.8, "dash": _DASHES[k % len(_DASHES)],
                  "color": colour("without" if name == "no privacy" else "gradient", theme)},
         "hovertemplate": "%{y:.3g}"} for k, (name, y) in enumerate(values.items())]

@@ -29,7 +29,7 @@ from engine.views.regression import (
     WorstPair,
 )
 from engine.words.regression import PARTS, shares
-from engine.words.wording import number
+from engine.words.wording import capital, number
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
 
@@ -202,7 +202,8 @@ def _curve(view: RegressionView, name: str, values: Array, shade: str, width: fl
 def _points(name: str, x: Sequence[float], y: Array, shade: str, dash: str, floor: float,
             width: float = 1.8) -> Spec:
     shown = [float(v) if v > floor and math.isfinite(v) else None for v in y]
-    return {"type": "scatter", "mode": "lines+markers", "x": list(x), "y": shown, "name": name,
+    return {"type": "scatter", "mode": "lines+markers", "x": list(x), "y": shown,
+            "name": capital(name),
             "line": {"width": width, "color": shade, "dash": dash}, "marker": {"size": 6}}
 
 

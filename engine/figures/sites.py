@@ -15,11 +15,12 @@ from engine.figures.theme import (
     colour,
     layout,
     method_style,
+    time_axis,
     translucent,
 )
 from engine.types import Array
 from engine.views.sites import Arrangement, Federation, WhatIf
-from engine.words.wording import number, with_unit
+from engine.words.wording import capital, number, with_unit
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out
@@ -72,7 +73,7 @@ def _panel(found: Federation, one: Arrangement, name: str, base: Array,
     quantity = facts.value_name if not base.any() else "Difference"
     spec = {"data": data, "layout": layout(
         theme, annotations=notes, hovermode=False,
-        xaxis=axis(theme, _named(facts.time_name, facts.time_unit), nticks=5),
+        xaxis=time_axis(theme, facts),
         yaxis=axis(theme, _named(quantity, facts.value_unit), grid=True, range=list(heights),
                    nticks=5))}
     said = ("nothing would be published" if refused else
@@ -162,12 +163,13 @@ def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
                                                    "line": {"width": 2, "color": text}}),
              ("half its ε", [c.tightens for c in cases], {"symbol": "circle", "color": indigo}))
     data: list[Spec] = [
-        {"type": "scatter", "mode": "markers", "x": _plain(values), "y": names, "name": name,
-         "marker": {"size": 11, **marker}, "hovertemplate": f"{name}: %{{x:.3g}} {unit}"
-         "<extra></extra>"} for name, values, marker in looks]
+        {"type": "scatter", "mode": "markers", "x": _plain(values), "y": names,
+         "name": capital(name), "marker": {"size": 11, **marker},
+         "hovertemplate": f"{name}: %{{x:.3g}} {unit}<extra></extra>"}
+        for name, values, marker in looks]
     if math.isfinite(now):
         data.append({"type": "scatter", "mode": "lines", "x": [now, now],
-                     "y": [names[0], names[-1]], "name": "now", "hoverinfo": "skip",
+                     "y": [names[0], names[-1]], "name": "Now", "hoverinfo": "skip",
                      "line": {"color": colour("without", theme), "width": 2, "dash": "6px,4px"}})
     title = f"Typical error ({unit})" if unit else "Typical error"
     spec = {"data": data, "layout": layout(

@@ -25,7 +25,7 @@ from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
 from engine.words.summaries import PARTS, unit_of
-from engine.words.wording import number, with_unit
+from engine.words.wording import capital, number, with_unit
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}
@@ -118,7 +118,7 @@ def split(view: SummaryView, theme: Theme) -> Chart:
     """What the squared error of every way is made of, in shares."""
     ways = [way for way in view.ways if way.parts is not None]
     names = [way.label for way in ways]
-    data = [{"type": "bar", "orientation": "h", "y": names, "name": part,
+    data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
              "x": [100 * float(way.parts[k]) for way in ways],  # type: ignore[index]
              "marker": pattern(colour(role, theme), shape)}
             for k, (part, (role, shape)) in enumerate(zip(PARTS, _ROLES, strict=True))]
@@ -151,11 +151,11 @@ def spectrum(found: Spectrum, theme: Theme) -> Chart:
     order = np.arange(1.0, len(found.filter) + 1)
     top = max(float(scales.max()) for scales in found.scales.values())
     least = 1e-4 * top
-    data = [_positive(f"noise, {kind}", order, scales, least, colour("functional", theme),
+    data = [_positive(f"Noise, {kind}", order, scales, least, colour("functional", theme),
                       _DASHES[kind], 2.6 if kind == found.chosen else 1.6)
             for kind, scales in found.scales.items()]
     if np.ptp(found.filter) > 0:
-        data.append(_positive("kept by the filter (rescaled)", order, top * found.filter, least,
+        data.append(_positive("Kept by the filter (rescaled)", order, top * found.filter, least,
                               colour("without", theme), "12px,3px,2px,3px", 1.8))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode=False,
@@ -173,7 +173,7 @@ def by_grid(found: GridSweep, theme: Theme) -> Chart:
     """The sensitivity against the number of grid points, on log axes."""
     shade = colour("functional" if found.is_finite else "bias", theme)
     data = [{"type": "scatter", "mode": "lines+markers", "x": list(found.sizes),
-             "y": _plain(found.sensitivity), "name": "sensitivity",
+             "y": _plain(found.sensitivity), "name": "Sensitivity",
              "line": {"width": 2.2, "color": shade}, "marker": {"size": 8}}]
     low, high = float(found.sensitivity.min()), float(found.sensitivity.max())
     spec = {"data": data, "layout": layout(
@@ -190,9 +190,9 @@ def by_grid(found: GridSweep, theme: Theme) -> Chart:
 def worst(found: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     """The two curves whose exchange shows most."""
     x = _plain(found.times)
-    data = [_line("one curve", x, facts.value_middle + found.curve, colour("functional", theme),
+    data = [_line("One curve", x, facts.value_middle + found.curve, colour("functional", theme),
                   2.0),
-            _line("the other", x, facts.value_middle - found.curve, colour("bias", theme), 2.0,
+            _line("The other", x, facts.value_middle - found.curve, colour("bias", theme), 2.0,
                   "6px,3px")]
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode=False, xaxis=axis(theme, facts.time_name),

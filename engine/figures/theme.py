@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from engine.types import PublicFacts
+
 Theme = Literal["light", "dark"]
 Spec = dict[str, Any]
 
@@ -110,6 +112,25 @@ def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -
     }
 
 
+def time_axis(theme: Theme, facts: PublicFacts) -> Spec:
+    """The axis on which the curves were watched; both its ends have a tick where steps fit."""
+    low, high = facts.time_low, facts.time_high
+    step = _even_step(high - low)
+    ticks = {"nticks": 6} if step is None else {"tick0": low, "dtick": step}
+    title = facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")
+    return axis(theme, title, range=[low, high], **ticks)
+
+
+def _even_step(length: float) -> float | None:
+    """The smallest round step that divides a length into at most five parts."""
+    for exponent in range(-6, 9):
+        for mantissa in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8):
+            parts = length / (mantissa * 10.0**exponent)
+            if parts < 5.5 and abs(parts - round(parts)) < 1e-9 * max(parts, 1):
+                return mantissa * 10.0**exponent if round(parts) > 1 else None
+    return None
+
+
 def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = False,
              room: float = 0.0) -> Spec:
     """A log axis from `low` to `high`; `room` is a share of its length left at each end.
@@ -142,4 +163,4 @@ def _tick(value: float) -> str:
         return f"{value:,.10g}".replace(",", "\u2009")
     exponent = math.floor(math.log10(value) + 1e-9)
     lead = f"{value / 10.0**exponent:.3g}×".removeprefix("1×")
-    return f"{lead}10<sup>{exponent}</sup>"
+    return f"{lead}10<sup>{exponent}</sup>".replace("-", "−")

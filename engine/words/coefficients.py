@@ -12,6 +12,8 @@ from engine.views.coefficients import CoefficientView, CostOfCovariates
 from engine.words import wording
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
+LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
+        "each, all of them published with noise.")
 
 
 def panel_title(name: str, k: int) -> str:

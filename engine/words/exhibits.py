@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from engine.exhibits import Claim, Finding, Result, versions
@@ -39,7 +40,14 @@ def claim_markdown(of: Claim, found: Finding) -> str:
     """The same for the page: the verdict in words, the claim, the number in bold type."""
     badge = ":green-badge[:material/check: holds]" if found.holds else \
         ":orange-badge[:material/close: does not hold]"
-    return f"{badge} " + "  \n".join(_sentences(of, found, f"**{_sentence(found.measured)}**"))
+    said = "  \n".join(_sentences(of, found, f"**{_sentence(found.measured)}**"))
+    return f"{badge} {_raised(said)}"
+
+
+def _raised(text: str) -> str:
+    """Exponents such as that of n^(1/2) as a formula, where they can be raised."""
+    return re.sub(r"\^(?:\(((?:[^()]|\([^()]*\))*)\)|(−?[\w.]*\w))",
+                  lambda found: f"$^{{{found[1] or found[2]}}}$", text)
 
 
 def _sentences(of: Claim, found: Finding, measured: str) -> list[str]:
@@ -55,7 +63,8 @@ def _sentence(text: str) -> str:
 def made(result: Result, stored: Result | None = None) -> str:
     """Where a table is from; of a new one also whether the stored numbers came out again."""
     by = ", ".join(f"{what} {version}" for what, version in result.versions.items())
-    text = f"{result.form.capitalize()} form, {result.seconds:.0f} s, made by {by}."
+    seconds = f"{result.seconds:.0f}" if result.seconds >= 0.5 else "under 1"
+    text = f"{result.form.capitalize()} form, {seconds} s, made by {by}."
     if stored is not None and result is not stored:
         return f"{text} {_compared(result, stored)}"
     if stored is not None and dict(stored.versions) != versions():

@@ -109,9 +109,10 @@ def method_keys() -> tuple[str, ...]:
 
 
 def method_label(key: str) -> str:
-    """Its name and what it is for."""
+    """Its name and, in a sentence, what it is for."""
     notes = method(key)
-    return f"{notes.title}: {notes.opening[0].lower()}{notes.opening[1:].rstrip('.')}"
+    first = notes.opening.partition(". ")[0].rstrip(".")
+    return f"{notes.title}: {first[0].lower()}{first[1:]}"
 
 
 def _read(name: str) -> Chapter:

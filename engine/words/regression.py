@@ -22,6 +22,8 @@ from engine.views.regression import (
 from engine.words import wording
 
 TITLE = "What can sites learn together from single readings?"
+LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "
+        "is put together from all of it.")
 UNIT = ("One person’s reading", "What is protected: exchanging one reading, with its position, "
         "changes what a site sends only a little.")
 PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave out", "clipping")
@@ -111,8 +113,8 @@ def levels(found: ByLevel) -> str:
 _REGIMES = {
     "regime 8": "No single site dominates: regime 8 of the theorem.",
     "regime 9": "One site alone would do about as well: regime 9 of the theorem.",
-    "neither": "That is neither regime 8 of the theorem (privacy limits every site) nor 9 (one "
-               "site alone would do about as well)."}
+    "neither": "Neither regime 8 of the theorem (privacy limits every site) nor 9 (one site alone "
+               "would do about as well)."}
 
 
 def limited(network: Network, gamma: float) -> str:
@@ -122,8 +124,8 @@ def limited(network: Network, gamma: float) -> str:
     sites = network.n_sites
     who = ("readings, not privacy, limit every site" if count == 0 else
            f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
-    return (f"By the rates, which leave out constants, {who} (privacy does where n ε² ≤ D = "
-            f"{wording.number(d)}). {_REGIMES[theory.regime(gamma)]}")
+    return (f"By the rates, which leave out constants, **{who}**. :small[Privacy limits a site "
+            f"where n ε² ≤ D = {wording.number(d)}. {_REGIMES[theory.regime(gamma)]}]")
 
 
 def point(view: PointView) -> str:

@@ -30,6 +30,10 @@ def title() -> str:
     return "What does each site cost and add?"
 
 
+LEAD = ("Several places publish one average together, and each adds noise of its own. Change the "
+        "table: all below follows.")
+
+
 def unit_tag(facts: PublicFacts) -> tuple[str, str]:
     """What is protected, and where; with its tooltip."""
     return (f"One {of(facts.person)} whole curve, at its own site",

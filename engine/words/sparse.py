@@ -12,6 +12,8 @@ from engine.views.sparse_means import BIT, PRINTED, ROW, TRUSTED
 from engine.words import wording
 
 TITLE = "Which few features matter, and what does protecting every row cost?"
+LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "
+        "with noise that protects every row.")
 UNIT = ("One row", "Exchanging one row, all of its numbers together, changes what is published "
                    "only a little. A person with several rows is protected less.")
 _LIGHTS = {
@@ -23,11 +25,12 @@ _LIGHTS = {
 def accuracy(view: SparseView) -> str:
     """How far off a release is, beside what needs no protection."""
     target = "the true ones" if view.truth is not None else "those without protection"
-    text = (f"The published coefficients are typically **{wording.number(view.typical)}** from "
-            f"{target}, all {view.sizes.n_covariates} together.")
-    if view.lasso is not None:
-        without, lasso = (wording.number(view.distance(one)) for one in (view.without, view.lasso))
-        text += f" Without protection: {without}; the lasso: {lasso}."
+    others = () if view.lasso is None else (view.without, view.lasso)
+    typical, *rest = wording.together([view.typical, *(view.distance(one) for one in others)])
+    text = (f"The published coefficients are typically **{typical}** from {target}, all "
+            f"{view.sizes.n_covariates} together.")
+    if rest:
+        text += f" Without protection: {rest[0]}; the lasso: {rest[1]}."
     return text
 
 

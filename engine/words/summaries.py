@@ -22,6 +22,7 @@ from engine.views.summaries import Components, Spectrum, SummaryView, Way, Worst
 from engine.words import wording
 
 TITLE = "Publish a whole function: which way costs least?"
+LEAD = "Several ways to publish the same thing at the same ε, side by side."
 LABELS = {FUNCTIONAL_SUMMARY.key: "Average curve", DENSITY.key: "Density",
           COVARIANCE.key: "Covariance", RISK_MINIMISATION.key: "Prediction",
           VARYING_COEFFICIENTS.key: "Effects of covariates"}
@@ -44,7 +45,13 @@ def guarantee(way: Way) -> str:
     if math.isinf(budget.epsilon):
         return "no protection: chosen on the data"
     failing = "δ = 0" if budget.is_pure else f"δ = {wording.small(budget.delta)}"
-    return f"ε = {wording.number(budget.epsilon)}, {failing}"
+    return f"ε = {budget.epsilon:.3g}, {failing}"
+
+
+def off(ways: Sequence[Way]) -> dict[str, str]:
+    """How far off each way is that can publish anything, with decimals in common."""
+    known = {way.label: way.typical for way in ways if way.errors is not None}
+    return dict(zip(known, wording.together([*known.values()]), strict=True))
 
 
 def compared(view: SummaryView) -> str:

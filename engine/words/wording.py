@@ -360,8 +360,8 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
         return ""
     words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
              "nearly free": "good, privacy is nearly free"}[verdict.verdict]
-    return (f"Known before any reading, from sizes and bounds alone: {words}; privacy adds about "
-            f"{with_unit(number(distance, 2), escape(facts.value_unit))}.")
+    return (f"Foreseen from sizes and bounds alone, before any reading: privacy adds about "
+            f"{with_unit(number(distance, 2), escape(facts.value_unit))} ({words}).")
 
 
 def plausible(facts: PublicFacts, kind: str, waves: int) -> str:

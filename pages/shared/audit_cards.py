@@ -118,9 +118,8 @@ def parts(view: View) -> None:
 
 
 def _slider(label: str = "Claimed protection (ε)") -> None:
-    now = settings.current()
-    controls.bound(st.select_slider, label, now.epsilon, settings.set_epsilon, "audit_epsilon",
-                   options=settings.steps(now.epsilon), format_func=lambda e: f"{e:g}")
+    controls.epsilon_slider("audit_epsilon", "Lower ε: the claim is stronger and the noise larger. "
+                            "Higher ε: the opposite.", label)
 
 
 def _started(key: str) -> Job | None:
@@ -146,14 +145,15 @@ def _key(asked: object) -> str:
 
 def attack(view: View) -> None:
     """Try to break a claim, then plant a fault and see it caught."""
-    st.markdown(f"{words.INTRO} :small[{words.SIMULATED}]")
+    layout.prose(f"{words.INTRO} :small[{words.SIMULATED}]")
     _method(view)
     honest, planted = view.attack(), view.attack(view.variant)
     _buttons(view, honest, planted)
     asked = [honest] + [planted] * bool(view.variant)
     started = [(one, job) for one in asked if (job := _started(_key(one))) is not None]
     if not started:
-        st.info("Press *Run the attack*: it takes up to 20 seconds.", icon=":material/play_arrow:")
+        layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
+                     "takes up to 20 seconds.")
     else:
         live = [job for _, job in started if job.live]
         progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
@@ -274,7 +274,7 @@ def _lab(view: View) -> lab.Question:
 
 def coverage(view: View) -> None:
     """Two hundred repetitions, and how many limits miss the truth."""
-    st.markdown(words.COVERAGE)
+    layout.prose(words.COVERAGE)
     names = {key: kind.label for key, kind in lab.KINDS.items()}
     controls.bound(st.selectbox, "Limits of", view.now.limits,
                    lambda chosen: settings.change(limits=chosen), "audit_limits",
@@ -296,7 +296,8 @@ def coverage(view: View) -> None:
     controls.show_problem("audit")
     job = _started(key)
     if job is None:
-        st.info("Press *Repeat 200 times*: it takes a few seconds.", icon=":material/play_arrow:")
+        layout.empty("How many of 200 limits miss the truth. Press *Repeat 200 times*: it takes a "
+                     "few seconds.")
         return
     progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
 
@@ -333,7 +334,7 @@ def _misses(view: View, job: Job) -> None:
 
 def reuse(view: View) -> None:
     """One draw at two budgets gives the exact answer away."""
-    st.markdown(words.REUSE)
+    layout.prose(words.REUSE)
     now = view.now
     left, right = st.columns(2, gap="medium")
     with left:
@@ -342,7 +343,7 @@ def reuse(view: View) -> None:
         controls.bound(st.select_slider, "Second release (ε)", now.again,
                        lambda chosen: settings.change(again=settings.checked_epsilon(chosen)),
                        "audit_again", options=settings.steps_of(now.again),
-                       format_func=lambda e: f"{e:g}")
+                       format_func=lambda e: f"ε = {e:g}")
     controls.bound(st.segmented_control, "Noise of the second release", now.draw,
                    lambda chosen: settings.change(draw=chosen or now.draw), "audit_draw",
                    options=list(_DRAWS), format_func=_DRAWS.__getitem__)

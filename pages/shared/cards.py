@@ -36,6 +36,7 @@ from pages.shared import components as pieces
 _PICTURE = settings.PICTURE
 _NAMED = 0  # which of the budgets of others has the word beside its mark
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
+_FEW = 3  # other methods on the chart of budgets; more lines cannot be told apart
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
 
@@ -334,10 +335,14 @@ def limits(scene: Scene) -> None:
     shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
     with st.container(border=True):
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
-        _said(scene, "limits", lambda k: _what_limits(scene, k))
-        _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
-            shares[k], wording.parts(facts), theme), 44)
-        _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+        left, right = st.columns([7, 3], gap="medium")
+        with left:
+            _said(scene, "limits", lambda k: _what_limits(scene, k))
+            _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
+                shares[k], wording.parts(facts), theme), 44)
+            _said(scene, "parts", lambda k: _key_of_parts(scene, k))
+        with right:
+            _said(scene, "doubled", lambda k: _if_doubled(scene, k))
 
 
 def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
@@ -346,16 +351,18 @@ def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
     return [pieces.Said(wording.what_limits(scene.facts, scene.shown.study.shares[k]))]
 
 
-def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
-    facts = scene.facts
+def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
     if scene.shown.is_refused(k):
         return []
-    said = [pieces.Said(wording.shares_key(facts, scene.shown.study.shares[k]), "small")]
-    if scene.changes:
-        here = {what: float(relative[k]) for what, relative in scene.changes.items()}
-        said.append(pieces.Said("If you doubled…  \n"
-                                + "  \n".join(wording.if_doubled(facts, here))))
-    return said
+    return [pieces.Said(wording.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
+
+
+def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k) or not scene.changes:
+        return []
+    here = {what: float(relative[k]) for what, relative in scene.changes.items()}
+    return [pieces.Said("If you doubled…  \n"
+                        + "  \n".join(wording.if_doubled(scene.facts, here)))]
 
 
 def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
@@ -385,10 +392,11 @@ def budgets(scene: Scene) -> None:
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        scene.draw("Errors at every budget", chart, "budgets", 340, 320)
+        scene.draw("Errors at every budget", chart, "budgets", 340, 360)
         st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
                     "says privacy noise falls. No line: nothing would be published, or the error "
-                    "is beyond the range of the values.]")
+                    "is beyond the range of the values. Of the other methods, the "
+                    f"{_FEW} that err least are drawn; the numbers below have all of them.]")
     with right:
         st.markdown("\n\n".join(said))
 
@@ -396,7 +404,8 @@ def budgets(scene: Scene) -> None:
 def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     """The chart at one step of the slider, and what stands beside it."""
     study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
-    own, others = _methods(scene)
+    own, every = _methods(scene)
+    others = _least_errors(every, 2 * facts.value_half_width)
     chart = error_curve.against_budget(
         scene.epsilons, own, scene.where_published(study.quantile(0.1)),
         scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
@@ -407,10 +416,20 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     typical = float(scene.typical[scene.at])
     errors = {other.label: float(other.errors[scene.at]) for other in others}
     return chart, [
-        wording.compared(typical, errors), wording.two_kinds(_deltas(scene, own, others)),
         wording.budget_ratio(facts, here, typical, study.floor, _at(scene, here / 2),
                              _at(scene, here * 2)),
-        wording.enough(*_enough(scene))]
+        wording.enough(*_enough(scene)), wording.compared(typical, errors),
+        wording.two_kinds(_deltas(scene, own, others))]
+
+
+def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[error_curve.Method]:
+    """The few methods that err least over all budgets, in their order; `most` is no use at all."""
+    def over_all(method: error_curve.Method) -> float:
+        errors = np.where(np.isfinite(method.errors), method.errors, most)
+        return float(np.log(np.minimum(errors, most)).mean())
+
+    few = {method.label for method in sorted(methods, key=over_all)[:_FEW]}
+    return [method for method in methods if method.label in few]
 
 
 def why_this_method(scene: Scene) -> None:
@@ -570,17 +589,15 @@ def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, way: st
 
 def ledger(spends: Sequence[Spend], asked: Budget) -> None:
     """What one release would spend, line by line, and why the total is what it is."""
-    st.dataframe(pd.DataFrame([_line(spend) for spend in spends]), hide_index=True)
+    layout.table([_line(spend) for spend in spends])
     st.markdown(spends[0].why)
     st.markdown(wording.how_added(accounting.by_server(spends).values()))
     proved = accounting.guarantees(spends)
     if len(proved) == 1:
         st.markdown(wording.total(proved[0], accounting.total_mu(spends)))
     else:
-        st.dataframe(pd.DataFrame([
-            {"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
-             "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)]),
-            hide_index=True)
+        layout.table([{"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
+                       "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)])
     _of_several(spends)
     promise(spends, asked)
     given = max(budget.epsilon for budget in proved)

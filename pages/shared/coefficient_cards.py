@@ -45,12 +45,8 @@ class View:
 
 def budget() -> None:
     """The slider of this page, with the same steps as on Explore."""
-    now = settings.current()
-    controls.bound(st.select_slider, "Protection (ε)", now.epsilon, settings.set_epsilon,
-                   "coefficients_epsilon", options=settings.steps(now.epsilon),
-                   format_func=lambda epsilon: f"{epsilon:g}",
-                   help="Lower ε: everybody is better protected and the functions are noisier. "
-                        "Higher ε: the opposite.")
+    controls.epsilon_slider("coefficients_epsilon", "Lower ε: everybody is better protected and "
+                            "the functions are noisier. Higher ε: the opposite.")
 
 
 def look() -> View | None:

@@ -108,6 +108,18 @@ def mechanism_choice(task: str = settings.TASK) -> None:
           help="How the noise is added. Under More options you can change its settings.")
 
 
+def epsilon_slider(key: str, help: str, label: str = "Protection (ε)") -> None:
+    """The ε of a page, with the steps of Explore and what its two ends mean."""
+    now = settings.current()
+    with st.container(gap=None):
+        bound(st.select_slider, label, now.epsilon, settings.set_epsilon, key,
+              options=settings.steps(now.epsilon), format_func=lambda epsilon: f"ε = {epsilon:g}",
+              help=help)
+        with st.container(horizontal=True, horizontal_alignment="distribute"):
+            st.markdown(":small[◀ stronger protection]", width="content")
+            st.markdown(":small[less noise ▶]", width="content")
+
+
 def _key(name: str, task: str) -> str:
     return name if task == settings.TASK else f"{name}_{task}"
 

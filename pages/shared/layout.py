@@ -45,6 +45,7 @@ def _without_data(fault: Exception) -> tuple[type[Exception], Exception, object]
 
 
 _STRIP = 62  # pixels of the strip on a wide screen
+_LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
 
 
 @contextmanager
@@ -66,6 +67,11 @@ def loading(height: int = 430) -> Iterator[None]:
         drawn.add(page)
         if place is not None:
             place.empty()
+
+
+def prose(text: str) -> None:
+    """Sentences in lines that are not too long to be read."""
+    st.markdown(text, width=_LINE)
 
 
 def empty(text: str) -> None:
@@ -119,12 +125,17 @@ def in_words(title: str, chart: Chart, own: bool = False) -> None:
 
 def table(columns: Any, own: bool = False, height: int | None = None) -> None:
     """A table; of the visitor's `own` curves one without a button to download it."""
-    data = pd.DataFrame(columns)
+    data = pd.DataFrame(columns).rename(columns=_heading)
     if own:
         with st.container(height=height or "content"):
             st.table(data.set_index(data.columns[0]))
     else:
         st.dataframe(data, hide_index=True, height=height or "auto")
+
+
+def _heading(name: str) -> str:
+    """A word begins with a capital; a symbol such as n stays as it is."""
+    return wording.capital(name) if name[:2].isalpha() and name[:2].isascii() else name
 
 
 def theme() -> Theme:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from engine.errors import InputError
@@ -17,7 +16,7 @@ from engine.figures import plan as figures
 from engine.figures.theme import Chart
 from engine.privacy.amplification import Person
 from engine.types import Budget, PublicFacts
-from engine.views.planner import Answer, Setting, bounds, usual_target
+from engine.views.planner import Answer, Measured, Setting, bounds, usual_target
 from engine.words import glossary, wording
 from engine.words import plan as plan_words
 from pages.shared import cards, code_fold, controls, layout, odometer, run, settings
@@ -72,9 +71,11 @@ def question(view: View) -> None:
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
               "error": "error"}
-    controls.bound(st.segmented_control, "Find", view.unknown, lambda chosen: settings.change(
-        unknown=chosen or view.unknown), "unknown", options=list(labels),
-        format_func=labels.get, help="The blank that is solved for; the others are given.")
+    controls.bound(
+        st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
+        lambda chosen: settings.change(unknown=chosen or view.unknown), "unknown",
+        options=list(labels), format_func=labels.get,
+        help="The blank that is solved for; the others are given.")
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _blank(view, "error", f"I need a typical error of at most{unit}", view.target,
@@ -178,10 +179,13 @@ def _steps(view: View, found: Answer) -> None:
         st.subheader("One step either way", anchor=False)
         rows = sorted([*found.steps, found.reached],
                       key=lambda m: float(getattr(m.setting, found.unknown)))
-        table = pd.DataFrame([(*plan_words.step(row, found.unknown, view.facts),
-                               "◇" if row is found.reached else "") for row in rows],
-                             columns=["with", "typical error", "answer"])
-        st.dataframe(table, hide_index=True)
+        layout.table([_step(view, found, row) for row in rows])
+        st.markdown(":small[◇ the answer]")
+
+
+def _step(view: View, found: Answer, row: Measured) -> dict[str, str]:
+    size, error = plan_words.step(row, found.unknown, view.facts)
+    return {"with": f"{size} ◇" if row is found.reached else size, "typical error": error}
 
 
 def risk(view: View) -> None:
@@ -234,9 +238,10 @@ def error_map(view: View, found: Answer) -> None:
                               view.facts.people, view.facts.value_unit, layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_plan", _MAP_HEIGHT, 340)
     view.charts[f"Error over {view.facts.people} and ε"] = chart
-    said = wording.with_unit(wording.number(line), wording.escape(view.facts.value_unit))
-    st.markdown(f":small[Line: a typical error of {said}. Stronger blue: larger error. "
-                "Blank: nothing would be published. ◇ the answer.]")
+    unit = wording.escape(view.facts.value_unit)
+    st.markdown(f":small[Thick line: a typical error of {wording.with_unit(f'{line:.3g}', unit)}. "
+                f"Numbers: the error on the thin lines{', in ' * bool(unit)}{unit}. Stronger blue: "
+                "larger error. Blank: nothing would be published. ◇ the answer.]")
 
 
 def _people(setting: Setting) -> tuple[int, ...]:

@@ -118,9 +118,11 @@ def drawings(view: View) -> None:
     if view.result is None:
         return
     panels = view.exhibit.draw(view.result.table, layout.theme())
-    columns = st.columns(min(2 if len(panels) <= _FEW else 3, len(panels)), gap="medium")
+    in_row = min(2 if len(panels) <= _FEW else 3, len(panels))
     for k, panel in enumerate(panels):
-        with columns[k % len(columns)]:
+        if k % in_row == 0:  # a row of its own, so that a phone keeps the order
+            columns = st.columns(in_row, gap="medium")
+        with columns[k % in_row]:
             st.subheader(panel.title, anchor=False)
             pieces.chart(panel.chart.spec, panel.chart.alt, f"exhibit_{view.key}_{k}", _HEIGHT,
                          _PHONE_HEIGHT)

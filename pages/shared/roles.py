@@ -49,7 +49,7 @@ ROLES = (
 def chips() -> None:
     """The links whose pages are there."""
     known = {script for _, script, _ in PAGES}
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, gap=None):
         for role in ROLES:
             if role.script in known:
                 token = role.fill(settings.current())

@@ -68,8 +68,9 @@ def _features(free: list[str], task: str) -> tuple[str, ...]:
 
 
 def _summary(rows: RowTable) -> str:
-    return plain(f"{rows.n_rows:,} records of {counted(len(rows.features), 'number')} · "
-                 f"{counted(len(rows.server_names) or 1, 'site')} · {' · '.join(rows.notes)}")
+    return upload_panel.in_short(f"{rows.n_rows:,} records of "
+                                 f"{counted(len(rows.features), 'number')} · "
+                                 f"{counted(len(rows.server_names) or 1, 'site')}", rows.notes)
 
 
 # -- the facts ------------------------------------------------------------------------------

@@ -202,7 +202,7 @@ class Settings:
     lesson: str = "1"
     presenter: str = "off"
     chapter: str = handbook.CHAPTERS[0]
-    about: str = handbook.method_keys()[0]
+    about: str = "adaptive_mean"
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""

@@ -243,7 +243,7 @@ def _buttons(view: View) -> None:
 def answer(view: View) -> None:
     """The typical errors of the three ways, and what the last change did to the first of them."""
     assert view.found is not None
-    st.markdown(site_words.compared(view.found))
+    layout.prose(site_words.compared(view.found))
     state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
                                             view.facts.name))
     seen = state.setdefault("sites_seen", [])

@@ -109,11 +109,8 @@ def own() -> None:
 
 
 def budget() -> None:
-    now = settings.current()
-    controls.bound(st.select_slider, "Protection (ε)", now.epsilon, settings.set_epsilon,
-                   "sparse_epsilon", options=settings.steps(now.epsilon),
-                   format_func=lambda epsilon: f"{epsilon:g}",
-                   help="Lower ε: every row is better protected and coefficients are noisier.")
+    controls.epsilon_slider("sparse_epsilon", "Lower ε: every row is better protected and "
+                            "coefficients are noisier. Higher ε: the opposite.")
 
 
 def promise(view: View) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -97,15 +98,12 @@ def choices() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.source_choice(task())
         controls.mechanism_choice(task())
+        upload_panel.button(task())
 
 
 def budget() -> None:
-    now = settings.current()
-    controls.bound(st.select_slider, "Protection (ε)", now.epsilon, settings.set_epsilon,
-                   "summaries_epsilon", options=settings.steps(now.epsilon),
-                   format_func=lambda epsilon: f"{epsilon:g}",
-                   help="Lower ε: everybody is better protected and the function is noisier. "
-                        "Higher ε: the opposite.")
+    controls.epsilon_slider("summaries_epsilon", "Lower ε: everybody is better protected and the "
+                            "function is noisier. Higher ε: the opposite.")
 
 
 def split() -> None:
@@ -123,7 +121,6 @@ def split() -> None:
 
 def own() -> None:
     """The visitor's own curves or records: the panel, and what was moved into stated ranges."""
-    upload_panel.button(task())
     if task() in settings.OF_ROWS:
         rows_panel.panel("Show the protected functions", task())
         rows_panel.clamped(task())
@@ -164,10 +161,11 @@ def ways(view: View) -> None:
     if view.shown.is_surface:
         _surfaces(view)
         return
+    said = words.off(view.shown.ways)
     for row in _rows(list(view.shown.ways)):
         for column, way in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
             with column:
-                _title(way)
+                _title(way, said)
                 if way.releases is not None:
                     view.draw(way.label, figures.panel(view.shown, way, k, layout.theme()),
                               f"way_{way.label}", 250, 220)
@@ -193,6 +191,7 @@ def _surfaces(view: View) -> None:
     pictures = [(title, None, values) for title, values in first]
     pictures += [(way.label, way, None if way.releases is None else way.releases[0, 0])
                  for way in shown.ways]
+    said = words.off(shown.ways)
     for row in _rows(pictures):
         for column, (title, way, values) in zip(st.columns(_IN_A_ROW, gap="medium"), row,
                                                 strict=False):
@@ -202,20 +201,20 @@ def _surfaces(view: View) -> None:
                     st.markdown(":small[Not private]" if title == _WITHOUT else ":small[Known "
                                 "because the records are simulated]")
                 else:
-                    _title(way)
+                    _title(way, said)
                 if values is not None:
                     view.draw(title, figures.surface(shown, values, title, layout.theme()),
                               f"surface_{title}", 280, 260)
     st.markdown(":small[One release of each way; all pictures share their colours.]")
 
 
-def _title(way: Way) -> None:
-    """The way, its promise, and how far off it is."""
+def _title(way: Way, said: Mapping[str, str]) -> None:
+    """The way, its promise, and how far off it is, as said of all."""
     st.subheader(way.label, anchor=False)
     if way.refusal:
         st.markdown(way.refusal)
     else:
-        st.markdown(f":small[{words.guarantee(way)} · typically {wording.number(way.typical)} off]")
+        st.markdown(f":small[{words.guarantee(way)} · typically {said[way.label]} off]")
 
 
 def _rows(items: list) -> list[list]:

@@ -52,8 +52,8 @@ def problem() -> None:
 
 
 def strip(task: str) -> None:
-    source = settings.source(task)
     """The facts, the budgets of the sweep, and the errors of one that is done."""
+    source = settings.source(task)
     delta = settings.delta(source, task)
     epsilons = _epsilons(task)
     highest = Budget(max(epsilons), delta)

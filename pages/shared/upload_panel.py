@@ -19,6 +19,7 @@ from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.upload import CurveTable, Layout, StatedCovariate
 from engine.sources.upload_rows import RowLayout
 from engine.tasks import WAVELET_REGRESSION
+from engine.types import PublicFacts
 from engine.words import wording
 from pages.shared import code_fold, settings, visitors
 from pages.shared.controls import message
@@ -27,6 +28,7 @@ _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit
           ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
           ("person", "One of them is called", "child"), ("people", "Many are called", "children"))
 PEOPLE = _WORDS[-2:]  # what a record belongs to
+_OF_ROWS = (("person", "One row is called", "scan"), ("people", "Many are called", "scans"))
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
 _EVERY_ROW = "every row is another person"
 _OPEN = "Use my curves", "Use my readings", "Use my records"
@@ -138,14 +140,23 @@ def _parsed(file: Any) -> tables.Table:
 def _read(table: tables.Table, single: bool) -> CurveTable:
     """Which column plays which role, and the curves or readings they give."""
     layout = _single_layout(table) if single else _layout(table)
-    several = st.selectbox("If one person has several rows", ["keep", "average"],
+    several = st.selectbox("If one person has several rows", ["average", "keep"],
                            format_func={"keep": "protect one row", "average":
                                         "average them: protect the person"}.get,
                            key="upload_several") if layout.is_wide else "keep"
     curves = upload.read_curves(table, layout, several)
     keep_how(layout, several)
     st.markdown(_summary(curves, single))
+    if _of_rows(curves):
+        st.warning("**One row is protected, not one person.** Average the rows of each person, or "
+                   "state beside the odds how many rows one person has.",
+                   icon=":material/warning:")
     return curves
+
+
+def _of_rows(curves: CurveTable | None) -> bool:
+    """Whether somebody has several curves, each protected on its own."""
+    return curves is not None and curves.n_people < curves.n_curves
 
 
 def keep_how(layout: Layout | RowLayout, several: str = "keep") -> None:
@@ -158,8 +169,14 @@ def keep_how(layout: Layout | RowLayout, several: str = "keep") -> None:
 
 def _layout(table: tables.Table) -> Layout:
     """Suggested roles, which the person may change, and columns that may explain the curves."""
-    suggested = upload.suggest_layout(table)
+    try:
+        suggested, unknown = upload.suggest_layout(table), None
+    except InputError as problem:  # the names do not say: the person may choose
+        found = upload.roles_by_name(table, {})
+        suggested, unknown = Layout(*(found.get(role) for role in upload.ROLES)), problem
     layout = suggested if suggested.is_wide else _roles(table, suggested)
+    if unknown is not None and None in (layout.id, layout.time, layout.value):
+        raise unknown
     return replace(layout, covariates=tuple(_explaining(table, layout)))
 
 
@@ -170,10 +187,11 @@ def _roles(table: tables.Table, suggested: Layout, roles: Sequence[tuple[str, st
     with st.container(horizontal=True):
         for role, label in roles:
             options = [None, *names] if role == "server" else names
+            usual = getattr(suggested, role)
             chosen[role] = st.selectbox(
-                label, options, index=options.index(getattr(suggested, role)),
+                label, options, index=options.index(usual) if usual in options else None,
                 format_func=lambda name: "none" if name is None else tables.shortened(name),
-                key=f"upload_role_{role}")
+                placeholder="Choose", key=f"upload_role_{role}" + "_open" * (usual not in options))
     return replace(suggested, **chosen)
 
 
@@ -217,13 +235,21 @@ def _explaining(table: tables.Table, layout: Layout) -> list[str]:
 
 
 def _summary(curves: CurveTable, single: bool) -> str:
-    notes = " · ".join(curves.notes)
+    """What was read, and how."""
     if single:
-        return plain(f"{curves.n_curves:,} people with one reading each · "
-                      f"{tables.counted(len(curves.server_names) or 1, 'site')} · {notes}")
-    used = curves.counts[curves.counts > 0]
-    each = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
-    return plain(f"{curves.n_curves} curves · {each} readings each · {notes}")
+        read = (f"{curves.n_curves:,} people with one reading each · "
+                f"{tables.counted(len(curves.server_names) or 1, 'site')}")
+    else:
+        used = curves.counts[curves.counts > 0]
+        each = f"{used.min()}" if used.min() == used.max() else f"{used.min()} to {used.max()}"
+        read = f"{curves.n_curves} curves · {each} readings each"
+    return in_short(read, curves.notes)
+
+
+def in_short(read: str, notes: Sequence[str]) -> str:
+    """What was read in a bold line, and a list of what to know of it."""
+    listed = "".join(f"\n- {plain(wording.capital(note))}" for note in notes)
+    return f"**{plain(read)}**\n{listed}"
 
 
 def plain(text: str) -> str:
@@ -241,7 +267,9 @@ def _facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], 
     st.markdown("These come from outside the file: a growth chart, a manual, a law. Reading them "
                 "off the file would leak." + (" The bounds are those of the curve; single readings "
                                               "may lie beyond." if single else ""))
-    words = words_of()
+    words = words_of(_WORDS[:-2] + _OF_ROWS if _of_rows(curves) else _WORDS)
+    if _of_rows(curves) and not words["person"]:
+        words |= {"person": "row", "people": "rows"}
     value = plain(words["value_name"] or "value")
     time = plain(words["time_name"] or "time")
     curve = " of the curve" if single else ""
@@ -260,10 +288,30 @@ def _facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], 
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. national growth chart, 2019", max_chars=200)
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
-    facts = upload.declare(value_low, value_high, time_low, time_high, origin, covariates, single,
-                           reading_sd, periodic=periodic, **words) if curves is not None else None
+
+    def declared() -> PublicFacts:
+        return upload.declare(value_low, value_high, time_low, time_high, origin, covariates,
+                              single, reading_sd, periodic=periodic, **words)
+
+    is_begun = origin or any(bound is not None for bound in (value_low, value_high, time_low,
+                                                             time_high))
+    facts = None
+    if curves is None:
+        st.markdown(":small[First choose the file.]")
+    elif is_begun:
+        facts = declared()
+    else:
+        _to_be_stated(declared)
     show_button(show, None if facts is None else
                 lambda: upload.Upload(curves=curves, declared=facts), task, shown)
+
+
+def _to_be_stated(declared: Callable[[], PublicFacts]) -> None:
+    """What comes first, said before anything is wrong."""
+    try:
+        declared()
+    except InputError as first:
+        st.info(message(first), icon=":material/edit:")
 
 
 def show_button(label: str, own: Callable[[], Source] | None, task: str,

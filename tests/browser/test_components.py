@@ -241,7 +241,7 @@ def test_where_nothing_would_be_published_words_stand_in_place_of_the_picture(sh
     slider.fill("1")
     expect(page.locator("#refused")).to_contain_text("Too few <b>children</b>. Ask more.")
     expect(page.locator("#main")).not_to_be_visible()
-    expect(page.get_by_role("button", name="Download PNG")).not_to_be_visible()
+    expect(page.get_by_role("button", name="Save as PNG")).not_to_be_visible()
     slider.fill("4")
     expect(page.locator("#refused")).not_to_be_visible()
     expect(page.locator("#note")).to_have_text("Coarse.")
@@ -341,7 +341,7 @@ def test_a_saved_picture_stands_alone(show, tmp_path, view):
     page = show(color_scheme="dark")
     page.locator("#views").get_by_text(view).click()
     with page.expect_download() as got:
-        page.get_by_role("button", name="Download picture (SVG)").click()
+        page.get_by_role("button", name="Save as SVG").click()
     assert got.value.suggested_filename == "privacy-curves-epsilon-1.svg"
     got.value.save_as(tmp_path / "picture.svg")
     text = (tmp_path / "picture.svg").read_text("utf-8")
@@ -355,7 +355,7 @@ def test_a_saved_picture_stands_alone(show, tmp_path, view):
 def test_a_picture_can_be_saved_as_png(show, tmp_path):
     page = show()
     with page.expect_download() as got:
-        page.get_by_role("button", name="Download PNG").click()
+        page.get_by_role("button", name="Save as PNG").click()
     got.value.save_as(tmp_path / "picture.png")
     data = (tmp_path / "picture.png").read_bytes()
     assert data.startswith(b"\x89PNG") and len(data) > 20_000

@@ -82,10 +82,10 @@ def test_numbers_are_those_of_explore(usual):
                                     shown.study.floor, "cm")
     assert f"errs least, **{written}**" in words(usual)
     table = usual.dataframe[0].value
-    row = table[(table["method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
-    assert row["typical error"] == written
-    assert row["privacy noise"] == f"{100 * shown.study.shares[one, 0]:.0f} %"
-    assert row["right guess"] == "at most 56 in 100"
+    row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
+    assert row["Typical error"] == written
+    assert row["Privacy noise"] == f"{100 * shown.study.shares[one, 0]:.0f} %"
+    assert row["Right guess"] == "at most 56 in 100"
 
 
 def test_a_method_that_never_fails_beside_one_that_may_is_pointed_out(usual):
@@ -128,7 +128,7 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
     at = open_page("methods-adaptive_mean~budgets-0.05_1")
     assert "**ε = 0.05** · Nothing would be published" in words(at)
     assert "At **ε = 0.05** none of these methods would publish anything." in words(at)
-    assert at.dataframe[0].value.iloc[0]["typical error"] == "nothing published"
+    assert at.dataframe[0].value.iloc[0]["Typical error"] == "nothing published"
 
 
 def test_real_curves_have_one_aim_for_all_methods():

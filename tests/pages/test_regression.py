@@ -145,9 +145,9 @@ def test_the_folds_hold_messages_the_worst_pair_numbers_ledger_and_a_command():
 
 def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
     at = visit("regression", "network-1x40000x2_24x1000x0.1", fold_regression_messages=True)
-    rows = next(frame.value for frame in at.dataframe if "weight of each" in frame.value)
-    assert list(rows["weight of each"]) == ["100 %", "0.0045 %"]
-    assert list(rows["limited by"]) == ["readings", "privacy"]
+    rows = next(frame.value for frame in at.dataframe if "Weight of each" in frame.value)
+    assert list(rows["Weight of each"]) == ["100 %", "0.0045 %"]
+    assert list(rows["Limited by"]) == ["readings", "privacy"]
     assert "privacy limits 24 of 25 sites" in words(at) and "regime 9" in words(at)
 
 

@@ -187,6 +187,6 @@ def test_the_budget_is_divided_with_a_slider_and_the_ledger_follows():
     at.slider(key="w_summaries_share").set_value(0.2).run()
     assert not at.exception
     assert at.session_state.settings.covariance_mechanism.share == 0.2
-    ledger = next(frame.value for frame in at.dataframe if "what leaves it" in frame.value)
+    ledger = next(frame.value for frame in at.dataframe if "What leaves it" in frame.value)
     np.testing.assert_allclose(ledger["ε of each"].astype(float), [0.2, 0.8], rtol=1e-6)
     assert not any(s.key == "w_summaries_share" for s in visit("summaries").slider)

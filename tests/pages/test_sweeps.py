@@ -53,7 +53,7 @@ def test_the_points_on_screen_are_those_of_the_engine():
     here = gather(chosen.cells(), list(sweep_jobs.run(from_plain(chosen.plain), sweep_panel.LIMITS)))
     table = at.dataframe[0].value
     expected = [float(f"{point.mean:.4g}") for point in sweep_view(here).lines[0].points]
-    assert list(table["mean squared error"]) == expected and job.state == "done"
+    assert list(table["Mean squared error"]) == expected and job.state == "done"
     assert "5 fresh data sets each, by noisy gradient descent" in words(at)
     assert "python -m engine run privacy-curves-sweep.json --csv" in at.code[0].value
 
@@ -79,7 +79,7 @@ def test_cells_that_cannot_run_are_shown_with_their_message_and_the_rest_goes_on
     after_run(at)
     assert any("1 of 2 cells could not be run" in w.value and "need at least 500 curves" in w.value
                for w in at.warning)
-    assert at.dataframe[0].value["mean squared error"].notna().tolist() == [True, False]
+    assert at.dataframe[0].value["Mean squared error"].notna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize("token, said", [

@@ -137,8 +137,8 @@ def test_everything_in_the_folds_is_there_too_and_no_table_can_be_downloaded():
     assert not at.error and "noisy numbers, once" in words(at) and "The worst pair" in words(at)
     assert not at.code  # a command line would need the file
     tables = [list(table.value.columns) for table in at.table]
-    assert any("limited by" in columns for columns in tables)
-    public = {"what leaves it", "all of it gives ε"}  # the ledger holds sizes and budgets alone
+    assert any("Limited by" in columns for columns in tables)
+    public = {"What leaves it", "All of it gives ε"}  # the ledger holds sizes and budgets alone
     assert all(public & {*frame.value.columns} for frame in at.dataframe)
 
 

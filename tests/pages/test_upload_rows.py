@@ -163,7 +163,7 @@ def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_do
     assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
                    for result in run._SHARED._kept.values())
     assert at.session_state["own_results"]._kept and at.table
-    ledger = {"what leaves it", "all of it gives ε"}  # sizes and budgets alone
+    ledger = {"What leaves it", "All of it gives ε"}  # sizes and budgets alone
     assert all(ledger & {*frame.value.columns} for frame in at.dataframe)
 
 

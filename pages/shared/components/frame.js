@@ -25,10 +25,9 @@ export default function ({parentElement: root}) {
 // Folds grow by a script, which no style sheet stops: it is over at once for who asked for less motion.
 function calm() {
   const {animate} = Element.prototype, less = matchMedia('(prefers-reduced-motion: reduce)');
-  Element.prototype.animate = function (...how) {
-    const made = animate.apply(this, how);
-    if (less.matches) made.finish();
-    return made;
+  Element.prototype.animate = function (frames, how) {
+    const options = typeof how === 'number' ? {duration: how} : how;
+    return animate.call(this, frames, less.matches ? {...options, duration: 0, delay: 0} : options);
   };
   return true;
 }

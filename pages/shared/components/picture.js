@@ -390,7 +390,7 @@ function columns(P, marks, title) {       // the time axis
     group.append(svg('line', {x1: x, x2: x, y1: bottom, y2: bottom + 4, class: 'axis'}),
       svg('text', {x, y: bottom + 19, 'text-anchor': 'middle', class: 'tick'}, text));
   }
-  group.append(svg('text', {x: (left + right) / 2, y: bottom + 40, 'text-anchor': 'middle'}, title));
+  group.append(svg('text', {x: (left + right) / 2, y: bottom + 40, 'text-anchor': 'middle', class: 'tick'}, title));
   return group;
 }
 
@@ -403,7 +403,7 @@ function rows(P, marks, title) {          // the value axis with its grid
       svg('line', {x1: left - 4, x2: left, y1: y, y2: y, class: 'axis'}),
       svg('text', {x: left - 8, y: +y + 4.5, 'text-anchor': 'end', class: 'tick'}, text));
   }
-  P.grid.append(svg('text', {transform: `translate(14 ${middle}) rotate(-90)`, 'text-anchor': 'middle'}, title));
+  P.grid.append(svg('text', {transform: `translate(14 ${middle}) rotate(-90)`, 'text-anchor': 'middle', class: 'tick'}, title));
 }
 
 // What does not depend on the budget is drawn once; `moving` holds what does.

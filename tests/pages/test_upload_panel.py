@@ -1,0 +1,73 @@
+"""Use my curves, step by step: what is asked, what is said before anything is wrong, and of whom."""
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import streamlit as st
+
+from engine.words import wording
+from tests import files
+from tests.pages.test_explore import words
+from tests.pages.test_plan_and_rates import visit
+
+
+@pytest.fixture
+def panel(monkeypatch):
+    """Open the panel on Explore with a file in it: ``panel(frame)``."""
+    def panel(frame):
+        given = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: files.csv(frame))
+        monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+        return visit("explore", upload_open=True)
+    return panel
+
+
+def visits(people=30, each=2):
+    """A row for every visit, with readings at four times."""
+    rows = [(f"p{k % people}", *(100.0 + k + 2 * t for t in range(4))) for k in range(people * each)]
+    return pd.DataFrame(rows, columns=["id", "x_1", "x_2", "x_3", "x_4"])
+
+
+def stated(at, low=0, high=300, first=1, last=4):
+    for name, number in (("value_low", low), ("value_high", high), ("time_low", first),
+                         ("time_high", last)):
+        at.number_input(key=f"upload_{name}").set_value(number)
+    at.text_input(key="upload_origin").set_value("manual")
+    return at.run()
+
+
+def test_several_rows_of_a_person_are_averaged_so_that_the_person_is_protected(panel):
+    at = panel(visits())
+    assert at.selectbox(key="upload_several").value == "average"
+    assert "**30 curves · 4 readings each**" in words(at)
+    assert not any("One row is protected" in box.value for box in at.warning)
+
+
+def test_where_one_row_is_protected_nothing_claims_that_it_is_one_person(panel):
+    at = panel(visits())
+    at.selectbox(key="upload_several").set_value("keep").run()
+    assert any("One row is protected, not one person" in box.value for box in at.warning)
+    stated(at).button(key="upload_show").click().run()
+    assert not at.exception
+    facts = at.session_state["upload"].facts
+    assert (facts.person, facts.people) == ("row", "rows")
+    assert at.title[0].value == wording.title(facts) and "every row" in at.title[0].value
+
+
+def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
+    frame = pd.DataFrame([(k, a, 2 * a + k) for k in range(20) for a in range(5)],
+                         columns=["aa", "bb", "cc"])
+    at = panel(frame)
+    assert "There is no column" in at.error[0].value
+    for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
+        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
+    at.run()
+    assert not at.error and "**20 curves · 5 readings each**" in words(at)
+
+
+def test_what_comes_first_is_said_before_anything_is_wrong(panel):
+    at = panel(files.growth_frame(30, 5))
+    first = "State the lowest and highest possible value first"
+    assert not at.error and any(first in box.value for box in at.info)
+    at.number_input(key="upload_value_high").set_value(200).run()
+    assert any(first in box.value for box in at.error)
