@@ -21,7 +21,17 @@ from engine.release import Quote
 from engine.sources import Source, sources
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
-from pages.shared import cards, controls, layout, odometer, rows_panel, run, settings, upload_panel
+from pages.shared import (
+    cards,
+    controls,
+    layout,
+    odometer,
+    rows_panel,
+    run,
+    settings,
+    upload_panel,
+    visitors,
+)
 
 _WHAT = {MEAN_FUNCTION.key: "Average curve", DENSITY.key: "Density",
          VARYING_COEFFICIENTS.key: "Effects of covariates", UNIVARIATE_MEAN.key: "Average number"}
@@ -175,6 +185,9 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         facts = choice.source.facts
         st.markdown(words.certified(quoted))
+        if not visitors.may_bring_files():
+            st.markdown(words.DEMONSTRATION)
+            return
         st.markdown(f":small[Bounds come from: {wording.escape(facts.origin)}.]")
         ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
                   for k, text in enumerate(words.ticks(facts, quoted))]
@@ -208,7 +221,8 @@ def _total(choice: Choice) -> Budget | None:
 def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
              total: Budget | None) -> None:
     """Publish once: a second click finds no tick, and the ledger refuses a name twice."""
-    if not all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3)):
+    ticked = all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3))
+    if not ticked or not visitors.may_bring_files():
         return
     one = None
     with layout.user_errors():
