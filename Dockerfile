@@ -1,6 +1,7 @@
 # Run with: docker run --rm --read-only --tmpfs /tmp --cap-drop ALL -v privacy-curves:/ledger \
 #     -p 127.0.0.1:8501:8501 IMAGE
-# Files are taken with -e PRIVACY_CURVES_UPLOADS=on only: a container cannot know who reaches it.
+# With -e PRIVACY_CURVES_UPLOADS=on it takes files and publishes: a container cannot know who
+# reaches it, and both are for the holder of the data alone.
 # The volume keeps the ledger of releases: what was spent must outlive the container.
 FROM python:3.11-slim
 

@@ -23,7 +23,7 @@ from engine.privacy.risk import right_guess_cap
 from engine.types import Array
 from engine.words.wording import number, with_unit
 
-_BUDGETS = "Protection ε (log scale); ≤ right guesses in 100 that ε by itself allows"
+_BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 that ε allows"
 
 
 @dataclass(frozen=True)

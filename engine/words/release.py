@@ -78,6 +78,10 @@ LIMITS = """
 """
 
 
+DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard, and a release "
+                 "is for the holder of the data alone. Start a copy on a machine of your own.")
+
+
 def with_next(book: Odometer, quoted: Quote) -> str:
     """What the total would be after one more release."""
     after_it = book.spent_epsilon + quoted.certified.epsilon

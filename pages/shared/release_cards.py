@@ -36,6 +36,7 @@ from pages.shared import (
     run,
     settings,
     upload_panel,
+    visitors,
 )
 
 _WHAT = {MEAN_FUNCTION.key: "Average curve", DENSITY.key: "Density",
@@ -213,6 +214,9 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         facts = choice.source.facts
         st.markdown(words.certified(quoted))
+        if not visitors.may_bring_files():
+            st.markdown(words.DEMONSTRATION)
+            return
         st.markdown(f":small[Bounds come from: {wording.escape(facts.origin)}.]")
         ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
                   for k, text in enumerate(words.ticks(facts, quoted))]
@@ -246,7 +250,8 @@ def _total(choice: Choice) -> Budget | None:
 def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
              total: Budget | None) -> None:
     """Publish once: a second click finds no tick, and the ledger refuses a name twice."""
-    if not all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3)):
+    ticked = all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3))
+    if not ticked or not visitors.may_bring_files():
         return
     one = None
     with layout.user_errors():

@@ -146,7 +146,7 @@ def _retry(session: str) -> None:
 
 
 def may_bring_files() -> bool:
-    """Whether this visitor may upload."""
+    """Whether this visitor may upload, and publish: both are for the holder of the data alone."""
     return takes_files(st.context.headers.get("Host"), _address())
 
 

@@ -14,7 +14,7 @@ from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.types import Budget
 from engine.words import wording
-from pages.shared import components, settings
+from pages.shared import components, settings, visitors
 from tests.pages.test_explore import open_page, words
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
@@ -61,6 +61,19 @@ def test_the_button_waits_for_every_tick_and_a_name():
     at.run()
     assert at.button(key="release_publish").disabled
     assert "Nothing published of these years yet" in words(at)
+
+
+def test_a_demonstration_that_others_may_reach_publishes_nothing(monkeypatch):
+    at = release_page()
+    for box in at.checkbox:
+        box.check()
+    at.text_input(key=next(w.key for w in at.text_input if w.key.startswith("release_name"))
+                  ).set_value("growth").run()
+    monkeypatch.setenv(visitors.UPLOADS_NAME, "off")
+    at.button(key="release_publish").click().run()
+    assert "Nothing is published here" in words(at)
+    assert not [b for b in at.button if b.key == "release_publish"]
+    assert ledger.Ledger().odometer(content_of(sources.get("sea_temperature")())) is None
 
 
 def test_a_release_is_shown_charged_and_given_away():

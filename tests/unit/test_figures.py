@@ -163,4 +163,4 @@ def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
     said = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
     assert said[0.1] == "0.1<br>≤53" and said[0.5] == "0.5<br>≤63" and said[1.0] == "1<br>≤74"
     assert said[2.0] == "2<br>≤89" and said[5.0] == "5<br>>99"
-    assert "by itself allows" in axis["title"]["text"]
+    assert "right guesses in 100 that ε allows" in axis["title"]["text"]
