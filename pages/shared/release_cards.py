@@ -329,9 +329,10 @@ def result() -> None:
                                    key=f"release_get_{file}")
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:
-                odds_card.face(one.facts, one.quote.charged, "odds_released")
+                with st.columns([5, 7])[0]:
+                    odds_card.face(one.facts, one.quote.charged, "odds_released")
                 st.markdown("\n".join(f"* **{what}:** {wording.escape(text)}" for what, text in
-                                      release_files.guarantee_rows(one).items()))
+                                      release_files.guarantee_rows(one).items() if what != "Odds"))
                 st.markdown("A new release with the same settings, new noise, and charged again:")
                 st.code("python -m engine release - --yes <<'END'\n"
                         + release_files.request(one).decode() + "\nEND", language="bash")
