@@ -43,20 +43,16 @@ _FILES = {"release.csv": ("Curve (CSV)", "text/csv", ":material/table:"),
           "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:")}
 
 
-def _what() -> str:
-    return st.session_state.get("release_what", MEAN_FUNCTION.key)
-
-
 @dataclass
 class Choice:
     """What is to be published; `source` is None until real data are chosen."""
 
-    what: str = field(default_factory=_what)
+    what: str = field(default_factory=lambda: settings.current().publish)
 
     @property
     def task(self) -> str:
-        """Whose data are used: an average number is that of whole curves."""
-        return MEAN_FUNCTION.key if self.what == UNIVARIATE_MEAN.key else self.what
+        """Whose data are used."""
+        return settings.published_task(self.what)
 
     @property
     def source(self) -> Source | None:
@@ -135,7 +131,7 @@ def choices(choice: Choice) -> None:
 
 
 def _choose_what(key: str | None) -> None:
-    st.session_state.release_what = key or _what()
+    settings.change(publish=key or settings.current().publish)
     st.session_state.upload_open = False
 
 
