@@ -48,20 +48,16 @@ _FILES = {"release.csv": ("Curve (CSV)", "text/csv", ":material/table:"),
           "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:")}
 
 
-def _what() -> str:
-    return st.session_state.get("release_what", MEAN_FUNCTION.key)
-
-
 @dataclass
 class Choice:
     """What is to be published; `source` is None until real data are chosen."""
 
-    what: str = field(default_factory=_what)
+    what: str = field(default_factory=lambda: settings.current().publish)
 
     @property
     def task(self) -> str:
-        """Whose data are used: an average number is that of whole curves."""
-        return MEAN_FUNCTION.key if self.what == UNIVARIATE_MEAN.key else self.what
+        """Whose data are used."""
+        return settings.published_task(self.what)
 
     @property
     def source(self) -> Source | None:
@@ -140,7 +136,7 @@ def choices(choice: Choice) -> None:
 
 
 def _choose_what(key: str | None) -> None:
-    st.session_state.release_what = key or _what()
+    settings.change(publish=key or settings.current().publish)
     st.session_state.upload_open = False
 
 
@@ -338,9 +334,10 @@ def result() -> None:
                                    key=f"release_get_{file}")
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:
-                odds_card.face(one.facts, one.quote.charged, "odds_released")
+                with st.columns([5, 7])[0]:
+                    odds_card.face(one.facts, one.quote.charged, "odds_released")
                 st.markdown("\n".join(f"* **{what}:** {wording.escape(text)}" for what, text in
-                                      release_files.guarantee_rows(one).items()))
+                                      release_files.guarantee_rows(one).items() if what != "Odds"))
                 st.markdown("A new release with the same settings, new noise, and charged again:")
                 st.code("python -m engine release - --yes <<'END'\n"
                         + release_files.request(one).decode() + "\nEND", language="bash")

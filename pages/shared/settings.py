@@ -36,6 +36,7 @@ from engine.tasks import (
     MEAN_FUNCTION,
     RISK_MINIMISATION,
     SPARSE_REGRESSION,
+    UNIVARIATE_MEAN,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
@@ -85,6 +86,8 @@ LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_l
          "tour": 8}  # options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
 _MOST_FOLDS = 20
+# What Release may publish; an average number is that of whole curves.
+PUBLISHED = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
 _WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
 _LONGEST = 4000  # characters of an address that are read
@@ -95,7 +98,7 @@ _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": (""
             "against": ("map", "smoothness"), "unknown": DIALS, "summary": SUMMARIES,
             "part": AUDIT_PARTS, "around": ("small", "screen"), "draw": ("same", "fresh"),
             "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY), "about": handbook.method_keys(),
-            "presenter": ("off", "on"), "shape": ("", *shape.KINDS)}
+            "publish": PUBLISHED, "presenter": ("off", "on"), "shape": ("", *shape.KINDS)}
 _EPSILONS = ("epsilon", "again")
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.views.audit:names",
@@ -136,7 +139,7 @@ class Settings:
     Explore. `part`,
     `audited` (empty: the method of Explore), `around` (whose data are attacked), `variant` (a
     planted fault), `limits`, `again` (a second ε) and `draw` belong to Audit, `lesson`
-    and `presenter` (large type for a class) to Teach.
+    and `presenter` (large type for a class) to Teach, `publish` (what is released) to Release.
     Odds are those of a person with `group` protected units; `population` is the size of the group
     that a secret random sample was declared to be drawn of, None where nothing was declared.
     `looks` are choices that change a picture or its words alone, as (key, number of the option),
@@ -201,6 +204,7 @@ class Settings:
     draw: str = "same"
     lesson: str = "1"
     presenter: str = "off"
+    publish: str = PUBLISHED[0]
     chapter: str = handbook.CHAPTERS[0]
     about: str = "adaptive_mean"
 
@@ -577,7 +581,8 @@ def _picture_moved() -> bool:
 def save() -> None:
     """Write the settings into the address; a page on one's own data cannot be linked."""
     page = st.session_state.page
-    chosen = {"summaries": current().summary, "sweeps": current().sweep.task}
+    chosen = {"summaries": current().summary, "sweeps": current().sweep.task,
+              "release": published_task(current().publish)}
     task = chosen.get(page) or _PAGE_TASKS.get(page, TASK)
     own = page not in _WITHOUT_UPLOADS and uploaded(task)
     token = "" if own else encode(st.session_state.settings)
@@ -590,6 +595,11 @@ def save() -> None:
         st.query_params[_PARAMETER] = token
     else:
         st.query_params.pop(_PARAMETER, None)
+
+
+def published_task(what: str) -> str:
+    """Whose data Release uses: an average number is that of whole curves."""
+    return MEAN_FUNCTION.key if what == UNIVARIATE_MEAN.key else what
 
 
 def current() -> Settings:

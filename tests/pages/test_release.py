@@ -116,6 +116,14 @@ def test_each_fold_of_a_release_opens(fold):
     assert not at.error
 
 
+def test_a_link_brings_back_what_is_to_be_published():
+    at = release_page(f"{REAL}~d-ages_at_death")
+    at.segmented_control[0].set_value("density").run()
+    token = "".join(at.query_params["s"])
+    assert "publish-density" in token
+    assert "Ages at death" in "".join(release_page(token).selectbox[0].value) and not at.error
+
+
 def test_the_total_is_not_overrun_and_nothing_is_shown_then():
     at = release_page()
     at.number_input(key="w_release_epsilon").set_value(2.0).run()

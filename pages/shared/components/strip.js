@@ -81,6 +81,7 @@ function show(S) {                        // called on every movement of the sli
   S.odds.parentNode.hidden = !now.odds;
   S.error.parentNode.hidden = !now.error;
   S.dot.hidden = !now.odds || !now.error;
+  S.dot.parentNode.hidden = !now.odds && !now.error;
 }
 
 function showPin(S, here) {               // what is pinned is the budget the server knows of
