@@ -45,6 +45,7 @@ def _without_data(fault: Exception) -> tuple[type[Exception], Exception, object]
 
 
 _STRIP = 62  # pixels of the strip on a wide screen
+_ROW = 35  # pixels of a row of a table
 _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
 
 
@@ -126,11 +127,12 @@ def in_words(title: str, chart: Chart, own: bool = False) -> None:
 def table(columns: Any, own: bool = False, height: int | None = None) -> None:
     """A table; of the visitor's `own` curves one without a button to download it."""
     data = pd.DataFrame(columns).rename(columns=_heading)
+    scrolls = height is not None and _ROW * (1 + len(data)) > height
     if own:
-        with st.container(height=height or "content"):
+        with st.container(height=height if height and scrolls else "content"):
             st.table(data.set_index(data.columns[0]))
     else:
-        st.dataframe(data, hide_index=True, height=height or "auto")
+        st.dataframe(data, hide_index=True, height=height if height and scrolls else "auto")
 
 
 def _heading(name: str) -> str:
