@@ -202,7 +202,7 @@ def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(windo
     fold = page.locator("[data-testid=stExpander]", has_text="More options").locator("details")
     fold.locator("summary").click()
     settle(page)
-    expect(fold.get_by_label("Seed")).to_be_visible()
+    expect(fold.get_by_label("Seed", exact=True)).to_be_visible()
     page.wait_for_function("""() => [...document.querySelectorAll('details[open]')].every(
         fold => fold.offsetHeight >= fold.scrollHeight)""", timeout=10_000)
 
