@@ -11,7 +11,7 @@ import pytest
 from engine import risk, wording
 from engine.accounting import exact_mu
 from engine.figures import cards, error_curve, theme
-from engine.types import Budget
+from engine.types import Budget, PublicFacts
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEDIAN = 3 / np.array(EPSILONS) + 0.8
@@ -153,3 +153,16 @@ def test_members_of_a_family_differ_by_dash_and_marker():
 def test_large_ticks_between_powers_of_ten_keep_their_leading_digit():
     texts = theme.log_axis("light", "error", 4e4, 6e5)["ticktext"]
     assert texts == ["50\u2009000", "10<sup>5</sup>", "2×10<sup>5</sup>", "5×10<sup>5</sup>"]
+
+
+@pytest.mark.parametrize(("low", "high", "step"), [(2, 18, 4), (0, 1, 0.2), (0, 24, 5)])
+def test_both_ends_of_a_time_axis_have_a_tick(low, high, step):
+    axis = theme.time_axis("light", PublicFacts(time_low=low, time_high=high))
+    steps = (high - low) / axis["dtick"]
+    assert axis["tick0"] == low and axis["range"] == [low, high]
+    assert steps == pytest.approx(round(steps)) and 2 <= round(steps) <= 5
+    assert axis["dtick"] >= step
+
+
+def test_a_time_axis_of_no_round_length_gets_a_few_ticks():
+    assert theme.time_axis("light", PublicFacts(time_low=1, time_high=93.7))["nticks"] == 6
