@@ -75,7 +75,7 @@ def _panel(found: Federation, one: Arrangement, name: str, base: Array,
         theme, annotations=notes, hovermode=False,
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, _named(quantity, facts.value_unit), grid=True, range=list(heights),
-                   nticks=5))}
+                   nticks=7))}
     said = ("nothing would be published" if refused else
             f"{len(one.releases)} possible releases, typical error "
             f"{with_unit(number(one.typical), facts.value_unit)}")

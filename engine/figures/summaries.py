@@ -57,14 +57,15 @@ def surface(view: SummaryView, values: Array, title: str, theme: Theme) -> Chart
     x, y = _plain(view.axis), _plain(view.across)
     plain = [[float(f"{v:.4g}") for v in row] for row in values]
     both = low < 0
-    scale = ([[0, "#B5462B"], [0.5, colour("page", theme)], [1, "#2A8F7D"]] if both else
-             [[0, colour("page", theme)], [1, "#2A8F7D"]])
+    low_end, none, high_end = (colour(role, theme) for role in ("bias", "page", "functional"))
+    scale = ([[0, low_end], [0.5, none], [1, high_end]] if both else [[0, none], [1, high_end]])
     edge = max(-low, high)
     spec = {"data": [{"type": "heatmap", "x": x, "y": y, "z": np.transpose(plain).tolist(),
                       "zmin": -edge if both else 0.0, "zmax": edge if both else high,
                       "colorscale": scale, "hoverinfo": "skip", "zsmooth": "best",
                       "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}],
-            "layout": layout(theme, hovermode=False, xaxis=axis(theme, axis_title(view)),
+            "layout": layout(theme, hovermode=False,
+                             xaxis=axis(theme, axis_title(view), constrain="domain"),
                              yaxis=_second_axis(view, theme))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",

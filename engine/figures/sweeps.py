@@ -67,7 +67,8 @@ def _bar(point: Point) -> float:
 def _axis_of_x(view: SweepView, label: str, theme: Theme) -> Spec:
     x = [point.x for line in view.lines for point in line.points]
     if min(x) > 0 and max(x) >= 2 * min(x):
-        return log_axis(theme, f"{label}, log scale", min(x), max(x), room=0.06)
+        title = f"{label.replace(' (ε)', ' ε')} (log scale)"
+        return log_axis(theme, title, min(x), max(x), room=0.06)
     room = 0.06 * (max(x) - min(x) or 1.0)
     return axis(theme, label, range=[min(x) - room, max(x) + room])
 

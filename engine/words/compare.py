@@ -50,12 +50,12 @@ def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str
         return f"At **ε = {epsilon:g}** none of these methods would publish anything."
     (best, label), *others = known
     error = wording.escape(written[label])
-    text = f"At **ε = {epsilon:g}** {wording.escape(label)} errs least, **{error}**"
+    text = f"At **ε = {epsilon:g}** {_inside(label)} errs least, **{error}**"
     if not others:
         return f"{text}."
     ratio = others[0][0] / best
     behind = ("about as far" if ratio < 1.1 else f"{wording.times(ratio)} as far")
-    return f"{text}; next is {wording.escape(others[0][1])}, {behind}."
+    return f"{text}; next is {_inside(others[0][1])}, {behind}."
 
 
 def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -> str:
@@ -65,10 +65,15 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
         return ""
     numbers = wording.together([error for error, _ in known])
     unit = wording.escape(facts.value_unit)
-    each = "; ".join(f"{wording.escape(label)} **{wording.with_unit(text, unit)}**"
+    each = "; ".join(f"{_inside(label)} **{wording.with_unit(text, unit)}**"
                      for text, (_, label) in zip(numbers, known, strict=True))
     return (f"**At equal protection**, an attacker right at most {100 * chance:.0f} times in 100: "
             f"{each}.")
+
+
+def _inside(label: str) -> str:
+    """The name of a method inside a sentence."""
+    return wording.escape(wording.uncapital(label))
 
 
 def aim(label: str, is_truth: bool) -> str:

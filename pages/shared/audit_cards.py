@@ -173,7 +173,7 @@ def _method(view: View) -> None:
                        help="Around which simulated data neighbours are built. With small data "
                             "the claim must be reached.")
     names = {"": words.NO_VARIANT} | {one.name: words.unnamed(one) for one in view.variants}
-    left, right = st.columns([4, 6], gap="medium", vertical_alignment="bottom")
+    left, right = st.columns([4, 6], gap="medium")
     with left:
         _slider()
     with right:

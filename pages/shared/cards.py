@@ -36,7 +36,7 @@ from pages.shared import components as pieces
 _PICTURE = settings.PICTURE
 _NAMED = 0  # which of the budgets of others has the word beside its mark
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
-_FEW = 3  # other methods on the chart of budgets; more lines cannot be told apart
+FEW = 3  # other methods on the chart of budgets; more lines cannot be told apart
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
 
@@ -396,7 +396,7 @@ def budgets(scene: Scene) -> None:
         st.markdown(":small[Band: 8 in 10 releases. ◇ you are here. Dotted: how fast the theory "
                     "says privacy noise falls. No line: nothing would be published, or the error "
                     "is beyond the range of the values. Of the other methods, the "
-                    f"{_FEW} that err least are drawn; the numbers below have all of them.]")
+                    f"{FEW} that err least are drawn; the numbers below have all of them.]")
     with right:
         st.markdown("\n\n".join(said))
 
@@ -428,7 +428,7 @@ def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[er
         errors = np.where(np.isfinite(method.errors), method.errors, most)
         return float(np.log(np.minimum(errors, most)).mean())
 
-    few = {method.label for method in sorted(methods, key=over_all)[:_FEW]}
+    few = {method.label for method in sorted(methods, key=over_all)[:FEW]}
     return [method for method in methods if method.label in few]
 
 

@@ -21,7 +21,7 @@ from pages.shared import cards, code_fold, controls, layout, odds_card, odometer
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
-_RELEASES, _ONE, _DIFFERENCE = "Possible releases", "One release and its band", "Difference"
+_RELEASES, _ONE, _DIFFERENCE = "Possible releases", "One release", "Difference"
 
 
 class View:
@@ -114,7 +114,7 @@ def functions(view: View) -> None:
                 view.draw(title, figures.panel(drawn, k, facts, layout.theme(), way == _ONE),
                           f"function_{k}", 280, 240)
     _legend(view, way == _ONE)
-    st.markdown(words.meaning(facts))
+    layout.prose(words.meaning(facts))
 
 
 def _legend(view: View, one: bool) -> None:
@@ -161,9 +161,10 @@ def over_budgets(view: View) -> None:
         budget = replace(view.budget, delta=settings.chosen_delta(source))
         others = run.other_methods(source, view.mechanism, (budget,), now.seed, TASK)
         if not view.shown.is_refused:
-            st.markdown(words.compared(
-                words.total(view.shown.typical),
-                {label: float(errors[0]) for label, (_, errors) in others.items()}))
+            errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
+            least = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
+            st.markdown(words.compared(words.total(view.shown.typical),
+                                       {label: errors[label] for label in least[:cards.FEW]}))
 
 
 def cost(view: View) -> None:

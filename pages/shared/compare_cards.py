@@ -26,7 +26,6 @@ from pages.shared import cards, controls, layout, odds_card, run, settings, shap
 
 _USUAL = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
-_HEAD, _ROW = 40, 35  # pixels of a table
 _EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
 
 
@@ -232,7 +231,7 @@ def table(view: View) -> None:
     """What errors are made of, and the risk, a row for each method and budget."""
     st.header("What the error is made of, and the risk", anchor=False)
     data = pd.DataFrame([_row(view, way, k) for k in view.at for way in view.known])
-    layout.table(data, view.own, _HEAD + _ROW * len(data))
+    layout.table(data, view.own, "content")
     st.markdown(":small[Parts are shares of the squared error. Right guess: between two curves "
                 "(50: a coin toss). Careful attacker: catches the right curve with 5 false alarms "
                 "in 100 (5: no information). Both are at most.]")

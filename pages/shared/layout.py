@@ -6,7 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -45,6 +45,7 @@ def _without_data(fault: Exception) -> tuple[type[Exception], Exception, object]
 
 
 _STRIP = 62  # pixels of the strip on a wide screen
+_ROW = 35  # pixels of a row of a table
 _LINE = 880  # pixels of a line of sentences: about 120 letters, the width of a large picture
 
 
@@ -123,14 +124,20 @@ def in_words(title: str, chart: Chart, own: bool = False) -> None:
     table(chart.table, own, 220)
 
 
-def table(columns: Any, own: bool = False, height: int | None = None) -> None:
-    """A table; of the visitor's `own` curves one without a button to download it."""
+def table(columns: Any, own: bool = False, height: int | Literal["auto", "content"] = "auto"
+          ) -> None:
+    """A table; of the visitor's `own` curves one without a button to download it.
+
+    It is at most as high as `height`: pixels, ten rows ("auto") or all its rows ("content").
+    """
     data = pd.DataFrame(columns).rename(columns=_heading)
+    if isinstance(height, int) and _ROW * (1 + len(data)) <= height:
+        height = "content"  # nothing to scroll
     if own:
-        with st.container(height=height or "content"):
+        with st.container(height=height if isinstance(height, int) else "content"):
             st.table(data.set_index(data.columns[0]))
     else:
-        st.dataframe(data, hide_index=True, height=height or "auto")
+        st.dataframe(data, hide_index=True, height=height)
 
 
 def _heading(name: str) -> str:

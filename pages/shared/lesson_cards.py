@@ -12,7 +12,7 @@ from engine.exports.handout import handout
 from engine.lessons import Lesson, heading, lessons, neighbours
 from engine.sources.sparse_curves import SparseCurves
 from engine.words import glossary
-from engine.words.wording import source_tag
+from engine.words.wording import capital, source_tag
 from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
 from pages.shared.components import guess
@@ -81,7 +81,7 @@ def choose(view: View) -> None:
     """Which lesson, and whether it is shown to a class."""
     if view.is_presented:
         st.html(_LARGE)
-    names = {one.key: f"{one.key}. {one.label}" for one in lessons.all()}
+    names = {one.key: f"{one.key}. {capital(one.label)}" for one in lessons.all()}
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.bound(st.selectbox, "Lesson", view.now.lesson, _go, "teach_lesson",
                        options=list(names), format_func=names.__getitem__, width=420,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -410,7 +410,8 @@ def _chart(view: View, title: str, chart: Chart, key: str, height: int, phone: i
     view.charts[title] = chart
 
 
-def _numbers(view: View, columns: Mapping[str, Sequence[Any]], height: int | None = None) -> None:
+def _numbers(view: View, columns: Mapping[str, Sequence[Any]],
+             height: int | Literal["auto"] = "auto") -> None:
     """A table; of the visitor's own curves one without a button to download it."""
     layout.table(columns, view.own, height)
 

@@ -219,8 +219,8 @@ def machines(view: View | None) -> None:
 def trust(view: View) -> None:
     """Trusted against untrusted servers, for sparse means of any size."""
     st.header("What trusting the server is worth", anchor=False)
-    st.markdown("A mean with few entries that are not zero: 5 of 200, on 2000 machines with 10 000 "
-                "rows each, at ε = 1, but for what is moved.")
+    layout.prose("A mean with few entries that are not zero: 5 of 200, on 2\u2009000 machines with "
+                 "10\u2009000 rows each, at ε = 1, but for what is moved.")
     name = controls.look("Move", list(_ALONG), "sparse_along",
                          format_func=lambda key: _ALONG[key][0])
     label, values = _ALONG[name]

@@ -297,7 +297,7 @@ def _facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], 
                                                              time_high))
     facts = None
     if curves is None:
-        st.markdown(":small[First choose the file.]")
+        st.markdown(":small[First step 1: a file that can be read.]")
     elif is_begun:
         facts = declared()
     else:

@@ -197,6 +197,16 @@ def test_a_keyboard_follows_the_menu_and_the_arrows_move_along_the_strip(window)
     assert findings(page) == []  # with a tooltip open
 
 
+def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(window):
+    page = window("/")
+    fold = page.locator("[data-testid=stExpander]", has_text="More options").locator("details")
+    fold.locator("summary").click()
+    settle(page)
+    expect(fold.get_by_label("Seed", exact=True)).to_be_visible()
+    page.wait_for_function("""() => [...document.querySelectorAll('details[open]')].every(
+        fold => fold.offsetHeight >= fold.scrollHeight)""", timeout=10_000)
+
+
 def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
     page = window("/plan", size=PHONE)
     way = stops(page, lambda stop: stop["test"] == "stMain")

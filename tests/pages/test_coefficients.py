@@ -40,7 +40,7 @@ def test_the_slider_moves_the_budget_of_all_pages():
     assert at.session_state.settings.epsilon == 4.0
 
 
-@pytest.mark.parametrize("show", ["One release and its band", "Difference"])
+@pytest.mark.parametrize("show", ["One release", "Difference"])
 def test_every_view_of_the_functions_draws(show):
     at = visit("coefficients")
     at.segmented_control(key="w_coefficients_show").set_value(show).run()

@@ -70,7 +70,7 @@ def test_the_page_shows_every_method_at_every_budget_and_answers_its_title(usual
     assert len(small) == 9
     for name in ("Adaptive mean", "Noisy gradient descent", "A few coefficients (FRL)"):
         assert sum(alt.startswith(f"{name}, ε") for alt in small) == 3
-    assert "At **ε = 1** Adaptive mean errs least, **" in words(usual)
+    assert "At **ε = 1** adaptive mean errs least, **" in words(usual)
     assert not usual.error
 
 

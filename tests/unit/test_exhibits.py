@@ -221,3 +221,9 @@ def test_the_table_of_a_map_has_a_row_for_each_cell():
     chart = heat([1, 2], [3, 4, 5], [[1, 2], [3, 4], [5, None]], ("x", "y", "z"), "light", "A map.")
     assert chart.table == {"x": [1, 2, 1, 2, 1, 2], "y": [3, 3, 4, 4, 5, 5],
                            "z": [1, 2, 3, 4, 5, None]}
+
+
+def test_exponents_of_a_claim_are_raised_on_the_page():
+    of = Claim("Few readings, m ≤ n^(1/(2α)): (nm)^−1", lambda table: None)
+    page = exhibit_words.claim_markdown(of, Finding(True, "up to n^0.5"))
+    assert "n$^{1/(2α)}$: (nm)$^{−1}$" in page and "n$^{0.5}$" in page

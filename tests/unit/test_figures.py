@@ -11,7 +11,7 @@ import pytest
 from engine.figures import cards, error_curve, theme
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
-from engine.types import Budget
+from engine.types import Budget, PublicFacts
 from engine.words import wording
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -164,3 +164,16 @@ def test_no_epsilon_stands_on_the_axis_without_what_it_allows_rounded_up():
     assert said[0.1] == "0.1<br>≤53" and said[0.5] == "0.5<br>≤63" and said[1.0] == "1<br>≤74"
     assert said[2.0] == "2<br>≤89" and said[5.0] == "5<br>>99"
     assert "right guesses in 100 that ε allows" in axis["title"]["text"]
+
+
+@pytest.mark.parametrize(("low", "high", "step"), [(2, 18, 4), (0, 1, 0.2), (0, 24, 5)])
+def test_both_ends_of_a_time_axis_have_a_tick(low, high, step):
+    axis = theme.time_axis("light", PublicFacts(time_low=low, time_high=high))
+    steps = (high - low) / axis["dtick"]
+    assert axis["tick0"] == low and axis["range"] == [low, high]
+    assert steps == pytest.approx(round(steps)) and 2 <= round(steps) <= 5
+    assert axis["dtick"] >= step
+
+
+def test_a_time_axis_of_no_round_length_gets_a_few_ticks():
+    assert theme.time_axis("light", PublicFacts(time_low=1, time_high=93.7))["nticks"] == 6
