@@ -115,8 +115,9 @@ def _parser() -> argparse.ArgumentParser:
                           help="at most so long for each (default: 20)")
     auditing.add_argument("--tries", type=int, default=4000,
                           help="pairs of neighbours for each (default: 4000)")
-    auditing.add_argument("--runs", type=int, default=200_000, help="releases of each data set of "
-                          "the worst pair, for the lower bound (default: 200000)")
+    auditing.add_argument("--runs", type=int, default=1_000_000, help="at most so many releases of "
+                          "each data set of the worst pair, for the lower bound (default: 1000000; "
+                          "fewer where they show enough)")
     auditing.add_argument("--seed", type=int, default=1)
     auditing.add_argument("--json", action="store_true", help="print one JSON object")
     auditing.set_defaults(command=_audit)
@@ -264,10 +265,13 @@ def _verdict(name: str, what: str, report: audit.Report) -> str:
              f"  claim {unit} = {report.claim:.5g}, worst found {report.worst:.5g}, ratio "
              f"{report.ratio:.4f}, after {report.tried} pairs of {report.neighbours}"]
     if report.runs:
-        lines.append(f"  from outputs alone: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g}"
-                     f" claimed at δ = {report.delta:g}, with confidence {report.confidence:.2%} "
-                     f"({report.runs} releases of each)")
-    lines += [f"  {text}" for text in (report.reason, report.why) if text]
+        exact = (f" (Gaussian noise of this ρ: {report.exact_epsilon:.3g})"
+                 if report.unit == "rho" else "")
+        lines.append(f"  from releases: ε ≥ {report.bound:.3g} of {report.claimed_epsilon:.3g} "
+                     f"claimed{exact} at δ = {report.delta:g}, with confidence "
+                     f"{report.confidence:.4g} ({report.runs} releases of each)")
+    lines += [f"  {text}" for text in dict.fromkeys(
+        (report.reason, report.why, report.shortfall)) if text]
     return "\n".join(lines)
 
 

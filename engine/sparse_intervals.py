@@ -33,6 +33,7 @@ CLIP = 4.0  # of features, in standard deviations, and of residuals, in those of
 Shown = Callable[[Array], Array]
 _LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance
 _FEW = 7  # entries kept up to which the longer step is safe
+_MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +124,12 @@ class SparseIntervals(PublicGuesses):
             raise InputError("Sparse regression needs rows of features and a response.",
                              field="source", hint="Choose data with many numbers in each row.")
         return RowAverages(rows_of(data, self.reach_of(data.facts), clip))
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """Noise of the Gram matrix is independent on and above the diagonal, and mirrored."""
+        units = super().in_units_of_noise(shift, noise)
+        is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
+        return np.triu(units) if is_matrix else units
 
     def limits_around(self, found: Corrected, places: Indices, size: int, shown: Shown
                       ) -> Intervals:
