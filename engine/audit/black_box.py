@@ -90,7 +90,9 @@ def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim
     runs = min(runs, enough(odds, claim))
     for block, part in enumerate(parts(runs, _PART if odds.size <= _MANY else _FEWER)):
         for side in range(2):
-            found[side].append(odds.scored(side, part, (seed, side, block)))
+            scored = odds.scored(side, part, (seed, side, block))
+            needed = part if not odds.hears else 0
+            found[side].append(replace(scored, outputs=scored.outputs[:needed]))
         done += part
         is_over = done == runs or time.monotonic() > end
         if is_over or done >= 2 * shown:

@@ -191,8 +191,8 @@ class Odds:
 
     @property
     def hears(self) -> bool:
-        """Whether any message tells the data sets apart."""
-        return bool(self.differing)
+        """Whether any message tells the data sets apart, by a loss that has a number."""
+        return bool(self.differing) and 0 < self.mu < math.inf
 
     @property
     def mu(self) -> float:
@@ -208,7 +208,7 @@ class Odds:
             return Scored(np.zeros(draws), outputs, np.zeros(1), *_NO_PARTS)
         together = self.claim.composed(np.broadcast_arrays(*(one.losses for one in found)))
         parts = [np.concatenate([one.parts[k] for one in found]) for k in range(len(_NO_PARTS))]
-        return Scored(np.sum([one.score for one in found], axis=0), outputs[:0], together, *parts)
+        return Scored(np.sum([one.score for one in found], axis=0), outputs, together, *parts)
 
     def _heard(self, side: int, draws: int, seed: tuple[int, ...]) -> tuple[list[Told], Array]:
         ears = _Ears()
