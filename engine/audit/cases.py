@@ -114,7 +114,7 @@ _SETTINGS: dict[str, list[tuple[dict[str, Any], Budget, dict[str, Any]]]] = {
                           ({**_AT_ONCE, "noise": "curve"}, Budget(200.0, 1e-5), {})],
     "sparse_regression": [(_FEW_CHOSEN, _USUAL, {}), ({}, Budget(1.0, 1e-6), {"chunk": 120})],
     "sparse_inference": [
-        (chosen, _USUAL, {"attains": 0.85, "why": _SEVERAL_STEPS})
+        (chosen, _USUAL, {"attains": 0.8, "why": _SEVERAL_STEPS})
         for chosen in ({}, {**_FEW_CHOSEN, "features": "1"})],
     "sparse_heterogeneous": [({"n_shared": 2, "n_own": 1, "rounds": 3}, _USUAL, {})],
     "sparse_mean_trusted": [({}, Budget(0.8, 1e-3), {}), ({}, Budget(0.8), {})],
