@@ -53,9 +53,9 @@ CONFIDENCE, CERTAINTY = 1 - 2 * SHOWN, 1 - 2 * CERTAIN
 MOST = {"mu": 1_000_000, "rho": 1_000_000, "epsilon": 200_000}  # releases of each data set
 _FIRST = 1_000  # releases made at first; each later part doubles what there is
 _PART, _FEWER = 10_000, 2_000  # and at most so many at once; of many numbers each
-_MANY = 200
+_MANY, _FEWEST = 200, 20_000
 _FIT = 5  # every so many outputs are for the test alone
-_ENOUGH = 130.0  # root of the releases that show nine tenths of μ, times μ
+_ENOUGH = 150.0  # root of the releases that show nine tenths of μ, times μ
 _ROUNDING, _ERRORS = 1 + 1e-6, 5.0
 _SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99,
                     0.997, 0.999])  # of releases beyond the thresholds that are tried
@@ -122,7 +122,7 @@ def enough(odds: Odds, claim: Claim) -> int:
     """Releases of each data set that show nine tenths of what the pair loses, to our experience."""
     if not odds.hears:
         return MOST[claim.unit]
-    return min(MOST[claim.unit], max(_PART, math.ceil((_ENOUGH / odds.mu) ** 2)))
+    return min(MOST[claim.unit], max(_FEWEST, math.ceil((_ENOUGH / odds.mu) ** 2)))
 
 
 # -- from messages --------------------------------------------------------------------------------
