@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.audit.black_box import CONFIDENCE, bounds
+from engine.audit.black_box import CERTAINTY, CONFIDENCE, bounds
 from engine.audit.cases import ATTAINED, Case, case_like, cases_of
 from engine.audit.losses import Claim, compare
 from engine.audit.neighbours import Pairs, Question, enlarged, family_of
@@ -35,6 +35,8 @@ from engine.types import Budget
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
            "audit_steps", "cases_of", "finished"]
 ROUNDING = 1e-9
+MOSTLY = 0.9  # of ε is what releases are to show
+QUIETER = "releases tell the pair apart more often than noise of the stated size allows"
 _MOST_NUMBERS = 2_000_000  # in the data of all pairs of one run
 
 
@@ -43,8 +45,10 @@ class Progress:
     """How far an audit is: all a chart needs to climb under its claim.
 
     `worst` and `claim` are in `unit`: "mu", "epsilon" or "rho" (then √(2ρ)). `bound` and
-    `claimed_epsilon` are ε at the δ of the budget; the bound comes from `runs` releases of each of
-    two data sets. `reason` says in words what broke the claim beyond any number.
+    `claimed_epsilon` are ε at the δ of the budget; the bound comes from `runs` of `planned`
+    releases of each of two data sets, which lose `lost` by what the noise is said to be (0 if no
+    message is heard). `is_beyond` says that they show more than can be. `reason` says in words what
+    broke the claim beyond any number.
     """
 
     tried: int
@@ -55,6 +59,7 @@ class Progress:
     delta: float
     bound: float = 0.0
     runs: int = 0
+    planned: int = 0
     lost: float = 0.0
     is_beyond: bool = False
     reason: str = ""
@@ -62,6 +67,13 @@ class Progress:
     @property
     def ratio(self) -> float:
         return self.worst / self.claim
+
+    @property
+    def exact_epsilon(self) -> float:
+        """The claimed ε, or where ρ is all that is claimed, that of Gaussian noise of this ρ."""
+        if self.unit != "rho":
+            return self.claimed_epsilon
+        return min(accounting.exact_epsilon(self.claim, self.delta), self.claimed_epsilon)
 
     @property
     def worst_epsilon(self) -> float:
@@ -99,8 +111,20 @@ class Report(Progress):
     neighbours: str = ""
     attains: float = 0.0
     why: str = ""
-    confidence: float = CONFIDENCE
     seconds: float = 0.0
+
+    @property
+    def confidence(self) -> float:
+        """That of the bound; a claim is broken by one that is more certain."""
+        return CERTAINTY if self.is_beyond else CONFIDENCE
+
+    @property
+    def shortfall(self) -> str:
+        """In words, why releases show less than nine tenths of ε; empty if they show them."""
+        if not self.runs or self.is_broken or self.bound >= MOSTLY * self.exact_epsilon:
+            return ""
+        reasons = [_of_pair(self), _of_releases(self)]
+        return " ".join(reason for reason in reasons if reason)
 
     @property
     def verdict(self) -> str:
@@ -117,11 +141,35 @@ class Report(Progress):
     def plain(self) -> dict[str, Any]:
         """Plain values for JSON; null is what has no limit."""
         names = ("mechanism", "settings", "neighbours", "unit", "claim", "worst", "ratio", "tried",
-                 "claimed_epsilon", "delta", "bound", "confidence", "runs", "attains", "why",
-                 "reason", "verdict")
+                 "claimed_epsilon", "exact_epsilon", "delta", "lost", "bound", "confidence", "runs",
+                 "planned", "shortfall", "attains", "why", "reason", "verdict")
         found = {name: getattr(self, name) for name in names}
         return {name: None if isinstance(value, float) and not math.isfinite(value) else value
                 for name, value in found.items()}
+
+
+def _of_pair(found: Report) -> str:
+    """Why the attacked pair loses less than ε."""
+    if not found.lost:
+        return ("Only what comes out at the end is seen, not the messages that it is made of, and "
+                "it shows less than they do.")
+    if found.lost >= MOSTLY * found.exact_epsilon:
+        return ""
+    if found.worst_epsilon < MOSTLY * found.exact_epsilon and found.why:
+        return found.why
+    return (f"This pair loses ε = {found.lost:.3g} in all messages together: each step has a worst "
+            "record of its own, and one record is not the worst for all of them.")
+
+
+def _of_releases(found: Report) -> str:
+    """Why releases show less than the pair loses."""
+    if not found.lost or found.bound >= MOSTLY * found.lost:
+        return ""
+    if found.runs < found.planned:
+        return (f"In the time given {found.runs:,} of {found.planned:,} releases were made; more "
+                "would show more.").replace(",", " ")
+    return ("All of ε shows only in outcomes that are too rare to be counted: what is seen in most "
+            "releases is less.")
 
 
 def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | None = None,
@@ -131,7 +179,8 @@ def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | N
 
     Neighbours are built around the data of `source`, or around small data of their own; a search
     around a source says nothing about tightness. It ends after `tries` pairs, when the claim is
-    broken, or after half of `seconds`; then come `runs` releases of both sides of the worst pair.
+    broken, or after a third of `seconds`; then come `runs` releases of both sides of the worst
+    pair, or fewer where they show enough.
 
     Raises
     ------
@@ -161,7 +210,7 @@ def audit_steps(case: Case, source: Source | None = None, seed: int = 1, *, trie
                 ) -> Generator[Progress, None, Report]:
     """The audit of a case, step by step; see `audit`."""
     search, start = _Search(case, source, seed), time.monotonic()
-    yield from search.grey_box(tries, start + seconds / 2)
+    yield from search.grey_box(tries, start + seconds / 3)
     yield from search.black_box(runs, start + seconds)
     return search.report(time.monotonic() - start)
 
@@ -232,7 +281,9 @@ class _Search:
         for found in bounds(self.case.mechanism, self.chosen(), self.case.budget, self.claim, runs,
                             self.seed, end):
             self.now = replace(self.now, bound=found.epsilon, runs=found.runs, lost=found.lost,
-                               is_beyond=found.is_beyond)
+                               planned=found.planned, is_beyond=found.is_beyond)
+            if found.is_beyond and found.epsilon <= self.now.claimed_epsilon:
+                self.now = replace(self.now, reason=QUIETER)
             yield self.now
 
     def report(self, seconds: float) -> Report:

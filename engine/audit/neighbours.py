@@ -283,9 +283,10 @@ def pairs_of_readings(question: Question, count: int, rng: np.random.Generator) 
 
 
 def usual_rows(mechanism: Any) -> SampleData:
-    """Rows of twelve numbers on six machines of four rows."""
-    facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * 12)
-    x = np.random.default_rng(1).normal(size=(1, 24, 12))
+    """Rows on six machines of four rows: of six numbers, or twelve to choose from by one centre."""
+    size = 6 if hasattr(mechanism, "per_machine") else 12
+    facts = PublicFacts(reading_sd=1.0, covariates=(Covariate("Number"),) * size)
+    x = np.random.default_rng(1).normal(size=(1, 24, size))
     return SampleData(x, None, np.repeat(np.arange(6), 4), facts)
 
 

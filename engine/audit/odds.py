@@ -2,9 +2,9 @@
 
 The attacker knows both data sets, the mechanism, and the law that noise is said to have, and hears
 every message. So the numbers behind each message, given all messages before, are known for both
-data sets, and the log-likelihood ratio along the messages is the best score there is. They are found
-by replaying what was heard to both data sets without any noise. If noise is not what it is said to
-be, the score is no longer the best, but a test by it remains a test.
+data sets, and the log-likelihood ratio along the messages is the best score there is. The numbers
+are found by replaying what was heard to both data sets without any noise. If noise is not what it
+is said to be, the score is no longer the best, but a test by it remains a test.
 
 A choice of the largest entries is scored by its law, which is an integral over one number.
 """
@@ -29,8 +29,11 @@ from engine.types import Array, Budget, Data
 _NOTHING = 1e-30  # for zero, so that directions of noise remain defined
 _PROBES = 16  # draws that show which messages differ, and whether they follow earlier ones
 _COMPARED = 500  # draws by which pairs are compared
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
-_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+_PLACES, _PARTS_OF_ONE = (own / 2 for own in np.polynomial.legendre.leggauss(32))
+_PLACES += 0.5
+# denser at both ends, where what is integrated may be steep
+_NODES = _PLACES**3 * (10 - 15 * _PLACES + 6 * _PLACES**2)
+_WEIGHTS = _PARTS_OF_ONE * 30 * (_PLACES * (1 - _PLACES)) ** 2
 
 
 class Silent(Quiet):
@@ -126,9 +129,9 @@ class Exact:
 class Scored:
     """Scores (draws,) of what was heard, and what each pair of transcripts loses by the noise.
 
-    `outputs` (draws, numbers) is what came out, for where no message was heard. `losses` (draws or
-    1,) are those of all messages together, in the unit of the claim; `numbers` and `bits` the
-    largest losses of single numbers, in ε.
+    `outputs` (draws, numbers) is what came out, where no message was heard. `losses` (draws or
+    1,) are those of all messages together, in the unit of the claim; `numbers`, `bits` and
+    `vectors` (k, 2), with how many numbers each has, the largest losses of single ones, in ε.
     """
 
     score: Array
@@ -136,6 +139,20 @@ class Scored:
     losses: Array
     numbers: Array
     bits: Array
+    vectors: Array
+
+
+_Parts = tuple[Array, Array, Array]  # numbers, bits and vectors as in `Scored`
+_NO_PARTS: _Parts = (np.zeros(0), np.zeros(0), np.zeros((0, 2)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Of one message what `Scored` has of all."""
+
+    score: Array
+    losses: Array
+    parts: _Parts
 
 
 class Odds:
@@ -156,7 +173,8 @@ class Odds:
 
         probe = self.scored(0, _PROBES, (seed, 2))
         self.lost = math.sqrt((probe.losses**2).mean())
-        numbers = np.concatenate([probe.numbers, probe.bits])
+        spread = probe.vectors[:, 0] / np.sqrt(np.maximum(probe.vectors[:, 1], 1.0))
+        numbers = np.concatenate([probe.numbers, probe.bits, spread])
         self._mu = float(np.linalg.norm(numbers)) if claim.unit == "epsilon" else self.lost
 
     def apart(self, draws: int = _COMPARED) -> float:
@@ -166,9 +184,15 @@ class Odds:
         return float(second - first)
 
     @property
+    def is_exact(self) -> bool:
+        """Whether scores are exact; choices by other noise than Gumbel's are scored roughly."""
+        choices = [self.exact[k].choice for k in self.differing]
+        return all(own is None or own.law is GUMBEL for own in choices)
+
+    @property
     def hears(self) -> bool:
-        """Whether any message tells the data sets apart."""
-        return bool(self.differing)
+        """Whether any message tells the data sets apart, by a loss that has a number."""
+        return bool(self.differing) and 0 < self.mu < math.inf
 
     @property
     def mu(self) -> float:
@@ -181,12 +205,10 @@ class Odds:
         exact = self._behind(told, draws) if self.follows else self.exact
         found = [self._message(told[k], exact[k], draws) for k in self.differing]
         if not found:
-            nothing = np.zeros(0)
-            return Scored(np.zeros(draws), outputs, np.zeros(1), nothing, nothing)
-        scores, losses, numbers, bits = zip(*found, strict=True)
-        together = self.claim.composed(np.broadcast_arrays(*losses))
-        return Scored(np.sum(scores, axis=0), outputs, together,
-                      np.concatenate(numbers), np.concatenate(bits))
+            return Scored(np.zeros(draws), outputs, np.zeros(1), *_NO_PARTS)
+        together = self.claim.composed(np.broadcast_arrays(*(one.losses for one in found)))
+        parts = [np.concatenate([one.parts[k] for one in found]) for k in range(len(_NO_PARTS))]
+        return Scored(np.sum([one.score for one in found], axis=0), outputs, together, *parts)
 
     def _heard(self, side: int, draws: int, seed: tuple[int, ...]) -> tuple[list[Told], Array]:
         ears = _Ears()
@@ -205,7 +227,7 @@ class Odds:
                 for k, (first, second) in enumerate(zip(*(one.exact for one in both),
                                                         strict=True))]
 
-    def _message(self, told: Told, exact: Exact, draws: int) -> tuple[Array, Array, Array, Array]:
+    def _message(self, told: Told, exact: Exact, draws: int) -> _Part:
         heard, noise = told.values[:draws], told.noise[:draws]
         if exact.choice is not None:
             return _choice(exact, heard, self.claim)
@@ -213,7 +235,7 @@ class Odds:
         with np.errstate(all="ignore"):
             shift, rest = (self._in_units(own, noise) for own in (
                 exact.second - exact.first, heard - exact.first))
-        return (_score(law, shift, rest), *_losses(law, self.claim, shift, noise))
+        return _Part(_score(law, shift, rest), *_losses(law, self.claim, shift, noise))
 
     def _in_units(self, change: Array, noise: Array) -> Array:
         """(draws, numbers), in standard deviations."""
@@ -244,28 +266,28 @@ def _score(law: str, shift: Array, rest: Array) -> Array:
     return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 
 
-def _losses(law: str, claim: Claim, shift: Array, noise: Array) -> tuple[Array, Array, Array]:
-    """Losses (draws or 1,) in the unit of the claim; the largest of each number, and of bits."""
-    nothing = np.zeros(0)
+def _losses(law: str, claim: Claim, shift: Array, noise: Array) -> tuple[Array, _Parts]:
+    """Losses (draws or 1,) in the unit of the claim, and the largest of single numbers."""
     spread = noise[:1].reshape(1, -1)
     each = loss_in_units(law, shift[:, None], spread)[:, 0]
+    numbers, bits, vectors = _NO_PARTS
     if claim.unit != "epsilon":
-        return each, nothing, nothing
+        return each, _NO_PARTS
     if law == "laplace":
-        return each, math.sqrt(2) * np.abs(shift).max(axis=0), nothing
+        return each, (math.sqrt(2) * np.abs(shift).max(axis=0), bits, vectors)
     if law == "norm":
-        return each, each.max(keepdims=True), nothing
-    bits = [loss_in_units(law, shift[:, None, k:k + 1], spread[:, k:k + 1])[:, 0].max()
-            for k in range(shift.shape[1])]
-    return each, nothing, np.array(bits)
+        return each, (numbers, bits, np.array([[each.max(), shift.shape[1]]]))
+    each_bit = [loss_in_units(law, shift[:, None, k:k + 1], spread[:, k:k + 1])[:, 0].max()
+                for k in range(shift.shape[1])]
+    return each, (numbers, np.array(each_bit), vectors)
 
 
-# -- a choice of the largest ------------------------------------------------------------------------
+# -- a choice of the largest ----------------------------------------------------------------------
 
 
-def _choice(exact: Exact, heard: Array, claim: Claim) -> tuple[Array, Array, Array, Array]:
+def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
     """Score and losses of the choice of entries, and of the values that were sent for them."""
-    asked, nothing = exact.choice, np.zeros(0)
+    asked = exact.choice
     assert asked is not None
     chosen = heard != 0
     ratio = _log_chance(asked, exact.second, chosen) - _log_chance(asked, exact.first, chosen)
@@ -277,10 +299,10 @@ def _choice(exact: Exact, heard: Array, claim: Claim) -> tuple[Array, Array, Arr
     most = np.abs(exact.second - exact.first).max(axis=1)
     loss = asked.loss(most, claim.unit)
     if claim.unit != "epsilon":
-        return ratio + values, loss, nothing, nothing
-    own = most.max() / asked.scales.values
-    return (ratio + values, loss, np.full(asked.kept, own),
-            np.array([2 * asked.kept * most.max() / asked.scales.choice]))
+        return _Part(ratio + values, loss, _NO_PARTS)
+    numbers = np.full(asked.kept, most.max() / asked.scales.values)
+    bits = np.array([2 * asked.kept * most.max() / asked.scales.choice])
+    return _Part(ratio + values, loss, (numbers, bits, _NO_PARTS[2]))
 
 
 def _log_chance(asked: Selection, values: Array, chosen: Array) -> Array:
@@ -295,7 +317,7 @@ def _log_chance(asked: Selection, values: Array, chosen: Array) -> Array:
         return np.asarray(np.where(chosen, keys, 0.0).sum(axis=1))
     out = np.where(chosen, -np.inf, keys)
     left = np.log(np.exp(out - keys.max(axis=1, keepdims=True)).sum(axis=1)) + keys.max(axis=1)
-    places = np.argsort(~chosen, axis=1, kind="stable")[:, :asked.kept]
+    places = np.argsort(-chosen.astype(int), axis=1, kind="stable")[:, :asked.kept]
     odds = np.exp(np.clip(np.take_along_axis(keys, places, axis=1) - left[:, None], -600, 600))
     exceed = -np.expm1(odds[:, :, None] * np.log(_NODES))
     return np.asarray(np.log(np.maximum(exceed.prod(axis=1) @ _WEIGHTS, 1e-300)))

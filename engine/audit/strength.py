@@ -14,38 +14,42 @@ Dong, Roth and Su (2022); Koskela, Jälkö and Honkela (2020) for the sums.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.fft import irfft, next_fast_len, rfft
+from scipy.special import betaincinv, gammaincinv
 
 from engine.types import Array
 
 _STEPS = 16384  # of the grid over half the range of the summed loss
 _MOST_PARTS, _MOST_GROUPS = 48, 16  # small ones are put together, which a test can only gain from
+_LENGTHS, _ANGLES = 300, 200  # of a grid over vectors
 _HALVINGS, _FACTOR = 11, 4.0  # of t between 1/4 and 4, the latter in fine steps
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What one pair loses: `moved` by Laplace noise, Δ/b of each number, and `bits`, ε of each."""
+    """What one pair loses: ε of each number with Laplace noise, `moved`, and of each of `bits`.
+
+    `vectors` are those with density exp(−‖z‖): ε, and how many numbers.
+    """
 
     moved: Array
     bits: Array
-
-    @property
-    def total(self) -> float:
-        """ε of all together."""
-        return float(self.moved.sum() + self.bits.sum())
+    vectors: tuple[tuple[float, int], ...] = ()
 
     def power(self, alarms: float, weaker: float = 1.0) -> float:
         """The most hits of any test with these false alarms if noise is so many times weaker."""
         moved, bits = (weaker * _few(own) for own in (self.moved, self.bits))
-        total = moved.sum() + bits.sum()
+        vectors = [(weaker * size, numbers) for size, numbers in self.vectors if size > 0]
+        total = moved.sum() + bits.sum() + sum(size for size, _ in vectors)
         if total == 0:
             return alarms
         step = total / _STEPS
         laws = [(make(size, step), count) for make, own in ((_of_laplace, moved), (_of_bit, bits))
                 for size, count in zip(*np.unique(own, return_counts=True), strict=True)]
+        laws += [(_of_vector(size, numbers, step), 1) for size, numbers in vectors]
         return _power(_added(laws), step, alarms)
 
     def weakest(self, hits: float, alarms: float) -> float:
@@ -84,6 +88,24 @@ def _of_bit(size: float, step: float) -> Array:
     chances[-1] = 1 / (1 + np.exp(-size))
     chances[most - int(size / step)] += 1 - chances[-1]
     return chances
+
+
+def _of_vector(size: float, numbers: int, step: float) -> Array:
+    """‖z − θ‖ − ‖z‖ on a grid of quantiles of ‖z‖, a Gamma variable, and of the angle."""
+    if numbers == 1:
+        return _of_laplace(size, step)
+    length = gammaincinv(numbers, (np.arange(_LENGTHS)[:, None] + 0.5) / _LENGTHS)
+    cosine = 2 * _middles((numbers - 1) / 2) - 1
+    loss = np.sqrt(length**2 - 2 * length * size * cosine + size**2) - length
+    most = int(np.ceil(size / step))
+    places = np.clip(np.ceil(loss / step).astype(int), -most, most) + most
+    return np.bincount(places.ravel(), minlength=2 * most + 1) / places.size
+
+
+@lru_cache(maxsize=64)
+def _middles(shape: float) -> Array:
+    """Quantiles of a symmetric Beta variable."""
+    return np.asarray(betaincinv(shape, shape, (np.arange(_ANGLES) + 0.5) / _ANGLES))
 
 
 def _added(laws: list[tuple[Array, int]]) -> Array:

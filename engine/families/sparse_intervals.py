@@ -32,6 +32,7 @@ CLIP = 4.0  # of features, in standard deviations, and of residuals, in those of
 Shown = Callable[[Array], Array]
 _LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance
 _FEW = 7  # entries kept up to which the longer step is safe
+_MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +110,12 @@ class SparseIntervals(PublicGuesses):
         """What machines hold, features held to ±clip; the only place at which rows are read."""
         rows = with_responses(data)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip))
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """Noise of the Gram matrix is independent on and above the diagonal, and mirrored."""
+        units = super().in_units_of_noise(shift, noise)
+        is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
+        return np.triu(units) if is_matrix else units
 
     def limits_around(self, found: Corrected, places: Indices, size: int, shown: Shown
                       ) -> Intervals:

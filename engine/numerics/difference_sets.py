@@ -149,9 +149,9 @@ class BoxMoments:
     """Changes of the mean of xx' over n records x = (1, z), z anywhere in [−1, 1]^d.
 
     Coordinates are those of the upper triangle but for the first, √2 times the entries beside the
-    diagonal; noise is the same on all. With u = (z + z')/2 and v = (z − z')/2, entries move by 2v_j,
-    4u_jv_j and 2(u_jv_k + v_ju_k), and |u_j| + |v_j| ≤ 1 is all that is known of them. So with
-    b_j = |v_j| and |u_j| = 1 − b_j, which is the best, no Σ|d_j| is larger than
+    diagonal; noise is the same on all. With u = (z + z')/2 and v = (z − z')/2, entries of xx' move
+    by 2v_j, 4u_jv_j and 2(u_jv_k + v_ju_k), and |u_j| + |v_j| ≤ 1 is all that is known of them. So
+    with b_j = |v_j| and |u_j| = 1 − b_j, which is the best, no Σ|d_j| is larger than
 
         2√2 Σ b_j + 4 Σ b_j(1 − b_j) + 2√2 Σ_{j<k} ((1 − b_j) b_k + b_j (1 − b_k)),
 

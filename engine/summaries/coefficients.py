@@ -22,10 +22,9 @@ class CoefficientSummary:
 
     x = (1, z) with z on [−1, 1]^d, so ‖x‖² ≤ p = d + 1.
 
-    *Differences.* The first entry of T₁ is 1 and never moves; how far the others do, in all their
-    coordinates together, is `BoxMoments`, exactly. ‖x ⊗ c‖ ≤ √p for
-    a held curve c, so T₂ moves by at most 2√p/n, jointly over all p functions: they share one
-    budget. Those changes lie in a ball, after a filter.
+    *Differences.* The first entry of T₁ is 1 and never moves; how far all others do together is
+    `BoxMoments`, exactly. ‖x ⊗ c‖ ≤ √p for a held curve c, so T₂ moves by at most 2√p/n, jointly
+    over all p functions: they share one budget. Its changes lie in a ball, after a filter.
 
     T₁ is made symmetric and its eigenvalues are raised to a public floor before it is inverted.
 

@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any
 
 from engine import audit, broken, scenario
-from engine.audit.black_box import parts
 from engine.audit.cases import case_like
 from engine.audit.neighbours import FAMILIES, family_of
 from engine.errors import InputError
@@ -24,7 +23,8 @@ from engine.sources import Source, sources
 from engine.tasks import TASKS
 from engine.types import Budget
 
-TRIES, RUNS, SECONDS = 2000, 40_000, 20.0
+DOUBLINGS = range(8)  # of the releases that are made at first
+TRIES, RUNS, SECONDS = 2000, 1_000_000, 20.0
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ class Attack:
 
     @property
     def steps(self) -> int:
-        """About how many steps it takes."""
-        return math.ceil(TRIES / self.case.chunk) + len(list(parts(RUNS)))
+        """About how many steps it takes, few of which need as many releases as there may be."""
+        return math.ceil(TRIES / self.case.chunk) + len(DOUBLINGS)
 
 
 def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float = SECONDS

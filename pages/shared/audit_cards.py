@@ -245,7 +245,8 @@ def _card(asked: Attack, job: Job, line: figures.Line) -> None:
 def _details(asked: Attack, last: Progress) -> str:
     said = [words.worked_out(last)]
     if isinstance(last, Report):
-        said.append(words.caught(last) if asked.variant else words.tightness(last))
+        said += [words.caught(last)] if asked.variant else [words.tightness(last),
+                                                            words.shortfall(last)]
     said.append(words.data(asked, asked.neighbours))
     return " ".join(filter(None, said))
 

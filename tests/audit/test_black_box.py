@@ -1,23 +1,32 @@
-"""A run of the whole mechanism from outside: lower bounds from outputs stay below the claim.
+"""A run of the whole mechanism from outside: lower bounds from releases stay below the claim.
 
-Limits hold with confidence 0.9998 each (Clopper–Pearson), so that none of these tests can fail by
-chance more than once in thousands of seeds; seeds are fixed.
+Bounds hold with confidence 0.95 and break a claim with 0.9998 (Clopper–Pearson), so that none of
+these tests can fail by chance more than once in hundreds of seeds; seeds are fixed.
 """
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.special import ndtr, ndtri
 
-from engine.audit import Case, audit_case, black_box
+from engine import audit
+from engine.audit import Case, audit_case, black_box, cases, odds, replay
+from engine.audit.losses import Claim
 from engine.audit.neighbours import usual_curves
-from engine.audit.replay import released
+from engine.audit.replay import Selection, released
+from engine.audit.strength import Parts
+from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
+from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.noise.selection import GUMBEL, Scales
 from engine.privacy import accounting
+from engine.privacy.tradeoff import Approximate, Laplace
 from engine.types import Budget
 
 BUDGET = Budget(1.0, 1e-3)
@@ -58,18 +67,18 @@ def test_noise_a_fifth_too_small_is_exposed_from_outputs(unit):
 
 def test_limits_of_a_chance_are_those_of_clopper_and_pearson():
     """For 0 and n of n they are closed forms: 1 − α^(1/n), and α^(1/n)."""
-    n, alpha = 500, black_box.CERTAINTY
-    assert black_box._limit(0, n, low=False) == pytest.approx(1 - alpha ** (1 / n))
-    assert black_box._limit(n, n, low=True) == pytest.approx(alpha ** (1 / n))
-    assert black_box._limit(0, n, low=True) == 0 and black_box._limit(n, n, low=False) == 1
+    n, alpha = 500, 1e-4
+    assert black_box._limit(0, n, alpha, low=False) == pytest.approx(1 - alpha ** (1 / n))
+    assert black_box._limit(n, n, alpha, low=True) == pytest.approx(alpha ** (1 / n))
+    assert black_box._limit(0, n, alpha, low=True) == 0
+    assert black_box._limit(n, n, alpha, low=False) == 1
 
 
 @pytest.mark.parametrize("low", [True, False])
-def test_limits_are_wrong_no_more_often_than_is_said(monkeypatch, low):
-    """At 5 % instead: 4000 counts of 200 with chance 0.3; five standard errors of the share."""
-    monkeypatch.setattr(black_box, "CERTAINTY", 0.05)
+def test_limits_are_wrong_no_more_often_than_is_said(low):
+    """At 5 %: 4000 counts of 200 with chance 0.3; five standard errors of the share."""
     counts = np.random.default_rng(1).binomial(200, 0.3, 4000).tolist()
-    limits = {count: black_box._limit(count, 200, low) for count in set(counts)}
+    limits = {count: black_box._limit(count, 200, 0.05, low) for count in set(counts)}
     wrong = np.mean([limits[count] > 0.3 if low else limits[count] < 0.3 for count in counts])
     assert 0.02 < wrong <= 0.05 + 5 * np.sqrt(0.05 * 0.95 / 4000)
 
@@ -103,17 +112,25 @@ def audited(mechanism, budget=BUDGET, runs=200_000):
 
 
 @pytest.mark.parametrize("scheme", ["split", "full_batch"])
-def test_outputs_of_noisy_gradients_give_away_most_of_the_claim_and_no_more(scheme):
-    """200 000 releases of each side; with one round the released number is all there is."""
-    report = audited(NoisyGradientMean(scheme=scheme, truncation=1, n_iterations=1))
-    assert 0.85 * report.claimed_epsilon <= report.bound <= report.claimed_epsilon
+def test_messages_of_all_rounds_give_away_nine_tenths_of_the_claim_and_no_more(scheme):
+    """Up to 200 000 releases of each side, three rounds of three numbers."""
+    report = audited(NoisyGradientMean(scheme=scheme, truncation=3, n_iterations=3))
+    assert 0.9 * report.claimed_epsilon <= report.bound <= report.claimed_epsilon
+    assert not report.shortfall
+
+
+def test_a_choice_of_features_gives_away_most_of_what_gaussian_noise_of_its_cost_does():
+    """Up to 200 000 releases of each side; the ε that is proved from ρ is larger still."""
+    report = audited(SparseRegression(sparsity=2, rounds=3), Budget(2.0, 1e-3))
+    assert 0.87 * report.exact_epsilon <= report.bound <= report.exact_epsilon
+    assert report.exact_epsilon < 0.95 * report.claimed_epsilon
 
 
 @pytest.mark.parametrize("mechanism", [SparseMeanLaplace(), SparseMeanSigns()], ids=lambda m: m.key)
 def test_outputs_of_machines_give_away_most_of_the_claim_and_no_more(mechanism):
     """200 000 releases of each side at δ = 0."""
     report = audited(mechanism, Budget(1.0))
-    assert 0.85 <= report.bound <= 1.0
+    assert 0.9 <= report.bound <= 1.0
 
 
 def test_noise_a_fifth_too_small_is_exposed_in_a_whole_mechanism():
@@ -131,9 +148,10 @@ def test_noise_a_fifth_too_small_is_exposed_in_a_whole_mechanism():
                                     pytest.param({"truncation": 3, "shrink": "always"},
                                                  marks=pytest.mark.slow)], ids=str)
 def test_outputs_of_the_adaptive_mean_give_away_no_more_than_the_claim(chosen):
-    """40 000 releases of each side, at an ε that 24 curves can afford."""
+    """Up to 40 000 releases of each side, at an ε that 24 curves can afford."""
     report = audited(AdaptiveMean(**chosen), Budget(4.0, 1e-3), 40_000)
     assert 0.3 <= report.bound <= report.claimed_epsilon
+    assert report.bound <= report.lost
 
 
 def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
@@ -144,11 +162,144 @@ def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
 
     budget, mechanism = Budget(4.0, 1e-3), TooQuiet(truncation=1, band="none")
     usual = usual_curves(mechanism)
+    claim = Claim.of(released(mechanism, usual, budget, 1, (1,)).spends[0])
     values = [usual.values.copy() for _ in range(2)]
     for side, end in zip(values, (1e6, -1e6), strict=True):
         side[0, :4] = end
     pair = tuple(replace(usual, values=side) for side in values)
-    *_, found = black_box.bounds(mechanism, pair, budget, "mu", 40_000, 1)
-    assert found.runs == 40_000
-    assert found.epsilon > budget.epsilon
+    *_, found = black_box.bounds(mechanism, pair, budget, claim, 40_000, 1)
+    assert found.is_beyond and found.epsilon > budget.epsilon
     assert np.isfinite(released(mechanism, pair[0], budget, 5, (1,)).coefficients).all()
+
+
+# -- noise that is too small, in every mechanism --------------------------------------------------
+
+
+class Quieter(np.random.Generator):
+    """Draws noise four fifths as large as it should be, whatever its law."""
+
+    def spawn(self, n_children):
+        return [type(self)(own) for own in self.bit_generator.spawn(n_children)]
+
+    def standard_normal(self, *args, **more):
+        return 0.8 * super().standard_normal(*args, **more)
+
+    def laplace(self, *args, **more):
+        return 0.8 * super().laplace(*args, **more)
+
+    def gumbel(self, *args, **more):
+        return 0.8 * super().gumbel(*args, **more)
+
+    def standard_gamma(self, *args, **more):
+        return 0.8 * super().standard_gamma(*args, **more)
+
+    def standard_exponential(self, *args, **more):
+        return 0.8 * super().standard_exponential(*args, **more)
+
+
+def _quieter(mechanism, data, budget, draws, seed):
+    rng = Quieter(np.random.SFC64(np.random.SeedSequence(seed)))
+    return replay.released_with(mechanism, data, budget, draws, rng)
+
+
+def is_exposed(case, monkeypatch):
+    """Whether at most 200 000 releases of a pair that is found with the right noise show it."""
+    search = audit._Search(case, None, 1)
+    for _ in search.grey_box(400, np.inf):
+        pass
+    pair = search.chosen()
+    monkeypatch.setattr(replay, "released", _quieter)
+    return any(found.is_beyond for found in black_box.bounds(
+        case.mechanism, pair, case.budget, search.claim, 200_000, 1))
+
+
+AT_ONE = [case.at(Budget(1.0, case.budget.delta)) for cls in mechanisms.all()
+          for case in audit.cases_of(cls)]
+named = {"ids": lambda case: f"{case.mechanism.key} {case.mechanism.changed()}"}
+
+
+@pytest.mark.parametrize("case", [
+    Case(NoisyGradientMean(truncation=3, n_iterations=3)),
+    Case(UnivariateMean(), Budget(1.0)),
+    Case(SparseRegression(sparsity=2, rounds=3))], **named)
+def test_noise_a_fifth_too_small_is_exposed_whatever_its_law(case, monkeypatch):
+    """At most 200 000 releases of each side: Gaussian, Laplace, and noise that chooses."""
+    assert is_exposed(case, monkeypatch)
+
+
+UNSEEN = [case for case in AT_ONE if case.mechanism.key == "sparse_mean_signs"  # bits have no size
+          or case.mechanism.changed() in (  # a vote hides it
+              {"setting": "central_user"}, {"setting": "local_user"})
+          # its choice is charged at an outcome that is rare; the search sees its values' noise
+          or (case.mechanism.key == "sparse_mean_trusted" and case.budget.is_pure)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case in AT_ONE if case not in UNSEEN], **named)
+def test_noise_a_fifth_too_small_is_exposed_in_every_mechanism(case, monkeypatch):
+    """At most 200 000 releases of each side, at ε = 1."""
+    assert is_exposed(case, monkeypatch)
+
+
+@pytest.mark.parametrize("case", [
+    Case(NoisyGradientMean(truncation=3, n_iterations=3)),
+    Case(SparseRegression(sparsity=2, rounds=2))], **named)
+def test_noise_of_the_stated_size_is_never_called_quieter(case):
+    """20 000 releases of each side; five standard errors."""
+    search = audit._Search(case, None, 2)
+    next(search.grey_box(400, np.inf))
+    known = odds.Odds(case.mechanism, search.chosen(), case.budget, search.claim, 2)
+    scores = [np.concatenate([known.scored(side, 10_000, (side, k)).score for k in range(2)])
+              for side in range(2)]
+    assert not black_box._is_quieter(*scores)
+    weights = np.exp(scores[0])
+    assert abs(weights.mean() - 1) < 5 * weights.std() / np.sqrt(len(weights))
+
+
+# -- what tests allow -----------------------------------------------------------------------------
+
+NOTHING, ALARMS = np.zeros(0), [1e-3, 0.02, 0.3, 0.7]
+
+
+@pytest.mark.parametrize("alarms", ALARMS)
+def test_the_best_tests_of_one_number_and_of_one_bit_are_known(alarms):
+    one, bit = Parts(np.array([1.3]), NOTHING), Parts(NOTHING, np.array([1.3]))
+    assert one.power(alarms) == pytest.approx(Laplace(1.3).detection(alarms), rel=2e-3)
+    assert bit.power(alarms) == pytest.approx(Approximate(Budget(1.3)).detection(alarms), rel=2e-3)
+    along = Parts(NOTHING, NOTHING, ((1.3, 1),))
+    assert along.power(alarms) == pytest.approx(one.power(alarms), rel=1e-9)
+
+
+@pytest.mark.parametrize("alarms", ALARMS)
+def test_a_loss_in_many_numbers_is_harder_to_see_and_never_understated(alarms):
+    many = Parts(np.full(200, 0.01), NOTHING)
+    gaussian = float(np.sqrt(200) * 0.01)
+    assert many.power(alarms) < Laplace(2.0).detection(alarms)
+    assert many.power(alarms) >= ndtr(ndtri(alarms) + 0.95 * gaussian)
+
+
+@pytest.mark.parametrize("parts", [
+    Parts(np.full(30, 1 / 30), NOTHING), Parts(np.array([0.5, 0.3, 0.1, 0.1]), NOTHING),
+    Parts(NOTHING, NOTHING, ((1.0, 5),))], ids=["many", "few", "vector"])
+def test_the_size_of_noise_is_known_from_errors_of_a_test(parts):
+    """Errors of the best test at 5 % false alarms, exact up to the grid of losses."""
+    for weaker in (0.8, 1.0, 1.25):
+        assert parts.weakest(parts.power(0.05, weaker), 0.05) == pytest.approx(weaker, rel=5e-3)
+
+
+def test_chances_of_all_choices_sum_to_one():
+    asked = Selection(GUMBEL, 2, Scales(0.7, 1.0))
+    values = np.array([[0.3, -1.0, 0.2, 2.0, -0.1]])
+    sets = np.zeros((10, 5), dtype=bool)
+    for own, places in zip(sets, combinations(range(5), 2), strict=True):
+        own[list(places)] = True
+    logs = odds._log_chance(asked, np.repeat(values, 10, axis=0), sets)
+    assert np.exp(logs).sum() == pytest.approx(1, rel=1e-6)
+
+
+def test_a_short_bound_says_why():
+    report = audit_case(cases.case_like(UnivariateMean(setting="central_user")), tries=80,
+                        runs=4000)
+    assert report.bound < 0.9 * report.claimed_epsilon
+    assert "Only what comes out at the end is seen" in report.shortfall
+    assert report.plain()["shortfall"] == report.shortfall

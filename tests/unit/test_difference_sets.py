@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from engine.numerics.difference_sets import Atoms, Ellipsoid, LinearImage, Thresholded
+from engine.numerics.difference_sets import (
+    Atoms,
+    BoxMoments,
+    Ellipsoid,
+    LinearImage,
+    Thresholded,
+)
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 
 KERNEL = Kernel("matern", 1.5, 0.1)
@@ -297,3 +303,35 @@ def test_the_spectra_of_any_atoms_are_close_to_those_of_a_solver(changes):
         solved = minimize(lambda log, kind=kind: np.log(energy(changes, np.exp(log), kind)), start,
                           method="Powell", options={"maxiter": 30 * size, "xtol": 1e-5}).fun
         assert found <= np.exp(solved) * worse
+
+
+# -- second moments of covariates in a box --------------------------------------------------------
+
+
+def moved_moments(one, other):
+    """Coordinates of xx' − yy' for x = (1, z), but for the first: (pairs, entries)."""
+    x, y = (np.concatenate([np.ones((len(z), 1)), z], axis=1) for z in (one, other))
+    j, k = (own[1:] for own in np.triu_indices(x.shape[1]))
+    return (x[:, j] * x[:, k] - y[:, j] * y[:, k]) * np.where(j == k, 1.0, np.sqrt(2))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5])
+def test_moments_of_a_box_move_by_their_sizes_and_no_more(d):
+    """50 000 pairs in the box and at its corners; the worst pair of the proof attains both."""
+    rng, scales, moments = np.random.default_rng(d), np.ones(BoxMoments(d, 1).size), BoxMoments(d, 1)
+    one, other = rng.uniform(-1, 1, (2, 50_000, d))
+    one[::2], other[::2] = np.sign(one[::2]), np.sign(other[::2])
+    c = 4 + 2 * np.sqrt(2) * (d - 1)
+    b = (2 * np.sqrt(2) + c) / (2 * c)  # v is the same in all entries, and so is u
+    one[0], other[0] = 1.0, 1 - 2 * b
+    moved = moved_moments(one, other)
+    sums, lengths = np.abs(moved).sum(axis=1), np.linalg.norm(moved, axis=1)
+    assert sums.max() == pytest.approx(moments.l1(scales)) and sums.argmax() == 0
+    assert lengths.max() == pytest.approx(moments.l2(scales))
+    assert moments.l1(2 * scales) == pytest.approx(moments.l1(scales) / 2)
+    assert moments.l1(scales) < moments.published(scales)
+
+
+def test_moments_of_a_box_know_one_size_of_noise_only():
+    with pytest.raises(ValueError, match="same noise"):
+        BoxMoments(1, 10).l1(np.array([1.0, 2.0]))
