@@ -401,7 +401,8 @@ class CurveData:
 
         if times not in self._on_grids:
             facts = self.facts
-            inside = np.clip(self.values, facts.value_low, facts.value_high) - facts.value_middle
+            inside = np.clip(self.values, facts.value_low, facts.value_high)
+            inside -= facts.value_middle
             self._on_grids[times] = _read_only(on_grid(self.times, inside, self.counts,
                                                        np.array(times)))
         return self._on_grids[times]

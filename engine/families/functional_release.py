@@ -112,7 +112,7 @@ class Space:
             values = (curves @ self.analysis) ** 2
             squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
         else:
-            squares = (curves * curves) @ self.grid.weights
+            squares = np.einsum("...k,...k,k->...", curves, curves, self.grid.weights)
         return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
 
 

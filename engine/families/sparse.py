@@ -46,11 +46,12 @@ from engine.noise.selection import (
     hard_threshold,
     noisy_hard_threshold,
 )
+from engine.numerics.products import rows_times
 from engine.privacy import transcript
 from engine.types import Array, Budget, PublicFacts, SampleData, Spend
 
 _REACH = 4.0  # of ranges of which nothing else is stated
-_BLOCK = 2**17  # numbers of rows worked on at once, to stay in cache
+_BLOCK = 2**19  # numbers of rows worked on at once, to stay in cache
 Gradient = Callable[[Array], Array]
 
 
@@ -109,7 +110,7 @@ class Rows:
                 x = self.x[r, piece]
                 residuals = _products(x, own, used) - self.y[r, piece, None]
                 np.clip(residuals, -clip, clip, out=residuals)
-                sums[r] += residuals.T @ x
+                sums[r] += rows_times(residuals.T, x)
         return sums
 
 

@@ -49,6 +49,7 @@ from engine.types import (
 _MOST_BAND = 512  # functions; larger covariances are not worth their memory
 _FINER = 2  # levels that are added for what is no longer in V_J after a pointwise step
 _PER_FUNCTION = 16  # midpoints for each function of the finer space
+_TOGETHER = 200_000  # numbers that sites send, worked on together
 _LEAST_DENSITY = 0.1  # a released density is not taken to be lower
 
 
@@ -345,30 +346,37 @@ class WaveletGlobal(WaveletRegression):
         """The centre's sum of what the sites send: (plans, repeats, draws, parts, size)."""
         repeats, n_sites, parts = averages[0].shape[:3]
         out = np.zeros((len(plans), repeats, draws, parts, basis.size))
-        weights = np.array([plan.weights for plan in plans])[:, :, None, None, None, None]
-        for site, stream in enumerate(rng.spawn(n_sites)):
-            normals = stream.standard_normal((repeats, draws, parts, basis.size))
-            sent = self.site_update(site, plans, [own[:, site] for own in averages], normals, basis)
-            sent = sent.reshape(repeats, len(plans), *out.shape[2:]).swapaxes(0, 1)
-            out += weights[:, site] * sent
+        weights, streams = np.array([plan.weights for plan in plans]), rng.spawn(n_sites)
+        together = max(1, _TOGETHER // out.size)
+        for first in range(0, n_sites, together):
+            sites = slice(first, first + together)
+            normals = np.stack([stream.standard_normal(out.shape[1:])
+                                for stream in streams[sites]], axis=2)
+            sent = self.site_updates(sites, plans, [own[:, sites] for own in averages], normals,
+                                     basis)
+            sent = sent.reshape(repeats, len(plans), draws, *sent.shape[2:])
+            out += np.einsum("ps,rpdskz->prdkz", weights[:, sites], sent)
         return out
 
-    def site_update(self, site: int, plans: list[Plan], averages: list[Array], normals: Array,
-                    basis: WaveletBasis) -> Array:
-        """Everything a site does with its averages; only the result leaves it.
+    def site_updates(self, sites: slice, plans: list[Plan], averages: list[Array], normals: Array,
+                     basis: WaveletBasis) -> Array:
+        """Everything some sites do, each with its own averages; only the results leave them.
 
-        `averages` (repeats, parts, 2^J) for each plan, `normals` (repeats, draws, parts, size).
-        Returns (repeats, plans × draws, parts, size), coarse functions first; a plan that releases
-        nothing sends zeros.
+        `averages` (repeats, sites, parts, 2^J) for each plan, `normals` (repeats, draws, sites,
+        parts, size). Returns (repeats, plans × draws, sites, parts, size), coarse functions first;
+        a plan that releases nothing sends zeros.
         """
         messages, spread = [], []
         for plan, own in zip(plans, averages, strict=True):
-            noise = plan.noise_deviation[site] * plan.released
-            noisy = plan.released * own[:, None] + noise * normals[..., :plan.basis.size]
+            noise = plan.noise_deviation[sites, None] * plan.released
+            noisy = noise * normals[..., :plan.basis.size]
+            noisy += plan.released * own[:, None]
             messages.append(_as_levels(noisy, plan, basis))
-            spread.append(np.broadcast_to(_level_deviation(noise, plan, basis), normals.shape[1:]))
-        return transcript.sent(site, "coefficients", np.concatenate(messages, axis=1),
-                               np.concatenate(spread))
+            deviation = plan.scales[sites, None, None] * plan.released * _level_deviation(
+                plan, basis)
+            spread.append(np.broadcast_to(deviation, normals.shape[1:]))
+        return transcript.sent_by_each("coefficients", np.concatenate(messages, axis=1),
+                                       np.concatenate(spread), sites.start)
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
         """Noise that is weighted at the ends is independent in scaling coordinates alone."""
@@ -457,12 +465,13 @@ def _as_levels(scaling: Array, plan: Plan, basis: WaveletBasis) -> Array:
     return out
 
 
-def _level_deviation(noise: Array, plan: Plan, basis: WaveletBasis) -> Array:
-    """Standard deviations of noise, given in scaling coordinates, in those of `basis`: (size,)."""
-    out = np.zeros(basis.size)
-    out[:len(noise)] = noise  # white noise is the same in all coordinates
+def _level_deviation(plan: Plan, basis: WaveletBasis) -> Array:
+    """Standard deviations of a plan's noise in coordinates of `basis`, at scale 1: (size,)."""
+    out, shape = np.zeros(basis.size), plan.basis.noise_shape(plan.edge_share)
+    out[:len(shape)] = 1.0  # white noise is the same in all coordinates
     if plan.edge_share != 1:
-        out[:len(noise)] = np.sqrt((plan.basis.to_levels(np.diag(noise)) ** 2).sum(axis=0))
+        rotated = plan.basis.to_levels(np.diag(np.sqrt(shape)))
+        out[:len(shape)] = np.sqrt((rotated**2).sum(axis=0))
     return out
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from engine.numerics.bases import Basis
 from engine.numerics.moments import Moments, curve_moments, product_table
+from engine.numerics.products import rows_times
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.visits import visit_times
 from engine.types import Array
@@ -66,7 +67,7 @@ class AffineDeviations:
     def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
         slopes = self.slopes[repeats]
         flat = slopes.reshape(len(slopes), self.size, -1)
-        moved = (centres @ flat).reshape(*centres.shape[:2], self.size, self.n_curves)
+        moved = rows_times(centres, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
         moved -= self.targets[repeats, None]
         return np.asarray(moved)
 

@@ -13,7 +13,7 @@ from engine.types import Array
 
 Index = NDArray[np.int32] | NDArray[np.int64]
 _BITS = STEPS.bit_length() - 1  # STEPS is a power of two
-_BLOCK = 40_000  # readings worked on at once, to stay in cache
+_BLOCK = 80_000  # readings worked on at once, to stay in cache
 _CELLS = 2**16  # of all sites in a block, likewise
 _CROWDED = 0.2  # readings for each node of the table from which their sums are made first
 
@@ -60,14 +60,28 @@ def _sparse_sums(times: Array, weights: Array, per_site: tuple[int, ...], level:
     flat_times, flat_weights, table = times.ravel(), weights.ravel(), _rows_of_table(moments)
     out = np.zeros((sites, cells + 2 * moments - 2))
     for block in _blocks(site, max(_CELLS // cells, 1)):
-        cell, step, share = located(flat_times[block], level)
         first, last = site[block][0], site[block][-1] + 1
-        row, high = (site[block] - first) * np.int32(cells) + cell, share * flat_weights[block]
-        spread = coo_array((np.concatenate([flat_weights[block] - high, high]),
-                            (np.concatenate([row, row]), np.concatenate([step, step + 1]))),
+        values, places = _entries(flat_times[block], flat_weights[block], level)
+        places[0] += (site[block] - first) * np.int32(cells)
+        spread = coo_array((values.ravel(), tuple(places.reshape(2, -1))),
                            shape=((last - first) * cells, STEPS + 1))
         _add_shifted(out[first:last], (spread @ table).reshape(last - first, cells, -1))
     return out.reshape(len(times), len(per_site), -1)
+
+
+def _entries(times: Array, weights: Array, level: int) -> tuple[Array, NDArray[np.int32]]:
+    """What each reading gives to two rows of the table, (2, N), and where it goes, (2, 2, N).
+
+    Places are the cell and the row of the table.
+    """
+    node, share = _nodes(times, level)
+    values, places = np.empty((2, len(times))), np.empty((2, 2, len(times)), dtype=np.int32)
+    np.multiply(share, weights, out=values[1])
+    np.subtract(weights, values[1], out=values[0])
+    np.right_shift(node, _BITS, out=places[0])
+    np.bitwise_and(node, STEPS - 1, out=places[1])
+    places[1, 1] += 1
+    return values, places
 
 
 def _blocks(site: Index, most_sites: int) -> Iterator[slice]:

@@ -94,18 +94,19 @@ def sent(server: int, step: str, values: Array, noise: Array) -> Array:
     return values if listener is None else listener.sent(server, step, values, noise)
 
 
-def sent_by_each(step: str, values: Array, noise: Array) -> Array:
-    """Pass on what leaves all servers at once: values (repeats, draws, servers, …)."""
-    messages = _record.get()
+def sent_by_each(step: str, values: Array, noise: Array, first: int = 0) -> Array:
+    """Pass on what leaves several servers at once: values (repeats, columns, servers, …).
+
+    They are numbered from `first`; `noise` is like the values of one data set.
+    """
+    messages, listener = _record.get(), _listener.get()
+    size = np.broadcast_to(noise, values.shape[1:])
     if messages is not None:
-        size = np.broadcast_to(noise, values.shape[2:])
-        messages.extend(Message(server, step, own.copy(), size[server].copy())
+        messages.extend(Message(first + server, step, own.copy(), size[0, server].copy())
                         for server, own in enumerate(values[0, 0]))
-    listener = _listener.get()
     if listener is None:
         return values
-    each = np.broadcast_to(noise, values.shape[2:])
-    return np.stack([listener.sent(server, step, values[:, :, server], each[server])
+    return np.stack([listener.sent(first + server, step, values[:, :, server], size[:, server])
                      for server in range(values.shape[2])], axis=2)
 
 

@@ -135,9 +135,11 @@ class Table:
         Blanks around a text are dropped and it is brought to NFC: spellings that look alike for
         such a reason are one person, not two.
         """
-        text = pc.utf8_normalize(pc.utf8_trim_whitespace(self.cells[column]), form="NFC")
-        coded = text.combine_chunks().dictionary_encode()
-        return coded.indices.to_numpy().astype(np.int64), tuple(coded.dictionary.to_pylist())
+        written = self.cells[column].combine_chunks().dictionary_encode()
+        text = pc.utf8_normalize(pc.utf8_trim_whitespace(written.dictionary), form="NFC")
+        coded = text.dictionary_encode()
+        codes = coded.indices.to_numpy().astype(np.int64)[written.indices.to_numpy()]
+        return codes, tuple(coded.dictionary.to_pylist())
 
     def numbers(self, column: str) -> Numbers:
         """The column as numbers; cells that hold none are counted, not guessed."""
@@ -288,7 +290,8 @@ def _decoded(content: bytes, encoding: str) -> tuple[bytes, list[str]]:
     codec = marked or encoding
     label = codec.removesuffix("-sig").upper()
     try:
-        text = content.decode(codec).encode()
+        is_ascii = codec == "utf-8" and content.isascii()
+        text = content if is_ascii else content.decode(codec).encode()
     except UnicodeError:
         raise _wrong_encoding(content, codec, label) from None
     _refuse_binary(text)
@@ -335,7 +338,7 @@ def _not_text() -> InputError:
 def _read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], str]:
     """Return header, columns and separator of a text table."""
     text = _without_notes(text.lstrip(b"\r\n \f\v") + b"\n")  # the last line may lack its end
-    if not text.strip():
+    if not text or text.isspace():
         raise _refused("The file holds only blank lines.", "Upload a header and rows below it.")
     separator, header = _sniff(_sample(text, limits))
     _check_columns(len(header), limits)

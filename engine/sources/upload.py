@@ -766,13 +766,14 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
                          hint="Check which columns hold them.")
     order = public_order(found.server)
     place = np.argsort(order)
-    curve, times, values = _sorted(place[found.curve[known]], found.times[known],
-                                   found.values[known])
+    kept = slice(None) if known.all() else known
+    curve, times, values = _sorted(place[found.curve[kept]], found.times[kept],
+                                   found.values[kept])
     counts = np.bincount(curve, minlength=len(order)).astype(np.int64)
     if layout.single:
         _check_single(counts)
     covariates = _covariates(table, layout, found)[order]
-    repeated = int(((np.diff(curve) == 0) & (np.diff(times) == 0)).sum())
+    repeated = int(((curve[1:] == curve[:-1]) & (times[1:] == times[:-1])).sum())
     notes = (*table.notes, *_read_as(table, layout), *found.notes,
              *_left_out(found.columns, int((~known).sum()), layout.single),
              *(_seen_single(times, values) if layout.single else
@@ -782,7 +783,7 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
         array.flags.writeable = False
     return CurveTable(
         times, values, counts, server, covariates, layout.covariates, notes,
-        ids=tuple(found.ids[k] for k in order), n_people=found.n_people,
+        ids=tuple(found.ids[k] for k in order.tolist()), n_people=found.n_people,
         server_names=tuple(sorted(named(table, layout.server)[1])) if layout.server else (),
         header_times=tuple(time for _, time in layout.times))
 
@@ -800,11 +801,14 @@ def public_order(server: Integers) -> Integers:
 
 
 def _sorted(curve: Integers, times: Array, values: Array) -> tuple[Integers, Array, Array]:
-    """Readings by curve and by time within each."""
-    by_time = np.argsort(times)
-    small = curve.max(initial=0) < 2**16  # then numpy sorts by radix, several times faster
-    by_curve = np.argsort(curve[by_time].astype(np.uint16 if small else np.int64), kind="stable")
-    order = by_time[by_curve]
+    """Readings by curve and by time within each.
+
+    Curves go 16 bits at a time: numpy sorts such numbers by radix, several times faster.
+    """
+    order = np.argsort(times)
+    for shift in range(0, int(curve.max(initial=1)).bit_length(), 16):
+        digit = (curve[order] >> shift).astype(np.uint16)
+        order = order[np.argsort(digit, kind="stable")]
     return curve[order], times[order], values[order]
 
 

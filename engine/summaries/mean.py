@@ -84,7 +84,8 @@ class Held:
     @cached_property
     def _squares(self) -> Array:
         """Mean squared coefficients: (repeats, r)."""
-        return np.asarray((self.coefficients**2).mean(axis=1))
+        own = self.coefficients
+        return np.einsum("rnj,rnj->rj", own, own) / self.n
 
     @property
     def n(self) -> int:
@@ -93,7 +94,9 @@ class Held:
     @property
     def coefficients(self) -> Array:
         """Of every curve: (repeats, n, r)."""
-        return (self.shortening[..., None] * self.curves) @ self.space.analysis
+        own = self.curves @ self.space.analysis
+        own *= self.shortening[..., None]
+        return np.asarray(own)
 
     def averaged(self, weights: Array) -> Array:
         """Average coefficients with weights (repeats, p, n): (repeats, p, r)."""

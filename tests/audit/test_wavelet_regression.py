@@ -9,6 +9,7 @@ site replaced by zeros: whatever they do to a reading before the message is part
 """
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -62,8 +63,7 @@ def messages(mechanism, data):
         heard.append((values[:, 0], np.array(noise)[0]))
         return values
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(transcript, "sent", silent)
+    with transcript.overheard(SimpleNamespace(sent=silent)):
         mechanism.release(data, BUDGETS, Quiet())
     return heard[0]
 

@@ -101,19 +101,23 @@ _WHERE_TIME_GOES = """## Where the time goes
 
 * *Studies.* The goal was set over the random numbers of a rougher process: two normal draws and an
   exponential one for each reading, where these curves need one and a half normal draws and a uniform
-  one, so the same work is a larger multiple. Three tenths of a study are the draw of its curves, two
-  fifths the waves at their times, a fifth their products. All that reads arrays larger than the cache
-  slows down more than random numbers do while other programs share the cores: record on an idle
-  machine.
+  one. Over the random numbers of that process the ratio is less by three tenths. Nearly half of a
+  study is the draw of its curves, of which half are random numbers; two fifths are the waves at
+  their times and the products summed over each curve, the rest the rounds. These are double
+  precision passes over arrays, each at what the cache gives: a third less would need single
+  precision, in which released moments would differ from what is tested. All that reads arrays larger
+  than the cache slows down more than random numbers do while other programs share the cores: record
+  on an idle machine.
 * *Sparse regression.* The goal was set for a variant that meets each row once. The method here
-  uses all rows in every one of its 20 rounds, which needs less noise; about two thirds of its time
-  are those 20 passes over the features, the rest is the draw.
+  uses all rows in every one of its 20 rounds, which needs less noise; half of its time are those 20
+  passes over the features, which memory limits, the rest is the draw.
 * *Wavelets.* Of a million readings on 16 sites three quarters of the time are the sums over
   readings, half of those one product with a sparse matrix of two entries for each reading. With 200
-  small sites the sums are half; nearly the other half is spent site by site, because each draws
-  from its own generator and sends its own message.
-* *A table of a million readings.* Parsing takes a sixth; telling people apart by their ids takes
-  over a third, reading numbers out of text and sorting readings a fifth each.
+  small sites the sums are three fifths; a sixth is spent site by site, because each draws from its
+  own generator.
+* *A table of a million readings.* Sorting readings takes a third; parsing, telling people apart by
+  their ids and putting curves in their public order a sixth each, reading numbers out of text a
+  tenth.
 """
 
 

@@ -132,16 +132,17 @@ def test_noise_has_the_variance_that_was_planned(mechanism):
 
 
 @pytest.mark.parametrize("edges", ["periodic", "corrected"])
-def test_messages_carry_the_noise_that_is_stated_with_them(edges, monkeypatch):
+def test_messages_carry_the_noise_that_is_stated_with_them(edges):
     """3000 draws of each number a site sends."""
     heard = []
 
-    def listen(site, step, values, noise):
-        heard.append((values, noise))
-        return values
+    class Listener:
+        def sent(self, site, step, values, noise):
+            heard.append((values, noise))
+            return values
 
-    monkeypatch.setattr(transcript, "sent", listen)
-    WaveletGlobal(edges=edges).release_many(data_of(), [BUDGETS], 3000, generator(1, 1, 0))
+    with transcript.overheard(Listener()):
+        WaveletGlobal(edges=edges).release_many(data_of(), [BUDGETS], 3000, generator(1, 1, 0))
     values, noise = heard[0]
     assert np.allclose(values[0].std(axis=0), noise[:1], rtol=0.08)
     assert (heard[3][1] == 0).all()

@@ -1,0 +1,16 @@
+"""Products with a large matrix that is read only once or twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.types import Array
+
+_FEW = 3  # rows, for which as many products with a vector cost less than one with a matrix
+
+
+def rows_times(rows: Array, matrix: Array) -> Array:
+    """Rows (…, k, p) times a matrix (…, p, q): (…, k, q), whichever way is faster."""
+    if rows.shape[-2] <= _FEW:
+        return np.vecmat(rows, matrix[..., None, :, :])
+    return np.asarray(rows @ matrix)
