@@ -49,7 +49,6 @@ class Scene:
         self.rev = st.session_state.rev
         self.at = self.epsilons.index(now.epsilon)
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
-        self._made = run.beside(shown)
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
@@ -58,10 +57,7 @@ class Scene:
 
     def made_once(self, what: str, make: Callable[[], Any]) -> Any:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
-        key = (what, settings.current().group, layout.theme())
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        return run.made_once(self.shown, (what, settings.current().group, layout.theme()), make)
 
     def steps(self, make: Callable[[int], Any]) -> list[Any]:
         """One of something for every budget."""

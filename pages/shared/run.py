@@ -6,7 +6,7 @@ import importlib
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -85,7 +85,7 @@ class Store:
 
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
-_BESIDE: WeakKeyDictionary[preview.Preview, dict[Any, Any]] = WeakKeyDictionary()
+_BESIDE: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 _SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
 
 
@@ -131,9 +131,15 @@ def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: tupl
     return _result(_store(source), key, preview.drawn, source, mechanism, beside, budgets, seed)
 
 
-def beside(shown: preview.Preview) -> dict[Any, Any]:
-    """What pages made of a picture, so that they need not make it again; forgotten with it."""
-    return _BESIDE.setdefault(shown, {})
+def made_once(shown: Any, what: Hashable, make: Callable[[], Any]) -> Any:
+    """What a page makes of a result: kept beside it and forgotten with it, not made in every run.
+
+    `what` names all that it hangs on apart from the result.
+    """
+    kept = _BESIDE.setdefault(shown, {})
+    if what not in kept:
+        kept[what] = make()
+    return kept[what]
 
 
 def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
@@ -322,7 +328,9 @@ def site_memory(source: Source) -> sites.Memory:
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow], seed: int
                ) -> sites.Federation:
     """The sites together, pooled and alone; of what changes nothing else is computed."""
-    return later.sites.federation(source, mechanism, rows, seed, site_memory(source))
+    memory, key = site_memory(source), digest(("federation", source, mechanism, rows, seed))
+    return memory.results(
+        key, lambda: later.sites.federation(source, mechanism, rows, seed, memory))
 
 
 def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow],
