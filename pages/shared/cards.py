@@ -37,6 +37,7 @@ from pages.shared import components as pieces
 
 _PICTURE = settings.PICTURE
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
+_STAYS_SECONDS = 1.0  # after the page stands, until what takes longest is simulated
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
 
@@ -111,13 +112,23 @@ class Scene:
         return [wording.typical_error(x, y, study.floor, unit)
                 for x, y in zip(self.typical, within, strict=True)]
 
+    @property
+    def _doubling(self) -> tuple[Any, ...] | None:
+        """What is simulated with doubled sizes; None where that would take too long."""
+        source, now = self.source, settings.current()
+        if self.facts.kind != "simulated" or source.sizes.n_observations > _QUICK_READINGS:
+            return None
+        return source, now.mechanism, self.shown.budgets, now.seed
+
+    @property
+    def knows_changes(self) -> bool:
+        """Whether `changes` are there without waiting."""
+        return self._doubling is None or run.knows_if_doubled(*self._doubling)
+
     @cached_property
     def changes(self) -> dict[str, Array]:
         """What doubling each size would do at every budget; empty where it is not simulated."""
-        source, now = self.source, settings.current()
-        if self.facts.kind != "simulated" or source.sizes.n_observations > _QUICK_READINGS:
-            return {}
-        return run.if_doubled(source, now.mechanism, self.shown.budgets, now.seed)
+        return {} if self._doubling is None else run.if_doubled(*self._doubling)
 
     @cached_property
     def verdicts(self) -> list[pieces.Verdict]:
@@ -302,7 +313,11 @@ def limits(scene: Scene) -> None:
         _said(scene, "limits", lambda k: _what_limits(scene, k))
         _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
             shares[k], wording.parts(facts), theme), 44)
-        _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+        if scene.knows_changes:
+            _said(scene, "doubled", lambda k: _shares_key(scene, k) + _if_doubled(scene, k))
+        else:
+            _said(scene, "shares", lambda k: _shares_key(scene, k))
+            _simulate_doubled(scene)
 
 
 def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
@@ -311,16 +326,35 @@ def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
     return [pieces.Said(wording.what_limits(scene.facts, scene.shown.study.shares[k]))]
 
 
-def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
-    facts = scene.facts
+def _shares_key(scene: Scene, k: int) -> list[pieces.Said]:
     if scene.shown.is_refused(k):
         return []
-    said = [pieces.Said(wording.shares_key(facts, scene.shown.study.shares[k]), "small")]
-    if scene.changes:
-        here = {what: float(relative[k]) for what, relative in scene.changes.items()}
-        said.append(pieces.Said("If you doubled…  \n"
-                                + "  \n".join(wording.if_doubled(facts, here))))
-    return said
+    return [pieces.Said(wording.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
+
+
+def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k) or not scene.changes:
+        return []
+    here = {what: float(relative[k]) for what, relative in scene.changes.items()}
+    return [pieces.Said("If you doubled…  \n"
+                        + "  \n".join(wording.if_doubled(scene.facts, here)))]
+
+
+def _simulate_doubled(scene: Scene) -> None:
+    """What takes longest starts when the page stands, and only if its visitor stays at it."""
+    has_begun = False
+
+    @st.fragment(run_every=_STAYS_SECONDS)
+    def wait() -> None:
+        nonlocal has_begun
+        st.markdown(":small[If you doubled a size: being simulated.]")
+        if has_begun:
+            with layout.user_errors():  # a busy server is asked again
+                _ = scene.changes
+                st.rerun()
+        has_begun = True
+
+    wait()
 
 
 def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:

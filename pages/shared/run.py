@@ -20,7 +20,7 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.types import Budget
 from pages.shared import jobs
-from pages.shared.computing import computed, use_workers
+from pages.shared.computing import computed, use_workers, uses_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,9 @@ class Store:
         self._limit, self.owner = limit, owner
         self._kept: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._kept
 
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
         with self._lock:
@@ -156,8 +159,18 @@ def content(source: Source) -> bytes:
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
                ) -> dict[str, Any]:
     """What doubling people, readings or ε would do to the error, at every budget."""
-    key = digest(("doubled", source, mechanism, budgets, seed))
+    key = _doubled_key(source, mechanism, budgets, seed)
     return _result(_store(source), key, preview.if_doubled, source, mechanism, budgets, seed)
+
+
+def knows_if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
+                     ) -> bool:
+    """Whether that needs no waiting."""
+    return not uses_workers() or _doubled_key(source, mechanism, budgets, seed) in _store(source)
+
+
+def _doubled_key(*asked: Any) -> str:
+    return digest(("doubled", *asked))
 
 
 def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int,
