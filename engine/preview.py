@@ -389,7 +389,8 @@ def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], 
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 
     def typical(changed: Source, at: Sequence[Budget]) -> Array:
-        return simulated_study(changed, mechanism, at, seed, _REPEATS_QUICK).typical
+        errors = typical_errors(changed, mechanism, at, seed, _REPEATS_QUICK)
+        return np.asarray(np.median(errors.reshape(len(at), -1), axis=1))
 
     def with_twice(symbol: str) -> Source:
         name = next(p.name for p in source.parameters() if p.symbol == symbol)
