@@ -38,6 +38,11 @@ class Server:
         return sum(sum(p.cpu_times()[:2]) for p in self._family())
 
     @property
+    def web_seconds(self) -> float:
+        """Processor time of the process that serves the pages, of which there is one."""
+        return sum(psutil.Process(self.process.pid).cpu_times()[:2])
+
+    @property
     def workers(self) -> list[psutil.Process]:
         return self._family()[1:]
 

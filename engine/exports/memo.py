@@ -6,9 +6,9 @@ import html
 import re
 from collections.abc import Sequence
 
-from engine import __version__, precedents
+from engine import __version__
 from engine.types import PublicFacts
-from engine.views import pinned
+from engine.views import pinned, precedents
 from engine.views.pinned import Pinned
 from engine.views.planner import Answer, Setting
 from engine.words import plan as plan_words

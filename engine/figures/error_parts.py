@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.error_parts import Chosen, ErrorParts, Steps
 from engine.figures.compare import joined, named
 from engine.figures.error_curve import Method
 from engine.figures.theme import (
@@ -18,6 +17,7 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.types import Array, PublicFacts
+from engine.views.error_parts import Chosen, ErrorParts, Steps
 from engine.words.wording import number, with_unit
 
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")

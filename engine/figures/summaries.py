@@ -263,15 +263,16 @@ def _many(times: Array, releases: Array, shade: str) -> Spec:
     """All releases as one broken line, which is drawn much faster than many."""
     x: list[float | None] = []
     y: list[float | None] = []
+    axis_values = _plain(times)
     for release in releases:
-        x += [*_plain(times), None]
+        x += [*axis_values, None]
         y += [*_plain(release), None]
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": "Possible releases",
             "line": {"width": 1.0, "color": shade}}
 
 
 def _plain(values: Array) -> list[float]:
-    return [_three(v, 5) for v in np.asarray(values)]
+    return [_three(v, 5) for v in np.asarray(values).tolist()]  # Python floats format quicker
 
 
 def _three(value: float, digits: int = 4) -> float:

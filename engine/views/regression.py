@@ -148,7 +148,7 @@ class SiteRow:
     limited: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
 class RegressionView:
     """The curve as it would be published, on a grid of [0, 1]; in response units.
 

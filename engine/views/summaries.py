@@ -64,7 +64,7 @@ class Way:
         return max(accounting.guarantees(self.spends), key=lambda budget: budget.epsilon)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # known by itself: what was made of it is kept beside it
 class SummaryView:
     """All ways, the chosen one first, over one estimate without protection.
 

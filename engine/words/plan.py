@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.budget_split import Split, cost
-from engine.risk_plan import RiskAnswer
 from engine.types import Budget, PublicFacts
+from engine.views.budget_split import Split, cost
 from engine.views.planner import HIGHEST_EPSILON, Answer, Measured, Setting
+from engine.views.risk_plan import RiskAnswer
 from engine.words import wording
 from engine.words.wording import digits_up, escape, number, small, times, with_unit
 

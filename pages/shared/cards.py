@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import precedents, scenario
-from engine.consequences import label
+from engine import scenario
 from engine.experiments import Run
 from engine.exports import code_for
 from engine.exports import files as export
@@ -27,9 +26,11 @@ from engine.rates import rates
 from engine.sources import Source
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Array, Budget, PublicFacts, Spend
+from engine.views import precedents
 from engine.views.preview import Preview
 from engine.words import glossary, wording
 from engine.words import regression as regression_words
+from engine.words.consequences import label
 from pages.shared import code_fold, controls, layout, odds_card, odometer, pins, run, settings
 from pages.shared import components as pieces
 
@@ -37,6 +38,7 @@ _PICTURE = settings.PICTURE
 _NAMED = 0  # which of the budgets of others has the word beside its mark
 _RULES = 0.8  # share of the error that is privacy noise where the theory's slope is anchored
 FEW = 3  # other methods on the chart of budgets; more lines cannot be told apart
+_STAYS_SECONDS = 1.0  # after the page stands, until what takes longest is simulated
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
 
@@ -49,7 +51,6 @@ class Scene:
         self.rev = st.session_state.rev
         self.at = self.epsilons.index(now.epsilon)
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
-        self._made = run.beside(shown)
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
@@ -58,10 +59,7 @@ class Scene:
 
     def made_once(self, what: str, make: Callable[[], Any]) -> Any:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
-        key = (what, settings.current().group, layout.theme())
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        return run.made_once(self.shown, (what, settings.current().group, layout.theme()), make)
 
     def steps(self, make: Callable[[int], Any]) -> list[Any]:
         """One of something for every budget."""
@@ -115,13 +113,23 @@ class Scene:
         return [wording.typical_error(x, y, study.floor, unit)
                 for x, y in zip(self.typical, within, strict=True)]
 
+    @property
+    def _doubling(self) -> tuple[Any, ...] | None:
+        """What is simulated with doubled sizes; None where that would take too long."""
+        source, now = self.source, settings.current()
+        if self.facts.kind != "simulated" or source.sizes.n_observations > _QUICK_READINGS:
+            return None
+        return source, now.mechanism, self.shown.budgets, now.seed
+
+    @property
+    def knows_changes(self) -> bool:
+        """Whether `changes` are there without waiting."""
+        return self._doubling is None or run.knows_if_doubled(*self._doubling)
+
     @cached_property
     def changes(self) -> dict[str, Array]:
         """What doubling each size would do at every budget; empty where it is not simulated."""
-        source, now = self.source, settings.current()
-        if self.facts.kind != "simulated" or source.sizes.n_observations > _QUICK_READINGS:
-            return {}
-        return run.if_doubled(source, now.mechanism, self.shown.budgets, now.seed)
+        return {} if self._doubling is None else run.if_doubled(*self._doubling)
 
     @cached_property
     def verdicts(self) -> list[pieces.Verdict]:
@@ -342,7 +350,10 @@ def limits(scene: Scene) -> None:
                 shares[k], wording.parts(facts), theme), 44)
             _said(scene, "parts", lambda k: _key_of_parts(scene, k))
         with right:
-            _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+            if scene.knows_changes:
+                _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+            else:
+                _simulate_doubled(scene)
 
 
 def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
@@ -363,6 +374,23 @@ def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
     here = {what: float(relative[k]) for what, relative in scene.changes.items()}
     return [pieces.Said("If you doubled…  \n"
                         + "  \n".join(wording.if_doubled(scene.facts, here)))]
+
+
+def _simulate_doubled(scene: Scene) -> None:
+    """What takes longest starts when the page stands, and only if its visitor stays at it."""
+    has_begun = False
+
+    @st.fragment(run_every=_STAYS_SECONDS)
+    def wait() -> None:
+        nonlocal has_begun
+        st.markdown(":small[If you doubled a size: being simulated.]")
+        if has_begun:
+            with layout.user_errors():  # a busy server is asked again
+                _ = scene.changes
+                st.rerun()
+        has_begun = True
+
+    wait()
 
 
 def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:

@@ -64,6 +64,11 @@ def use_workers() -> None:
         _POOL.start(f"ready {slot}", "engine.views.regimes:ready")
 
 
+def uses_workers() -> bool:
+    """Whether a page waits for what it computes, so that what takes long had better come last."""
+    return _in_workers
+
+
 def computed(key: str, function: Callable[..., Any], *arguments: Any,
              shown: Callable[[int], None] = lambda done: None) -> Any:
     """What a function of the engine returns; `shown` hears how many steps of a generator are done.

@@ -294,9 +294,9 @@ def point(view: View) -> None:
         return
     where = {step / 100: words.place(view.facts, step / 100) for step in range(101)}
     where.setdefault(view.now.point, words.place(view.facts, view.now.point))
-    found = regression_view.point_view(
+    found = run.made_once(view.shown, ("point", view.now.point), lambda: regression_view.point_view(
         view.source, regression_view.at_a_point(view.mechanism), view.shown.plan, view.network,
-        view.now.point, view.now.seed)
+        view.now.point, view.now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
         controls.bound(st.select_slider, "Where: move this, or touch the picture", view.now.point,
@@ -322,9 +322,10 @@ def cost(view: View) -> None:
     """When privacy begins to cost, for both tasks."""
     st.header("When privacy begins to cost", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found = regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
-                                            regression_view.at_a_point(view.mechanism).smoothness)
-    planned = regression_view.planned_cost(view.mechanism, view.facts, view.network)
+    found, planned = run.made_once(view.shown, "cost", lambda: (
+        regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
+                                        regression_view.at_a_point(view.mechanism).smoothness),
+        regression_view.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
         view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)
         st.markdown(":small[Squared errors, for as many readings on as many equal sites. Vertical: "
@@ -338,8 +339,8 @@ def assumptions(view: View) -> None:
     """What is taken for granted, and what happens where it fails."""
     st.header("What is taken for granted", anchor=False)
     if isinstance(view.source, RegressionPoints):
-        st.markdown(words.design(regression_view.design_demo(view.source, view.mechanism,
-                                                             view.network)))
+        st.markdown(words.design(run.made_once(view.shown, "design", lambda: (
+            regression_view.design_demo(view.source, view.mechanism, view.network)))))
     else:
         st.markdown(words.design_of_own(view.mechanism, view.facts))
         _design(view.mechanism)

@@ -6,7 +6,7 @@ import importlib
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -20,12 +20,10 @@ from engine.sources import Source
 from engine.types import Budget
 from engine.views import preview
 from pages.shared import jobs
-from pages.shared.computing import computed, use_workers
+from pages.shared.computing import computed, use_workers, uses_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
-    from engine import error_parts as parts
-    from engine import risk_plan
     from engine.families import feasible_smoothness
     from engine.lessons import Worked
     from engine.mechanisms.iclp import Iclp
@@ -36,8 +34,9 @@ if TYPE_CHECKING:
     from engine.sources.regression_points import RegressionPoints
     from engine.sources.sparse_rows import SparseRows
     from engine.views import coefficients as coefficient_view
+    from engine.views import error_parts as parts
     from engine.views import holdout as protocol
-    from engine.views import planner, reuse, sites
+    from engine.views import planner, reuse, risk_plan, sites
     from engine.views import regression as regression_view
     from engine.views import sparse as sparse_view
     from engine.views import sparse_intervals as sparse_interval_view
@@ -66,6 +65,9 @@ class Store:
         self._kept: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._kept
+
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
         with self._lock:
             if key in self._kept:
@@ -80,7 +82,7 @@ class Store:
 
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
-_BESIDE: WeakKeyDictionary[preview.Preview, dict[Any, Any]] = WeakKeyDictionary()
+_BESIDE: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 _SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
 
 
@@ -131,12 +133,18 @@ def error_parts(source: Source, mechanism: Mechanism, budget: Budget, seed: int
     """What each step does at one budget, and what the errors are the sum of."""
     key = digest(("parts", source, mechanism, budget, seed))
     return _result(_store(source), key,
-                   later.error_parts.error_parts, source, mechanism, budget, seed)
+                   later("views.error_parts").error_parts, source, mechanism, budget, seed)
 
 
-def beside(shown: preview.Preview) -> dict[Any, Any]:
-    """What pages made of a picture, so that they need not make it again; forgotten with it."""
-    return _BESIDE.setdefault(shown, {})
+def made_once(shown: Any, what: Hashable, make: Callable[[], Any]) -> Any:
+    """What a page makes of a result: kept beside it and forgotten with it, not made in every run.
+
+    `what` names all that it hangs on apart from the result.
+    """
+    kept = _BESIDE.setdefault(shown, {})
+    if what not in kept:
+        kept[what] = make()
+    return kept[what]
 
 
 def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
@@ -154,8 +162,18 @@ def content(source: Source) -> bytes:
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
                ) -> dict[str, Any]:
     """What doubling people, readings or ε would do to the error, at every budget."""
-    key = digest(("doubled", source, mechanism, budgets, seed))
+    key = _doubled_key(source, mechanism, budgets, seed)
     return _result(_store(source), key, preview.if_doubled, source, mechanism, budgets, seed)
+
+
+def knows_if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int
+                     ) -> bool:
+    """Whether that needs no waiting."""
+    return not uses_workers() or _doubled_key(source, mechanism, budgets, seed) in _store(source)
+
+
+def _doubled_key(*asked: Any) -> str:
+    return digest(("doubled", *asked))
 
 
 def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int,
@@ -309,7 +327,7 @@ def budget_for_risk(setting: planner.Setting, right: float, records: int
     """The largest ε that keeps a stated risk."""
     key = digest(("risk", setting, right, records))
     return _result(_store(setting.source), key,
-                   later.risk_plan.budget_for_risk, setting, right, records)
+                   later("views.risk_plan").budget_for_risk, setting, right, records)
 
 
 def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple[float, ...],
@@ -350,7 +368,9 @@ def site_memory(source: Source) -> sites.Memory:
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow], seed: int
                ) -> sites.Federation:
     """The sites together, pooled and alone; of what changes nothing else is computed."""
-    return later("views.sites").federation(source, mechanism, rows, seed, site_memory(source))
+    memory, key = site_memory(source), digest(("federation", source, mechanism, rows, seed))
+    return memory.results(
+        key, lambda: later("views.sites").federation(source, mechanism, rows, seed, memory))
 
 
 def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow],

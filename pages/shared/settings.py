@@ -16,8 +16,6 @@ from typing import Any
 
 import streamlit as st
 
-from engine import budget_split
-from engine.budget_split import Split
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
@@ -41,7 +39,8 @@ from engine.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.types import Budget
-from engine.views import shape
+from engine.views import budget_split, shape
+from engine.views.budget_split import Split
 from engine.views.planner import DIALS
 from engine.views.preview import EPSILON_STEPS
 from engine.views.rate_presets import PRESETS

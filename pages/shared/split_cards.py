@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import budget_split
-from engine.budget_split import MOST_PARTS, WAYS, Part, Split
 from engine.errors import InputError
 from engine.privacy import risk
 from engine.types import Budget
+from engine.views import budget_split
+from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
 from engine.words import plan as plan_words
 from engine.words import wording
 from pages.shared import controls, layout, plan_cards, run, settings

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from engine.error_parts import PARTS, Chosen, ErrorParts
 from engine.figures import error_parts as figures
 from engine.figures.error_curve import Method
+from engine.views.error_parts import PARTS, Chosen, ErrorParts
 from engine.words import wording
 from pages.shared import cards, controls, layout, run, settings
 

@@ -58,6 +58,16 @@ class View:
         self.charts[title] = chart
         cards.draw(chart, f"summaries_{key}", height, phone)
 
+    def panel(self, way: Way, k: int) -> Chart:
+        """Function k in one way; thousands of numbers, so made once."""
+        return run.made_once(self.shown, ("panel", way.label, k, layout.theme()), lambda:
+                             figures.panel(self.shown, way, k, layout.theme()))
+
+    def surface(self, title: str, values: Array) -> Chart:
+        """A function of two numbers; so is this."""
+        return run.made_once(self.shown, ("surface", title, layout.theme()), lambda:
+                             figures.surface(self.shown, values, title, layout.theme()))
+
 
 def task() -> str:
     """The summary that is shown."""
@@ -167,8 +177,7 @@ def ways(view: View) -> None:
             with column:
                 _title(way, said)
                 if way.releases is not None:
-                    view.draw(way.label, figures.panel(view.shown, way, k, layout.theme()),
-                              f"way_{way.label}", 250, 220)
+                    view.draw(way.label, view.panel(way, k), f"way_{way.label}", 250, 220)
     solid = " Solid: the truth." if view.shown.truth is not None else ""
     st.markdown(":small[Each coloured line: one of 20 equally likely releases. Dashed: without "
                 f"protection.{solid}]")
@@ -203,8 +212,7 @@ def _surfaces(view: View) -> None:
                 else:
                     _title(way, said)
                 if values is not None:
-                    view.draw(title, figures.surface(shown, values, title, layout.theme()),
-                              f"surface_{title}", 280, 260)
+                    view.draw(title, view.surface(title, values), f"surface_{title}", 280, 260)
     st.markdown(":small[One release of each way; all pictures share their colours.]")
 
 

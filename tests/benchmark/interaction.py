@@ -192,13 +192,20 @@ def releases(table: Table, browser: Browser, url: str) -> None:
 
 
 def reruns(table: Table, browser: Browser, server: Server, log: Path) -> None:
-    """Processor time of the whole server per movement, beside a page of two elements."""
-    with running(log, script="tests/benchmark/two_elements.py") as small:
-        plain = _cpu_per_key(browser, small, "input[type=range]")
+    """Processor time of the whole server per movement, beside a page of two elements.
+
+    The framework as it comes collects garbage after every run; ours does not, so the small page is
+    driven both ways and the goal is that of the first.
+    """
     own = _cpu_per_key(browser, server, "#e")
-    table.add("processor time of a rerun / of a page of two elements",
-              f"{1000 * own:.0f} ms / {1000 * plain:.0f} ms = {own / plain:.1f}", "≤ 2",
-              own <= 2 * plain)
+    for collects, how in (("true", "as the framework comes"), ("false", "without collections")):
+        with running(log, script="tests/benchmark/two_elements.py",
+                     STREAMLIT_RUNNER_POST_SCRIPT_GC=collects) as small:
+            plain = _cpu_per_key(browser, small, "input[type=range]")
+        is_goal = collects == "true"
+        table.add(f"processor time of a rerun / of a page of two elements, {how}",
+                  f"{1000 * own:.0f} ms / {1000 * plain:.0f} ms = {own / plain:.1f}",
+                  "≤ 2" if is_goal else "", not is_goal or own <= 2 * plain)
 
 
 def _cpu_per_key(browser: Browser, server: Server, slider: str, keys: int = 30) -> float:

@@ -53,13 +53,15 @@ async def _warm(url: str) -> None:
 
 
 def _measured(server: Server, asked: argparse.Namespace) -> None:
-    cpu, start = server.cpu_seconds, time.perf_counter()
+    cpu, web, start = server.cpu_seconds, server.web_seconds, time.perf_counter()
     record = asyncio.run(_load(server.url, asked))
-    cpu, took = server.cpu_seconds - cpu, time.perf_counter() - start
+    cpu, web = server.cpu_seconds - cpu, server.web_seconds - web
+    took = time.perf_counter() - start
     _report(record)
     actions = sum(map(len, record.actions.values()))
     print(f"server            {100 * cpu / took:.0f} % of one core, {1000 * cpu / actions:.0f} ms "
-          f"per action, {server.megabytes:.0f} MB")
+          f"per action, of which {1000 * web / actions:.0f} ms in the web process, "
+          f"{server.megabytes:.0f} MB")
 
 
 def _report(record: Record) -> None:

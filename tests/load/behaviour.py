@@ -27,6 +27,8 @@ async def sizes(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[
     yield "open", await visitor.run(fold_more=True)
     while True:
         yield "size", await visitor.run(w_c_sparse_curves_n_curves=chance.choice(_SIZES))
+        if visitor.waits_for_more:
+            yield "rest of it", await visitor.stay()
 
 
 async def wanders(visitor: Visitor, chance: random.Random) -> AsyncIterator[tuple[str, float]]:

@@ -16,6 +16,7 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
+from streamlit.proto.AutoRerun_pb2 import AutoRerun
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -47,6 +48,7 @@ class Visitor:
         self._states: dict[str, WidgetState] = {}
         self._kept: dict[str, tuple[ForwardMsg, int]] = {}  # hash to message and last run
         self._runs = 0
+        self._to_come: list[AutoRerun] = []
         self._socket: ClientConnection | None = None
 
     async def __aenter__(self) -> Visitor:
@@ -85,6 +87,21 @@ class Visitor:
             return await self.run()
         finally:
             del self._states[pressed]
+
+    @property
+    def waits_for_more(self) -> bool:
+        """Whether a part of the page asked to be run again by itself."""
+        return bool(self._to_come)
+
+    async def stay(self) -> float:
+        """Do what the front end does when nobody acts; the seconds until that part has come."""
+        asked = self._to_come[0]
+        await asyncio.sleep(asked.interval)
+        start, state = time.perf_counter(), self._state()
+        state.fragment_id, state.is_auto_rerun = asked.fragment_id, True
+        await self._send(BackMsg(rerun_script=state))
+        await self.finished()
+        return time.perf_counter() - start
 
     async def go(self, page: str) -> float:
         """Follow a link of the menu."""
@@ -235,6 +252,9 @@ class Visitor:
         kind = message.WhichOneof("type")
         if kind == "new_session":
             self.session = message.new_session.initialize.session_id
+            self._to_come = []
+        elif kind == "auto_rerun":
+            self._to_come.append(message.auto_rerun)
         elif kind == "navigation":
             self.pages = {page.url_pathname: page.page_script_hash
                            for page in message.navigation.app_pages}

@@ -15,12 +15,12 @@ from hypothesis import settings as examples
 from hypothesis import strategies as some
 
 from engine import lessons, papers
-from engine.budget_split import WAYS, Part, Split
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.rates import rates
 from engine.sources import sources
 from engine.tasks import TASKS
+from engine.views.budget_split import WAYS, Part, Split
 from engine.views.preview import EPSILON_STEPS
 from engine.views.rate_presets import PRESETS as RATE_PRESETS
 from engine.views.regression import NETWORKS, Group, Network

@@ -16,7 +16,7 @@ from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS, other_methods, preview
 from engine.words import wording
-from pages.shared import settings
+from pages.shared import run, settings
 from tests import files
 from tests.pages.reading import components, warnings, words
 
@@ -53,6 +53,20 @@ def test_numbers_on_screen_are_those_of_the_engine():
     typical, within = shown.study.typical[one], shown.study.quantile(0.95)[one]
     assert wording.accuracy(usual.source.facts, typical, within, shown.study.floor) in words(at)
     assert wording.what_limits(usual.source.facts, shown.study.shares[one]) in words(at)
+
+
+def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
+    asked, simulated = [], run.if_doubled
+    monkeypatch.setattr(run, "uses_workers", lambda: True)
+    monkeypatch.setattr(run, "if_doubled", lambda *args: asked.append(args) or simulated(*args))
+    at = open_page("seed-7207")  # a seed that no other test asks for
+    assert "being simulated" in words(at) and "If you doubled…" not in words(at)
+    assert "typically" in words(at) and not asked
+    now = settings.decode("seed-7207")[0]
+    shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
+    simulated(now.source, now.mechanism, shown.budgets, now.seed)
+    at.run()
+    assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
 @pytest.mark.parametrize(("cls", "chosen"), PRESETS, ids=lambda x: str(x))

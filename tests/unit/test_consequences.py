@@ -2,12 +2,12 @@
 
 import pytest
 
-from engine.consequences import label, way_of
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import PublicFacts
 from engine.views.planner import Setting, protection
+from engine.words.consequences import label, way_of
 
 FACTS = PublicFacts(person="child", people="children")
 

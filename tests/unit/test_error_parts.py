@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine.error_parts import error_parts
 from engine.figures import error_parts as figures
 from engine.figures.error_curve import Method
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -16,6 +15,7 @@ from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from engine.views import preview
+from engine.views.error_parts import error_parts
 from engine.words import wording
 
 BUDGET = Budget(1.0, 2.5e-5)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from engine import precedents
 from engine.exports.memo import decision_memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
+from engine.views import precedents
 from engine.views.planner import Answer, Measured, Setting, protection
 from pages.shared.components.picture import Anchor, placed
 

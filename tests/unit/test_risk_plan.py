@@ -10,9 +10,9 @@ from engine.errors import InputError
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.privacy import accounting
-from engine.risk_plan import budget_for_risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.views.planner import Setting, protection
+from engine.views.risk_plan import budget_for_risk
 from engine.words import plan as plan_words
 
 HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 200, 10)

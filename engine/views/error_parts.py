@@ -1,7 +1,7 @@
 """What each step of a release does to the curve, and what its error is the sum of.
 
-For looking, like `engine.views.preview`: the same seeds, so the same curves and the same noise. What is
-shown without noise never leaves a curator's screen.
+For looking, like `engine.views.preview`: the same seeds, so the same curves and the same noise.
+What is shown without noise never leaves a curator's screen.
 """
 
 from __future__ import annotations

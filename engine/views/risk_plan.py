@@ -1,8 +1,8 @@
 """From a risk to a budget: the largest ε at which an attacker stays below a stated chance.
 
-The attacker is that of `engine.privacy.risk`: knows every other record and chooses between two for one
-person. Their chance is worked out from the noise that the method really adds, so the same risk
-allows more ε than ε alone would say.
+The attacker is that of `engine.privacy.risk`: knows every other record and chooses between two
+for one person. Their chance is worked out from the noise that the method really adds, so the same
+risk allows more ε than ε alone would say.
 """
 
 from __future__ import annotations
