@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_release import Smoothing, Soft
+from engine.families.functional_parts import Smoothing, Soft
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.registry import param

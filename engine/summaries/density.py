@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.functional_parts import Block, Linear, Smoothing
 from engine.numerics.difference_sets import Averaged
 from engine.numerics.eigensystems import Grid
 from engine.numerics.kernel_densities import bumps, nearest_density
 from engine.numerics.tabulated import Tabulated
 from engine.tasks import DENSITY
 from engine.types import Array, Estimate, FunctionBasis, PublicFacts, SampleData, Sizes
+
+if TYPE_CHECKING:
+    from engine.families.functional_release import FunctionalRelease
 
 
 class DensitySummary:

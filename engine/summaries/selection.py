@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
+from engine.families.functional_parts import Plan
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, Budget, Spend
 
 if TYPE_CHECKING:
-    from engine.families.functional_release import Plan
     from engine.summaries.mean import Held
 
 RULES = ("formula", "paid", "cross_validated")
