@@ -257,7 +257,13 @@ class FunctionalRelease(Mechanism):
     # -- fixed before any record is looked at ----------------------------------------------------
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
-        """Smoothing, noise, weights and ledger from public facts alone."""
+        """Smoothing, noise, weights and ledger from public facts alone.
+
+        Raises
+        ------
+        InputError
+            If a site has no records, or `calibrated` refuses.
+        """
         budgets = one_per_server(budgets, sizes.n_servers)
         n = np.array(sizes.n_curves_per_server, dtype=float)
         if not n.all():
@@ -304,7 +310,13 @@ class FunctionalRelease(Mechanism):
         return self.size or facts.largest_norm
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
-        """The public grid: common times where curves have them, else midpoints."""
+        """The public grid: common times where curves have them, else midpoints.
+
+        Raises
+        ------
+        InputError
+            If a grid in the plane has too many points.
+        """
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
         usual = 28 if dimension == 2 else _GRID.get(self.task, 100)

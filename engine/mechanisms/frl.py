@@ -55,6 +55,13 @@ class Frl(Selection, KernelRelease):
         "with a random length and direction, somewhat less in total.", choices=("laplace", "norm"))
 
     def check_task(self) -> None:
+        """Refuse what is not proved for noise by norm.
+
+        Raises
+        ------
+        InputError
+            For noise by norm, if the constants are printed ones or the smoothing is chosen.
+        """
         super().check_task()
         if self.noise == "norm" and self.constants == "published":
             raise InputError("Nothing is published for noise by norm.", field="constants",

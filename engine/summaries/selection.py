@@ -57,7 +57,13 @@ class Selection:
         task: str
 
     def check_task(self) -> None:
-        """Only the mean of curves can have its smoothing chosen."""
+        """Only the mean of curves can have its smoothing chosen.
+
+        Raises
+        ------
+        InputError
+            If the smoothing of another summary is to be chosen.
+        """
         if self.selection_rule != "formula" and self.task != MEAN_FUNCTION.key:
             raise InputError("Only for the mean of curves can the smoothing be chosen on the data.",
                              field="selection_rule", hint="Choose the formula.")
