@@ -11,37 +11,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from engine import (
-    audit,
-    audit_view,
-    broken,
-    executors,
-    exhibit_command,
-    experiments,
-    ledger,
-    outcome_rows,
-    plan_words,
-    planner,
-    published,
-    release_files,
-    release_request,
-    release_words,
-    scenario,
-    show_command,
-)
-from engine.data_content import content_of
-from engine.effort import Limits
+from engine import audit, broken, experiments, scenario
+from engine.commands import exhibit as exhibit_command
+from engine.commands import show as show_command
 from engine.errors import InputError
 from engine.experiments import Part
-from engine.ledger import Ledger, Odometer
+from engine.exports import outcome_rows
 from engine.mechanisms import mechanisms
-from engine.part_files import PartFiles
 from engine.rates import rates
 from engine.registry import parameters
+from engine.release import files as release_files
+from engine.release import ledger, published
+from engine.release import request as release_request
+from engine.release.data_content import content_of
+from engine.release.ledger import Ledger, Odometer
+from engine.running import executors
+from engine.running.effort import Limits
+from engine.running.part_files import PartFiles
+from engine.running.steps import result_of
+from engine.running.sweeps import run_sweep
 from engine.sources import sources
-from engine.steps import result_of
-from engine.sweeps import run_sweep
 from engine.types import Budget
+from engine.views import audit as audit_view
+from engine.views import planner
+from engine.words import plan as plan_words
+from engine.words import release as release_words
 
 _SHELVES = {"sources": sources, "mechanisms": mechanisms, "rates": rates}
 

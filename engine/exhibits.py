@@ -17,10 +17,11 @@ from typing import Any, Literal
 import numpy as np
 import scipy
 
-from engine import __version__, sweeps
+from engine import __version__
 from engine.experiments import KINDS, Cell, Outcome, Run, blocks, gather
 from engine.figures.theme import Chart, Theme
 from engine.identity import digest
+from engine.running import sweeps
 
 Form = Literal["quick", "full"]
 FORMS: tuple[Form, ...] = ("quick", "full")

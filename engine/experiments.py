@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from engine import accounting
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.metrics import coverage, integrated_squared_errors
+from engine.privacy import accounting
 from engine.sources import Source
 from engine.types import Array, Budget, Spend
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from engine import accounting
+from engine.privacy import accounting
 from engine.types import Budget
 
 NOT_FEASIBLE, COARSE, USABLE, GOOD = 12.0, 35.0, 100.0, 300.0  # below each of them

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from engine import wording
 from engine.errors import InputError
+from engine.words import wording
 from pages.shared import (
     cards,
     controls,

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine import regression_words
+from engine.words import regression as regression_words
 from pages.shared import controls, layout, settings, upload_panel
 from pages.shared import regression_cards as cards
 

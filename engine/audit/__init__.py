@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from engine import accounting
 from engine.audit.black_box import CONFIDENCE, bounds
 from engine.audit.cases import ATTAINED, Case, case_like, cases_of
 from engine.audit.losses import Claim, compare
@@ -27,6 +26,7 @@ from engine.audit.noise_check import noise_fault
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms import Mechanism
+from engine.privacy import accounting
 from engine.sources import Source
 from engine.types import Budget
 

@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, ndtri
 
-from engine import accounting
 from engine.audit.replay import released
+from engine.privacy import accounting
 from engine.types import Array, Data
 
 CERTAINTY = 1e-4  # each of the two limits is wrong at most so often

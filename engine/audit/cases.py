@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine import accounting
 from engine.mechanisms import Mechanism
+from engine.privacy import accounting
 from engine.tasks import COVARIANCE, DENSITY, MEAN_FUNCTION, RISK_MINIMISATION, VARYING_COEFFICIENTS
 from engine.types import Budget
 

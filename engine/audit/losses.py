@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import accounting, transcript
 from engine.audit.neighbours import Pairs
 from engine.audit.replay import Heard, Run, Selection, run
 from engine.errors import InputError
 from engine.noise.selection import costs
+from engine.privacy import accounting, transcript
 from engine.types import Array, Budget, Spend
 
 

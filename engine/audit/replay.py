@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from engine import transcript
 from engine.audit import permission
 from engine.noise.selection import Law, Scales
+from engine.privacy import transcript
 from engine.types import Array, Budget, Data, Estimate
 
 _SIZES = (0.0, 1e-6, 0.01, 0.3, 3.0, 1e3)  # of an adversary's answers

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.functional_release import Linear, Smoothing
+from engine.families.functional_release import Linear, Smoothing
 from engine.types import Array, Budget, CurveData
 
 _SIZES = (1.0, 1.0, 1 + 1e-9, 0.2, 5.0, 1e5, 1e150)  # in units of the bound

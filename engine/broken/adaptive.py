@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from engine import transcript
 from engine.broken import Broken, bug
-from engine.location import STEPS, Site
+from engine.families.location import STEPS, Site
 from engine.mechanisms import adaptive_coefficients, adaptive_mean
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.privacy import transcript
 from engine.types import Array, Budget, Estimate
 
 _MEAN, _COEFFICIENTS = Budget(40.0, 1e-3), Budget(400.0, 1e-3)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.descent import Plan
+from engine.families.descent import Plan
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics.moments import Moments

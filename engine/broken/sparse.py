@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
+from engine.families.untrusted_means import Plan, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import PEELING, Law, Scales
 from engine.types import Array, Budget, SampleData
-from engine.untrusted_means import Plan, bound
 
 _ROWS, _MEANS, _CHUNK = Budget(1.0, 1e-6), Budget(0.8), 120
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from engine.audit import Progress
-from engine.coverage_lab import Limits
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
-from engine.reuse import Reuse
 from engine.types import Array
-from engine.wording import number
+from engine.views.coverage_lab import Limits
+from engine.views.reuse import Reuse
+from engine.words.wording import number
 
 _MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
 _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
-from engine.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
-from engine.tradeoff import Approximate
+from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
+from engine.privacy.tradeoff import Approximate
 from engine.types import Array
-from engine.wording import in_hundred, number, with_unit
+from engine.words.wording import in_hundred, number, with_unit
 
 _DOTS_IN_A_ROW, _DOTS = 20, 20
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.coefficient_view import CoefficientView, CostOfCovariates
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -19,7 +18,8 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.types import Array, PublicFacts
-from engine.wording import number, with_unit
+from engine.views.coefficients import CoefficientView, CostOfCovariates
+from engine.words.wording import number, with_unit
 
 _LINES = {"truth": ("True", 1.6, "solid"), "without": ("Without protection", 2.2, "6px,4px")}
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")

@@ -19,9 +19,9 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.shape import Kept
 from engine.types import Array, PublicFacts
-from engine.wording import number, with_unit
+from engine.views.shape import Kept
+from engine.words.wording import number, with_unit
 
 _EVERY = 2  # points of the drawing grid in a small picture
 

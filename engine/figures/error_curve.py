@@ -20,7 +20,7 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.types import Array
-from engine.wording import number, with_unit
+from engine.words.wording import number, with_unit
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.holdout import HoldoutStudy, ReleaseRange
 from engine.types import Array, PublicFacts
-from engine.wording import number, with_unit
+from engine.views.holdout import HoldoutStudy, ReleaseRange
+from engine.words.wording import number, with_unit
 
 
 def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.figures.theme import Chart, Spec, Theme, colour, layout, log_axis, translucent
 from engine.types import Array
-from engine.wording import number, with_unit
+from engine.words.wording import number, with_unit
 
 _STEPS = 9  # shades between the smallest and the largest error
 

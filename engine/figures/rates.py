@@ -20,7 +20,8 @@ from engine.figures.theme import (
     regime_colours,
 )
 from engine.rates import Rate, Symbol
-from engine.regimes import (
+from engine.types import Array
+from engine.views.regimes import (
     Comparison,
     Measured,
     RegimeMap,
@@ -30,8 +31,7 @@ from engine.regimes import (
     moved,
     regime_map,
 )
-from engine.types import Array
-from engine.wording import number
+from engine.words.wording import number
 
 QUANTITY = "Rate (constants dropped, log scale)"
 SMOOTHNESS = "smoothness"

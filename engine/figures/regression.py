@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.families.wavelet_risk import RiskParts
 from engine.figures import cards
 from engine.figures.theme import (
     Chart,
@@ -19,17 +20,16 @@ from engine.figures.theme import (
     log_axis,
     translucent,
 )
-from engine.regression_view import (
+from engine.types import Array, PublicFacts
+from engine.views.regression import (
     ByLevel,
     CostOfPrivacy,
     PointView,
     RegressionView,
     WorstPair,
 )
-from engine.regression_words import PARTS, shares
-from engine.types import Array, PublicFacts
-from engine.wavelet_risk import RiskParts
-from engine.wording import number
+from engine.words.regression import PARTS, shares
+from engine.words.wording import number
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
 

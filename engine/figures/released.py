@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
-from engine.published import Published
-from engine.release_files import alt
+from engine.release.files import alt
+from engine.release.published import Published
 from engine.types import Array
 
 _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")

@@ -17,9 +17,9 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.sites import Arrangement, Federation, WhatIf
 from engine.types import Array
-from engine.wording import number, with_unit
+from engine.views.sites import Arrangement, Federation, WhatIf
+from engine.words.wording import number, with_unit
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out

@@ -19,11 +19,11 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.sparse_interval_view import IntervalView, Machines
-from engine.sparse_view import Lines, SparseView, largest
-from engine.tables import shortened
+from engine.sources.tables import shortened
 from engine.types import Array
-from engine.wording import number
+from engine.views.sparse import Lines, SparseView, largest
+from engine.views.sparse_intervals import IntervalView, Machines
+from engine.words.wording import number
 
 _MOST_SHOWN, _MOST_INTERVALS = 25, 60
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")

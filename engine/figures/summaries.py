@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.feasible_smoothness import GridSweep
 from engine.figures.cards import pattern
 from engine.figures.theme import (
     Chart,
@@ -20,12 +19,13 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.summary_view import Components, Spectrum, SummaryView, Way, WorstPair
-from engine.summary_words import PARTS, unit_of
-from engine.tables import shortened
+from engine.sources.tables import shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts
-from engine.wording import number, with_unit
+from engine.views.feasible_smoothness import GridSweep
+from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.words.summaries import PARTS, unit_of
+from engine.words.wording import number, with_unit
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine import audit_view, wording
 from engine.audit import Report
-from engine.audit_view import Attack
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.types import Budget
+from engine.views import audit as audit_view
+from engine.views.audit import Attack
+from engine.words import wording
 
 BUDGET = Budget(1.0, 1e-3)
 MECHANISM = NoisyGradientMean()

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine import wording
 from engine.experiments import DATA_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.sources.numbers import Numbers
 from engine.types import Array, Budget
+from engine.words import wording
 
 BUDGET = Budget(0.5)
 CLASS = Numbers(n_servers=1, n_items=50, mean=20.0, item_sd=15.0, value_low=0.0, value_high=1000.0)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import wording
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.untrusted_means import Plan
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
-from engine.untrusted_means import Plan
+from engine.words import wording
 
 PUPILS, COPIED = 200, 0.3
 EPSILON = math.log(3)  # of two fair coins: an answer is turned round with chance 1/4

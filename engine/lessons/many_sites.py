@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import wording
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.preview import simulated_study
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget
+from engine.views.preview import simulated_study
+from engine.words import wording
 
 CHILDREN, READINGS = 1000, 10
 SITES = (1, 2, 5, 10, 20)

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from engine import wording
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
-from engine.reuse import SOURCE, Reuse, reuse
 from engine.types import Array
+from engine.views.reuse import SOURCE, Reuse, reuse
+from engine.words import wording
 
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine import risk, wording
 from engine.experiments import DATA_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.preview import Preview, preview
+from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget, drawing_grid
+from engine.views.preview import Preview, preview
+from engine.words import wording
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 METHOD = AdaptiveMean()

@@ -105,7 +105,7 @@ class Mechanism(Parameterised):
 
         A mechanism that can sends all it says of the data through `transcript.sent`, or `summed`,
         with independent Gaussian or Laplace noise whose size and cost its ledger states, and draws
-        nothing else: see `engine.release`.
+        nothing else: see `engine.release.certified`.
         """
         return ("There is no hardened sampler for the way this method draws its noise, so it can "
                 "be looked at, not published.")

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from engine import accounting, transcript
-from engine.adaptive import (
+from engine.errors import InputError
+from engine.families.adaptive import (
     QUIET,
     SHARES,
     SHARES_NO_BAND,
@@ -25,9 +25,8 @@ from engine.adaptive import (
     public_scale,
     shrunk,
 )
-from engine.errors import InputError
+from engine.families.location import STEPS, WITH_COVARIATES, Located, Site, locate
 from engine.feasibility import Feasibility
-from engine.location import STEPS, WITH_COVARIATES, Located, Site, locate
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics import least_squares, regression_deviations
 from engine.numerics.bases import Basis
@@ -36,6 +35,7 @@ from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_deviations import RegressionDeviations
 from engine.numerics.regression_moments import RegressionMoments, regression_moments
+from engine.privacy import accounting, transcript
 from engine.registry import param
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.types import (
@@ -101,7 +101,7 @@ class AdaptiveCoefficients(Mechanism):
     With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients a by
     (Γ̂⁻¹G_i) ⊗ (S_i Σ_h G_ih a_h − s_i), the Newton direction of least squares. Γ̂ is a private
     release of E GG', or declared. Then five locations and scales and the second moments for the
-    bands follow, as in `engine.location`.
+    bands follow, as in `engine.families.location`.
 
     Notes
     -----
@@ -111,7 +111,7 @@ class AdaptiveCoefficients(Mechanism):
     deviation √2(d + 1)/(n μ₀) on the diagonal and that over √2 beside it is isotropic for that
     norm: μ₀-GDP with μ₀² = 0.2 μ². The entry of the intercept with itself is the constant 1 and
     gets none. Γ̂ is fixed when the later releases are made; each clips whole curves, so the proofs
-    of `engine.location` hold for them word by word, and their squares add up to 0.8 μ². A curve
+    of `engine.families.location` hold for them word by word, and their squares add up to 0.8 μ². A curve
     with a number missing deviates by 0 and stays in the count.
 
     *Rules.* From public facts: nothing is released unless N ≥ 35(d + 1) and noise moves an entry

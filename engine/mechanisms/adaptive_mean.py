@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine import transcript
-from engine.adaptive import (
+from engine.errors import InputError
+from engine.families.adaptive import (
     QUIET,
     SHARES,
     SHARES_NO_BAND,
@@ -27,9 +27,8 @@ from engine.adaptive import (
     public_scale,
     shrunk,
 )
-from engine.errors import InputError
+from engine.families.location import STEPS, Constants, Located, Site, locate
 from engine.feasibility import NOT_FEASIBLE, Feasibility
-from engine.location import STEPS, Constants, Located, Site, locate
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -44,6 +43,7 @@ from engine.numerics.deviations import Design, Deviations, weighted_within_curve
 from engine.numerics.moments import Moments, curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import heavy_tailed
+from engine.privacy import transcript
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
 from engine.types import (
@@ -123,14 +123,14 @@ class AdaptiveMean(Mechanism):
     """Find the neighbourhood, learn the size of the deviations there, tighten, and measure.
 
     Five small releases of clipped averages over all curves, and a sixth of their second moments
-    for the band; see `engine.location` for each and for its proof. Below N = 12 (`effective_size`,
+    for the band; see `engine.families.location` for each and for its proof. Below N = 12 (`effective_size`,
     the number of curves times μ) nothing useful can be released: nothing is, and the estimate is
     the public prior curve.
 
     Notes
     -----
     *Privacy.* Every release clips whole curves, h_i = T_i a − t_i with T_i and t_i functions of
-    curve i alone, into an ellipsoid fixed by earlier releases; `engine.location` proves each
+    curve i alone, into an ellipsoid fixed by earlier releases; `engine.families.location` proves each
     sensitivity, for any curve whatever. The k-th release has μ_k = √w_k μ with shares w that sum
     to one; all use the same curves, so squares add to μ². A curve with a reading or time that is
     no number has T_i = 0 and t_i = 0 and stays in the count. All that follows the releases, the
@@ -313,7 +313,7 @@ class AdaptiveMean(Mechanism):
                     self._ledger(sizes, budgets, effective, used, density))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
-        """r: as chosen, or by the rule of `engine.adaptive.basis_size`."""
+        """r: as chosen, or by the rule of `engine.families.adaptive.basis_size`."""
         if self.truncation is not None:
             return self.truncation
         most = _MOST_FUNCTIONS_PURE if pure else _MOST_FUNCTIONS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.functional_release import (
+from engine.families.functional_release import (
     ROUND_UP,
     Block,
     Calibrated,
@@ -17,7 +17,7 @@ from engine.functional_release import (
     Smoothing,
     Space,
 )
-from engine.kernel_release import KernelRelease, penalised, usual_power
+from engine.families.kernel_release import KernelRelease, penalised, usual_power
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Grid

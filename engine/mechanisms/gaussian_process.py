@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine import accounting
-from engine.functional_release import ROUND_UP, Block, Calibrated
-from engine.kernel_release import PenalisedRelease
+from engine.families.functional_release import ROUND_UP, Block, Calibrated
+from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
+from engine.privacy import accounting
 from engine.types import Array, Budget
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.functional_release import Smoothing, Soft
-from engine.kernel_release import PenalisedRelease
+from engine.families.functional_release import Smoothing, Soft
+from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.registry import param
 from engine.summaries.selection import Selection
@@ -33,7 +33,7 @@ class Iclp(Selection, PenalisedRelease):
     "optimal" noise has scales b_j ∝ √s_j instead: the least total for the filter s, whatever the
     kernel. The scale printed in Theorem 8 spends √2 ε; it is never used.
 
-    See `engine.functional_release` for what is protected and why.
+    See `engine.families.functional_release` for what is protected and why.
     """
 
     key = "iclp"

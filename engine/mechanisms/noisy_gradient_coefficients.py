@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.descent import NoisyGradient
+from engine.families.descent import NoisyGradient
 from engine.mechanisms import mechanisms
 from engine.numerics.moments import Moments
 from engine.numerics.regression_moments import RegressionMoments, regression_moments
@@ -19,7 +19,7 @@ class NoisyGradientCoefficients(NoisyGradient):
     """Y_ij = G_i'β(X_ij) + noise: the intercept and the effect of each covariate, over time.
 
     The gradient of curve i at coefficients b_0 … b_d is G_i ⊗ (M_i Σ_h G_ih b_h − v_i), with
-    covariates moved into their stated ranges and mapped to [−1, 1]. See `engine.descent` for the
+    covariates moved into their stated ranges and mapped to [−1, 1]. See `engine.families.descent` for the
     steps and the proof of what they protect: it does not look at what a gradient is made of, so
     replacing a curve together with its covariates is covered.
 

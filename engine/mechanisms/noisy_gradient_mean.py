@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.descent import NoisyGradient
+from engine.families.descent import NoisyGradient
 from engine.mechanisms import mechanisms
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
@@ -15,7 +15,7 @@ from engine.tasks import MEAN_FUNCTION
 class NoisyGradientMean(NoisyGradient):
     """The mean of the curves; the gradient of curve i at a is M_i a − v_i.
 
-    See `engine.descent` for the steps and for the proof of what they protect.
+    See `engine.families.descent` for the steps and for the proof of what they protect.
 
     References
     ----------

@@ -11,13 +11,9 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.mechanisms import mechanisms, one_per_server
-from engine.noise.selection import Indices, Scales, scales_of
-from engine.numerics.coordinates import Coordinates
-from engine.registry import param
-from engine.sparse import Descent, Rows, Steps, descend, ledger, sensitivity, settled
-from engine.sparse_averages import Averages
-from engine.sparse_inference import (
+from engine.families.sparse import Descent, Rows, Steps, descend, ledger, sensitivity, settled
+from engine.families.sparse_averages import Averages
+from engine.families.sparse_inference import (
     Columns,
     Constants,
     Corrected,
@@ -27,7 +23,11 @@ from engine.sparse_inference import (
     inference_lines,
     noise,
 )
-from engine.sparse_intervals import LAW, SparseIntervals, placed, smallest_rho
+from engine.families.sparse_intervals import LAW, SparseIntervals, placed, smallest_rho
+from engine.mechanisms import mechanisms, one_per_server
+from engine.noise.selection import Indices, Scales, scales_of
+from engine.numerics.coordinates import Coordinates
+from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, Intervals, PublicFacts, Sizes, Spend
 
@@ -81,7 +81,7 @@ class SparseHeterogeneous(SparseIntervals):
     so do σ̂² and the corrections of all machines. A row's ledger is stage 1 (30 % of what β̂ may
     cost), its machine's stage 2 (70 %), and with limits what `SparseInference` lists, β̂ having
     35 % of the budget for one coefficient and 30 % for several. The paper runs each stage with the
-    whole budget, which together spend it twice. Sensitivities are `engine.sparse_averages`'s, with
+    whole budget, which together spend it twice. Sensitivities are `engine.families.sparse_averages`'s, with
     all N rows in shared steps and n_i in a machine's own. Different budgets: the smallest ρ.
 
     *What stage 1 finds* is the best vector for all rows, u plus the average of the v_i; its largest

@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from engine.mechanisms import mechanisms, one_per_server
-from engine.noise.selection import Indices, Scales, scales_of
-from engine.numerics.coordinates import Coordinates
-from engine.registry import param
-from engine.sparse import Steps, descend, ledger, sensitivity, settled
-from engine.sparse_averages import Averages, of_rows
-from engine.sparse_eigenvalues import bias_factor, bias_unit, on_supports
-from engine.sparse_inference import (
+from engine.families.sparse import Steps, descend, ledger, sensitivity, settled
+from engine.families.sparse_averages import Averages, of_rows
+from engine.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
+from engine.families.sparse_inference import (
     Columns,
     Constants,
     Corrected,
@@ -29,12 +25,16 @@ from engine.sparse_inference import (
     noise,
     several_directions,
 )
-from engine.sparse_intervals import (
+from engine.families.sparse_intervals import (
     LAW,
     SparseIntervals,
     placed,
     smallest_rho,
 )
+from engine.mechanisms import mechanisms, one_per_server
+from engine.noise.selection import Indices, Scales, scales_of
+from engine.numerics.coordinates import Coordinates
+from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
 
@@ -64,14 +64,14 @@ class SparseInference(SparseIntervals):
 
     Private hard thresholding gives β̂; one more noisy average for each coefficient takes off the
     bias of selection; limits are β̃_k ± 1.96 (σ̂²V/N + s²)^{1/2}, or a band from a simulation of
-    what was published. See `engine.sparse_inference`.
+    what was published. See `engine.families.sparse_inference`.
 
     Notes
     -----
     *Privacy.* One ledger holds every release, and its ρ add up to that of the budget. One
     coefficient: β̂ 35 %, σ̂² 3 %, Θ̂_k 25 %, V 2 %, β̃_k 35 %. Several: β̂ 30 %, Gram matrix 30 %,
     σ̂² 3 %, all β̃ together 37 %; columns, spreads and the simulation follow from these. Each average
-    is over clipped contributions, whose bounds `engine.sparse_averages` states. Different budgets:
+    is over clipped contributions, whose bounds `engine.families.sparse_averages` states. Different budgets:
     the smallest ρ of all machines, since one noise serves all.
 
     *What limits promise.* β̃ is normal around β where the product of the errors of Θ̂ and β̂ is small
@@ -79,7 +79,7 @@ class SparseInference(SparseIntervals):
     coefficients that are not asked for are those of β̂, most of them zero.
 
     *As printed* the interval's parts would each have the whole budget, with the opposite sign of
-    the correction; see `engine.sparse_printed`.
+    the correction; see `engine.families.sparse_printed`.
 
     References
     ----------

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.families.untrusted_means import Plan, UntrustedMean, bound
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import laplace
 from engine.types import Array, PublicFacts, Sizes
-from engine.untrusted_means import Plan, UntrustedMean, bound
 
 
 @mechanisms.register

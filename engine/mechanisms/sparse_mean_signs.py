@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfinv, expit
 
+from engine.families.untrusted_means import Plan, UntrustedMean
 from engine.mechanisms import mechanisms
 from engine.types import Array, PublicFacts, Sizes
-from engine.untrusted_means import Plan, UntrustedMean
 
 CAP = 0.999  # of an average of signs, where the inverse of the error function grows without limit
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from engine import accounting, transcript
+from engine.families.untrusted_means import bound, check, held, largest_mean
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.noise import selection
 from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
 from engine.numerics.coordinates import Coordinates
+from engine.privacy import accounting, transcript
 from engine.registry import param
 from engine.tasks import SPARSE_MEAN
 from engine.types import Array, Budget, Estimate, PublicFacts, SampleData, Sizes, Spend
-from engine.untrusted_means import bound, check, held, largest_mean
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from engine import accounting
 from engine.errors import InputError
-from engine.mechanisms import mechanisms, one_per_server
-from engine.noise.selection import LAWS, Law, Scales, printed_scale, scales_of
-from engine.numerics.coordinates import Coordinates
-from engine.registry import param
-from engine.sparse import (
+from engine.families.sparse import (
     Rows,
     Steps,
     descend,
@@ -28,7 +23,12 @@ from engine.sparse import (
     sensitivity,
     settled,
 )
-from engine.sparse_guesses import PublicGuesses
+from engine.families.sparse_guesses import PublicGuesses
+from engine.mechanisms import mechanisms, one_per_server
+from engine.noise.selection import LAWS, Law, Scales, printed_scale, scales_of
+from engine.numerics.coordinates import Coordinates
+from engine.privacy import accounting
+from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Spend
 
@@ -60,7 +60,7 @@ class SparseRegression(PublicGuesses):
     """β ← ball(top_s(β − (η/N) Σ [x'β − y]_R x)), where the s largest are chosen with noise.
 
     Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
-    noise is added once, by the centre, to what it publishes. `engine.sparse` proves that a row
+    noise is added once, by the centre, to what it publishes. `engine.families.sparse` proves that a row
     moves a step by at most λ = η 2Rc/N per entry, and `engine.noise.selection` what the choice and
     the values of each round then cost.
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from engine import transcript
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics.bases import Basis
+from engine.privacy import transcript
 from engine.registry import param
 from engine.sources import Source
 from engine.sources.numbers import Numbers

@@ -10,14 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from engine import transcript
-from engine.adaptive import nothing_spent
 from engine.errors import InputError
+from engine.families.adaptive import nothing_spent
+from engine.families.wavelet_regression import (
+    Choice,
+    Sites,
+    WaveletRegression,
+    bias_of_clipping,
+    choose,
+    readings,
+    times_of,
+)
+from engine.families.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
 from engine.mechanisms import mechanisms, one_per_server
 from engine.numerics.clipped_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_sensitivity_constant
+from engine.privacy import transcript
 from engine.registry import param
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
@@ -35,16 +45,6 @@ from engine.types import (
     Spend,
     Truth,
 )
-from engine.wavelet_regression import (
-    Choice,
-    Sites,
-    WaveletRegression,
-    bias_of_clipping,
-    choose,
-    readings,
-    times_of,
-)
-from engine.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
 
 _MOST_BAND = 512  # functions; larger covariances are not worth their memory
 _FINER = 2  # levels that are added for what is no longer in V_J after a pointwise step

@@ -10,14 +10,24 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import transcript
-from engine.adaptive import nothing_spent
 from engine.errors import InputError
+from engine.families.adaptive import nothing_spent
+from engine.families.wavelet_regression import (
+    Choice,
+    Sites,
+    WaveletRegression,
+    bias_of_clipping,
+    choose,
+    readings,
+    times_of,
+)
+from engine.families.wavelet_risk import RiskParts, point_risk
 from engine.mechanisms import mechanisms, one_per_server
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant
+from engine.privacy import transcript
 from engine.registry import param
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
@@ -33,16 +43,6 @@ from engine.types import (
     Sizes,
     Spend,
 )
-from engine.wavelet_regression import (
-    Choice,
-    Sites,
-    WaveletRegression,
-    bias_of_clipping,
-    choose,
-    readings,
-    times_of,
-)
-from engine.wavelet_risk import RiskParts, point_risk
 
 KINDS = ("laplace", "gaussian", "curve")
 _HIGHEST = 13  # level

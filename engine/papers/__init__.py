@@ -8,8 +8,8 @@ from collections.abc import Generator
 from functools import cache
 
 from engine.errors import InputError
-from engine.executors import SerialExecutor
 from engine.exhibits import Exhibit, Paper, Progress, Result, run
+from engine.running.executors import SerialExecutor
 
 
 @cache

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from engine.evidence import Line, Number, Table, log_slope, values, where
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
 from engine.figures.theme import Theme, colour
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.papers.evidence import Line, Number, Table, log_slope, values, where
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources.numbers import Numbers
 from engine.types import Budget

@@ -17,9 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.regressors import MOST_COVARIATES, check_regressors
 from engine.sources import Source
-from engine.tables import MISSING, NUMBER, Numbers, Table, counted, listed, nearest, shortened
+from engine.sources.regressors import MOST_COVARIATES, check_regressors
+from engine.sources.tables import (
+    MISSING,
+    NUMBER,
+    Numbers,
+    Table,
+    counted,
+    listed,
+    nearest,
+    shortened,
+)
 from engine.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,
@@ -219,7 +228,7 @@ class Upload(Source):
         return int(np.isnan(self.covariates).any(axis=1).sum())
 
     def check_regressors(self) -> None:
-        """Refuse covariates that explain nothing; see `engine.regressors.check_regressors`.
+        """Refuse covariates that explain nothing; see `engine.sources.regressors.check_regressors`.
 
         For the coefficient model alone: an average does not look at covariates.
 

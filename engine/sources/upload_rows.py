@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.sources import Source
+from engine.sources.tables import Table, column_key, counted, listed, shortened
 from engine.sources.upload import (
     Integers,
     StatedCovariate,
@@ -31,7 +32,6 @@ from engine.sources.upload import (
     stated_spread,
     stated_words,
 )
-from engine.tables import Table, column_key, counted, listed, shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
 from engine.types import Array, PublicFacts, SampleData, Sizes
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
 from engine.numerics.difference_sets import Ellipsoid
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
 from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs

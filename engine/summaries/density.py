@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
 from engine.numerics.difference_sets import Averaged
 from engine.numerics.eigensystems import Grid
 from engine.numerics.kernel_densities import bumps, nearest_density
@@ -34,7 +34,7 @@ class DensitySummary:
     References
     ----------
     Lin and Reimherr (2023), arXiv 2309.00125, Theorem 16 and section 6.2. The printed bound there
-    can be too small; it is refused where it is (`engine.feasible_smoothness`).
+    can be too small; it is refused where it is (`engine.views.feasible_smoothness`).
     """
 
     functions: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing, Space
+from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing, Space
 from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tabulated import Tabulated

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.functional_release import Block, FunctionalRelease, Linear, Smoothing
-from engine.kernel_release import penalised, usual_power
+from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.kernel_release import penalised, usual_power
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (

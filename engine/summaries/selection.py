@@ -33,7 +33,7 @@ from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, Budget, Spend
 
 if TYPE_CHECKING:
-    from engine.functional_release import Plan
+    from engine.families.functional_release import Plan
     from engine.summaries.mean import Held
 
 RULES = ("formula", "paid", "cross_validated")

@@ -7,11 +7,8 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import audit_view, broken
-from engine import audit_words as words
-from engine import coverage_lab as lab
+from engine import broken
 from engine.audit import Progress, Report
-from engine.audit_view import Attack, Subject
 from engine.errors import InputError
 from engine.figures import audit as figures
 from engine.figures.theme import Chart
@@ -20,6 +17,10 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.types import Budget
+from engine.views import audit as audit_view
+from engine.views import coverage_lab as lab
+from engine.views.audit import Attack, Subject
+from engine.words import audit as words
 from pages.shared import cards, controls, layout, run, settings
 from pages.shared.jobs import Job, jobs
 from pages.shared.progress import progress
@@ -96,7 +97,7 @@ def strip(view: View) -> None:
     """What is simulated and what is claimed."""
     if view.now.part == "reuse":
         budget = words.two_budgets(view.now.epsilon, view.now.again)
-        cards.fixed_strip(run.later.reuse.SOURCE.facts, budget, "audit_strip")
+        cards.fixed_strip(run.later("views.reuse").SOURCE.facts, budget, "audit_strip")
         return
     shown = _lab(view) if view.now.part == "coverage" else view
     facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
@@ -180,7 +181,7 @@ def _method(view: View) -> None:
 
 def _buttons(view: View, honest: Attack, planted: Attack) -> None:
     def run_one(asked: Attack) -> Callable[[], None]:
-        return lambda: _start(_key(asked), "engine.audit_view:attack", asked, total=asked.steps)
+        return lambda: _start(_key(asked), "engine.views.audit:attack", asked, total=asked.steps)
 
     with st.container(horizontal=True):
         st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",
@@ -291,7 +292,7 @@ def coverage(view: View) -> None:
     asked = _lab(view)
     key = digest(("coverage", asked))
     st.button("Repeat 200 times", icon=":material/play_arrow:", key="audit_repeat",
-              on_click=lambda: _start(key, "engine.coverage_lab:repetitions", asked,
+              on_click=lambda: _start(key, "engine.views.coverage_lab:repetitions", asked,
                                       total=lab.REPEATS // lab.EACH))
     controls.show_problem("audit")
     job = _started(key)

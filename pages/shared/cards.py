@@ -12,26 +12,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import (
-    accounting,
-    code_for,
-    export,
-    regression_words,
-    risk,
-    scenario,
-    wording,
-)
+from engine import scenario
 from engine.experiments import Run
+from engine.exports import code_for
+from engine.exports import files as export
 from engine.feasibility import Feasibility
 from engine.figures import cards as figures
 from engine.figures import error_curve
 from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism, mechanisms
-from engine.preview import Preview
+from engine.privacy import accounting, risk
 from engine.rates import rates
 from engine.sources import Source
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Array, Budget, PublicFacts, Spend
+from engine.views.preview import Preview
+from engine.words import regression as regression_words
+from engine.words import wording
 from pages.shared import code_fold, layout, odds_card, odometer, pins, run, settings
 from pages.shared import components as pieces
 
@@ -208,7 +205,7 @@ def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
     if task == WAVELET_REGRESSION.key:
         return regression_words.UNIT
     if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
-        return run.later.sparse_words.UNIT
+        return run.later("words.sparse").UNIT
     if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
         return wording.record_tag(facts)
     return wording.unit_tag(facts)

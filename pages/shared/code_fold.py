@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from engine.code_for import Code, OwnFile, notebook
+from engine.exports.code_for import Code, OwnFile, notebook
 from pages.shared import layout, settings
 
 Make = Callable[[OwnFile | None], Code]

@@ -8,14 +8,15 @@ from functools import cached_property
 import numpy as np
 import streamlit as st
 
-from engine import code_for, wording
-from engine import coefficient_words as words
-from engine.coefficient_view import BUDGET_STEPS, CoefficientView
 from engine.errors import InputError
+from engine.exports import code_for
 from engine.figures import coefficients as figures
 from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
+from engine.views.coefficients import BUDGET_STEPS, CoefficientView
+from engine.words import coefficients as words
+from engine.words import wording
 from pages.shared import cards, code_fold, controls, layout, odds_card, odometer, run, settings
 
 TASK = VARYING_COEFFICIENTS.key

@@ -10,17 +10,18 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import compare_words as words
-from engine import risk, wording
-from engine import shape_words as shapes
 from engine.errors import InputError
 from engine.figures import compare as figures
 from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism
-from engine.preview import EPSILON_STEPS, Preview, Study
-from engine.shape import Question
+from engine.privacy import risk
 from engine.sources import Source
 from engine.types import Array
+from engine.views.preview import EPSILON_STEPS, Preview, Study
+from engine.views.shape import Question
+from engine.words import compare as words
+from engine.words import shape as shapes
+from engine.words import wording
 from pages.shared import cards, controls, layout, odds_card, run, settings, shape_cards
 
 _USUAL = ("adaptive_mean", "noisy_gradient_mean", "frl")

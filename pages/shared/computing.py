@@ -61,7 +61,7 @@ def use_workers() -> None:
     global _in_workers
     _in_workers = True
     for slot in range(_SLOTS):
-        _POOL.start(f"ready {slot}", "engine.regimes:ready")
+        _POOL.start(f"ready {slot}", "engine.views.regimes:ready")
 
 
 def computed(key: str, function: Callable[..., Any], *arguments: Any,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from engine import glossary, handbook
-from engine.glossary import Term
 from engine.mechanisms import mechanisms
+from engine.words import glossary, handbook
+from engine.words.glossary import Term
 from pages.shared import controls, layout, settings
 from pages.shared.shell import PAGES
 

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import wording
 from engine.figures import holdout as figures
 from engine.figures.error_curve import Method
 from engine.figures.theme import Chart
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget
+from engine.words import wording
 from pages.shared import components as pieces
 from pages.shared import layout, run, settings
 

@@ -24,7 +24,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from engine.errors import InputError
-from engine.workers import Worker
+from engine.running.workers import Worker
 
 _MOST_KEPT = 32  # jobs that have ended
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page

@@ -11,9 +11,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine import wording
 from engine.errors import InputError
 from engine.figures.theme import Chart, Theme
+from engine.words import wording
 from pages.shared import settings
 from pages.shared.controls import message
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.handout import handout
+from engine.exports.handout import handout
 from engine.lessons import Lesson, heading, lessons, neighbours
 from engine.sources.sparse_curves import SparseCurves
-from engine.wording import source_tag
+from engine.words.wording import source_tag
 from pages.shared import components as pieces
 from pages.shared import controls, layout, run, settings
 from pages.shared.components import guess

@@ -11,10 +11,11 @@ from typing import Any, Protocol
 
 import streamlit as st
 
-from engine import amplification, risk, wording
-from engine.amplification import SecretSample
 from engine.figures import cards as figures
+from engine.privacy import amplification, risk
+from engine.privacy.amplification import SecretSample
 from engine.types import PublicFacts, Sizes, Spend
+from engine.words import wording
 from pages.shared import components as pieces
 from pages.shared import controls, layout, settings
 

@@ -11,7 +11,7 @@ from engine.sources import Source
 from pages.shared import run
 
 if TYPE_CHECKING:
-    from engine.ledger import Odometer
+    from engine.release.ledger import Odometer
 
 
 def line(source: Source) -> None:
@@ -19,7 +19,7 @@ def line(source: Source) -> None:
     if source.is_random:
         return
     try:
-        words = run.later.release_words.left(source.facts, read(source))
+        words = run.later("words.release").left(source.facts, read(source))
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
     st.markdown(f":material/receipt_long: {words}")
@@ -27,4 +27,4 @@ def line(source: Source) -> None:
 
 def read(source: Source) -> Odometer | None:
     """What has been spent on these data; None if nothing ever was."""
-    return run.later.ledger.Ledger().odometer(run.content(source))
+    return run.later("release.ledger").Ledger().odometer(run.content(source))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from engine import memo, pinned
 from engine.errors import InputError
-from engine.pinned import Pinned
+from engine.exports import memo
+from engine.views import pinned
+from engine.views.pinned import Pinned
 from pages.shared import controls, pin_facts, pins, settings
 from pages.shared.pins import Pin
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine import (
-    accounting,
-    coefficient_words,
-    regression_words,
-    site_words,
-    sparse_words,
-    summary_words,
-    wording,
-)
 from engine.errors import InputError
-from engine.pinned import Pinned
-from engine.planner import Setting, usual_target
+from engine.privacy import accounting
 from engine.tasks import SPARSE_REGRESSION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.types import Budget
+from engine.views.pinned import Pinned
+from engine.views.planner import Setting, usual_target
+from engine.words import coefficients as coefficient_words
+from engine.words import regression as regression_words
+from engine.words import sites as site_words
+from engine.words import sparse as sparse_words
+from engine.words import summaries as summary_words
+from engine.words import wording
 from pages.shared import pins, run, settings
 from pages.shared.pins import Pin
 from pages.shared.settings import Settings

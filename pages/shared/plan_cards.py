@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine import code_for, memo, plan_words, wording
 from engine.errors import InputError
+from engine.exports import code_for, memo
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
-from engine.planner import Answer, Setting, bounds, usual_target
 from engine.types import Budget, PublicFacts
+from engine.views.planner import Answer, Setting, bounds, usual_target
+from engine.words import plan as plan_words
+from engine.words import wording
 from pages.shared import cards, code_fold, controls, layout, odometer, run, settings
 from pages.shared import components as pieces
 

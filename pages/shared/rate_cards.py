@@ -7,18 +7,20 @@ from functools import cached_property
 
 import streamlit as st
 
-from engine import code_for, rate_words, wording
 from engine.errors import InputError
+from engine.exports import code_for
 from engine.figures import rates as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
-from engine.planner import Setting
-from engine.rate_presets import PRESETS
 from engine.rates import Rate, rates
 from engine.rates.functional_mean import NOTIONS
-from engine.regimes import Weighted, compare, sweep_values
 from engine.sources import sources
 from engine.types import Budget, PublicFacts
+from engine.views.planner import Setting
+from engine.views.rate_presets import PRESETS
+from engine.views.regimes import Weighted, compare, sweep_values
+from engine.words import rates as rate_words
+from engine.words import wording
 from pages.shared import cards, code_fold, controls, layout, run, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
@@ -286,7 +288,7 @@ def practice(view: View) -> None:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
                     f"fresh data sets each, by *{wording.uncapital(setting.mechanism.label)}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
-            job = begin(key, "engine.regimes:sweep", setting, dial, values, _REPEATS,
+            job = begin(key, "engine.views.regimes:sweep", setting, dial, values, _REPEATS,
                         view.now.seed, total=len(values))
             st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point,
                                            setting.source.facts.value_unit)

@@ -8,18 +8,21 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import accounting, code_for, regression_view, wording
-from engine import regression_words as words
 from engine.errors import InputError
+from engine.exports import code_for
 from engine.figures import regression as figures
 from engine.figures.theme import Chart
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SIGNALS
-from engine.regression_view import MOST_KINDS, NETWORKS, Group, Network, RegressionView
+from engine.privacy import accounting
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
+from engine.views import regression as regression_view
+from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network, RegressionView
+from engine.words import regression as words
+from engine.words import wording
 from pages.shared import (
     cards,
     code_fold,

@@ -7,20 +7,22 @@ from typing import Any
 
 import streamlit as st
 
-from engine import published, release_files, wording
-from engine import release_words as words
 from engine.errors import InputError
 from engine.figures import released
 from engine.identity import digest
-from engine.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Odometer
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise.hardened import Measurement
-from engine.published import Published
-from engine.release import Quote
+from engine.release import files as release_files
+from engine.release import published
+from engine.release.certified import Quote
+from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Odometer
+from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
+from engine.words import release as words
+from engine.words import wording
 from pages.shared import cards, controls, layout, odometer, rows_panel, run, settings, upload_panel
 
 _WHAT = {MEAN_FUNCTION.key: "Average curve", DENSITY.key: "Density",

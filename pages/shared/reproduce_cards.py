@@ -6,9 +6,12 @@ from functools import cache, cached_property
 
 import streamlit as st
 
-from engine import code_for, exhibit_files, exhibit_words, papers
+from engine import papers
 from engine.exhibits import Exhibit, Paper, Result, n_pieces
+from engine.exports import code_for
+from engine.exports import exhibits as exhibit_files
 from engine.figures.theme import Chart
+from engine.words import exhibits as exhibit_words
 from pages.shared import code_fold, controls, layout, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job, jobs

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.planner import usual_target
+from engine.views.planner import usual_target
 from pages.shared import settings
 from pages.shared.settings import Settings
 from pages.shared.shell import PAGES

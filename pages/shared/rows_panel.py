@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from engine.sources import upload_rows
+from engine.sources.tables import Table, counted, shortened
 from engine.sources.upload import StatedCovariate
 from engine.sources.upload_rows import REACHES, RowLayout, RowTable, UploadRows
-from engine.tables import Table, counted, shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
 from pages.shared import settings, upload_panel
 from pages.shared.upload_panel import covariate, number, plain

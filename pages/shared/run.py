@@ -13,37 +13,32 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import streamlit as st
 
-from engine import preview
-from engine.data_content import content_of
 from engine.identity import digest
 from engine.mechanisms import Mechanism
+from engine.release.data_content import content_of
 from engine.sources import Source
 from engine.types import Budget
+from engine.views import preview
 from pages.shared import jobs
 from pages.shared.computing import computed, use_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
-    from engine import (
-        coefficient_view,
-        feasible_smoothness,
-        planner,
-        regression_view,
-        release,
-        reuse,
-        sites,
-        sparse_interval_view,
-        sparse_view,
-        summary_view,
-    )
-    from engine import holdout as protocol
     from engine.lessons import Worked
     from engine.mechanisms.iclp import Iclp
     from engine.mechanisms.sparse_inference import SparseInference
     from engine.mechanisms.sparse_regression import SparseRegression
     from engine.mechanisms.wavelet_global import WaveletGlobal
+    from engine.release import certified as release
     from engine.sources.regression_points import RegressionPoints
     from engine.sources.sparse_rows import SparseRows
+    from engine.views import coefficients as coefficient_view
+    from engine.views import feasible_smoothness, planner, reuse, sites
+    from engine.views import holdout as protocol
+    from engine.views import regression as regression_view
+    from engine.views import sparse as sparse_view
+    from engine.views import sparse_intervals as sparse_interval_view
+    from engine.views import summaries as summary_view
 
 
 class _Later:
@@ -139,7 +134,7 @@ def beside(shown: preview.Preview) -> dict[Any, Any]:
 def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote:
     """What publishing would cost, from public facts alone."""
     key = digest(("quote", source, mechanism, budget))
-    return _store(source).get(key, lambda: later.published.quote(source, mechanism, budget))
+    return _store(source).get(key, lambda: later("release.published").quote(source, mechanism, budget))
 
 
 def content(source: Source) -> bytes:
@@ -167,14 +162,14 @@ def coefficients(source: Source, mechanism: Mechanism, budget: Budget, seed: int
     """Coefficient functions with their possible releases at one budget."""
     key = digest(("coefficients", source, mechanism, budget, seed))
     return _result(_store(source), key,
-                   later.coefficient_view.coefficient_view, source, mechanism, budget, seed)
+                   later("views.coefficients").coefficient_view, source, mechanism, budget, seed)
 
 
 def coefficient_errors(source: Source, mechanism: Mechanism, delta: float, seed: int) -> Any:
     """Typical errors of coefficient functions at a few budgets: (budgets, functions)."""
     key = digest(("coefficient errors", source, mechanism, delta, seed))
     return _result(_store(source), key,
-                   later.coefficient_view.errors_over_budgets, source, mechanism, delta, seed)
+                   later("views.coefficients").errors_over_budgets, source, mechanism, delta, seed)
 
 
 def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, seed: int
@@ -182,7 +177,7 @@ def summary(source: Source, mechanism: Mechanism, task: str, budget: Budget, see
     """A whole function in every way that serves the task."""
     key = digest(("summary", task, source, mechanism, budget, seed))
     return _result(_store(source), key,
-                   later.summary_view.summary_view, source, mechanism, task, budget, seed)
+                   later("views.summaries").summary_view, source, mechanism, task, budget, seed)
 
 
 def sparse(source: Source, mechanism: SparseRegression, budget: Budget, seed: int
@@ -190,7 +185,7 @@ def sparse(source: Source, mechanism: SparseRegression, budget: Budget, seed: in
     """Few coefficients among many, from rows on several machines."""
     key = digest(("sparse", source, mechanism, budget, seed))
     return _result(_store(source), key,
-                   later.sparse_view.sparse_view, source, mechanism, budget, seed)
+                   later("views.sparse").sparse_view, source, mechanism, budget, seed)
 
 
 def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed: int
@@ -198,7 +193,7 @@ def sparse_lines(source: Source, mechanism: SparseRegression, delta: float, seed
     """Their errors at several budgets."""
     key = digest(("sparse lines", source, mechanism, delta, seed))
     return _result(_store(source), key,
-                   later.sparse_view.over_budgets, source, mechanism, delta, seed)
+                   later("views.sparse").over_budgets, source, mechanism, delta, seed)
 
 
 def sparse_intervals(source: Source, mechanism: SparseInference, budget: Budget, seed: int
@@ -206,7 +201,7 @@ def sparse_intervals(source: Source, mechanism: SparseInference, budget: Budget,
     """One release with its limits."""
     key = digest(("sparse intervals", source, mechanism, budget, seed))
     return _result(_store(source), key,
-                   later.sparse_interval_view.interval_view, source, mechanism, budget, seed)
+                   later("views.sparse_intervals").interval_view, source, mechanism, budget, seed)
 
 
 def sparse_coverage(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int
@@ -214,27 +209,27 @@ def sparse_coverage(source: SparseRows, mechanism: SparseInference, budget: Budg
     """How often such limits hold."""
     key = digest(("sparse coverage", source, mechanism, budget, seed))
     return _result(_SHARED, key,
-                   later.sparse_interval_view.coverage_study, source, mechanism, budget, seed)
+                   later("views.sparse_intervals").coverage_study, source, mechanism, budget, seed)
 
 
 def sparse_machines(source: SparseRows, budget: Budget, seed: int
                     ) -> sparse_interval_view.Machines:
     """Machines that differ, fitted in three ways."""
     key = digest(("sparse machines", source, budget, seed))
-    return _result(_SHARED, key, later.sparse_interval_view.machines, source, budget, seed)
+    return _result(_SHARED, key, later("views.sparse_intervals").machines, source, budget, seed)
 
 
 def sparse_trust(name: str, values: tuple[float, ...]) -> tuple[Any, Any, Any]:
     """Errors of sparse means along one size, those at usual sizes, and the rates there."""
     return _result(_SHARED, digest(("trust", name, values)),
-                   later.sparse_mean_view.trust, name, values)
+                   later("views.sparse_means").trust, name, values)
 
 
 def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smoothness.GridSweep:
     """The sensitivity of n records on finer and finer grids."""
     key = digest(("by grid", mechanism, n, dimension))
     return _result(_SHARED, key,
-                   later.feasible_smoothness.sensitivity_by_grid, mechanism, n, dimension)
+                   later("views.feasible_smoothness").sensitivity_by_grid, mechanism, n, dimension)
 
 
 def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int
@@ -242,16 +237,16 @@ def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, see
     """What each further covariate costs."""
     key = digest(("cost of covariates", source, mechanism, budget, seed))
     return _result(_store(source), key,
-                   later.coefficient_view.cost_of_covariates, source, mechanism, budget, seed)
+                   later("views.coefficients").cost_of_covariates, source, mechanism, budget, seed)
 
 
 def holdout(source: Source, mechanism: Mechanism, delta: float, seed: int
             ) -> protocol.HoldoutStudy:
     """A third of the curves against releases of the others, at the budgets of the paper."""
-    budgets = tuple(Budget(epsilon, delta) for epsilon in later.holdout.PAPER_EPSILONS)
+    budgets = tuple(Budget(epsilon, delta) for epsilon in later("views.holdout").PAPER_EPSILONS)
     key = digest(("holdout", source, mechanism, budgets, seed))
     return _result(_store(source), key,
-                   later.holdout.holdout_study, source, mechanism, budgets, seed)
+                   later("views.holdout").holdout_study, source, mechanism, budgets, seed)
 
 
 def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: int
@@ -259,7 +254,7 @@ def release_range(source: Source, mechanism: Mechanism, budget: Budget, seed: in
     """Many runs on all curves at one budget."""
     key = digest(("runs", source, mechanism, budget, seed))
     return _result(_store(source), key,
-                   later.holdout.release_range, source, mechanism, (budget,), seed)
+                   later("views.holdout").release_range, source, mechanism, (budget,), seed)
 
 
 def regression(source: regression_view.Readings, mechanism: WaveletGlobal,
@@ -267,26 +262,26 @@ def regression(source: regression_view.Readings, mechanism: WaveletGlobal,
     """The curve that sites would publish from single readings."""
     key = digest(("regression", source, mechanism, network, seed))
     return _result(_store(source), key,
-                   later.regression_view.regression_view, source, mechanism, network, seed)
+                   later("views.regression").regression_view, source, mechanism, network, seed)
 
 
 def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal,
                   network: regression_view.Network) -> regression_view.ByLevel:
     """Its exact error at every level."""
     key = digest(("levels", source, mechanism, network))
-    return _result(_SHARED, key, later.regression_view.risk_by_level, source, mechanism, network)
+    return _result(_SHARED, key, later("views.regression").risk_by_level, source, mechanism, network)
 
 
 def wavelet_slopes_compared() -> dict[str, list[str]]:
     """Slopes of exact errors beside those of the theory."""
-    return _result(_SHARED, "wavelet slopes", later.wavelet_slopes.compared)
+    return _result(_SHARED, "wavelet slopes", later("views.wavelet_slopes").compared)
 
 
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
             shown: Callable[[int], None]) -> planner.Answer:
     """The answer to one question; `shown` is told how many steps are done."""
     key = digest(("plan", setting, unknown, target if unknown != "error" else 0.0, seed))
-    return _result(_store(setting.source), key, later.planner.plan, setting, unknown, target, seed,
+    return _result(_store(setting.source), key, later("views.planner").plan, setting, unknown, target, seed,
                    shown=shown)
 
 
@@ -294,42 +289,42 @@ def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple
               seed: int, shown: Callable[[int], None]) -> Any:
     """Typical errors over people and ε: (people, epsilons)."""
     key = digest(("map", setting, people, epsilons, seed))
-    rows = _result(_store(setting.source), key, jobs.parts, later.planner.error_map,
+    rows = _result(_store(setting.source), key, jobs.parts, later("views.planner").error_map,
                    setting, people, epsilons, seed, shown=shown)
     return np.stack(rows)
 
 
 def reused(first: float, second: float, seed: int, is_fresh: bool) -> reuse.Reuse:
     """Two releases of one average, with one draw or with fresh noise."""
-    delta = 1.0 / later.reuse.SOURCE.n_curves**2
+    delta = 1.0 / later("views.reuse").SOURCE.n_curves**2
     key = digest(("reuse", first, second, seed, is_fresh))
-    return _SHARED.get(key, lambda: later.reuse.reuse(first, second, delta, seed, is_fresh))
+    return _SHARED.get(key, lambda: later("views.reuse").reuse(first, second, delta, seed, is_fresh))
 
 
 def lesson(key: str, seed: int) -> Worked:
     """A lesson’s picture, numbers and guess for one seed."""
-    return _result(_SHARED, digest(("lesson", key, seed)), later.lessons.work, key, seed)
+    return _result(_SHARED, digest(("lesson", key, seed)), later("lessons").work, key, seed)
 
 
 def site_memory(source: Source) -> sites.Memory:
     """Where results about sites are kept; those of an upload stay in its session."""
     if source.facts.kind != "upload":
-        return later.sites.Memory(_DRAWN.get, _SITES.get)
+        return later("views.sites").Memory(_DRAWN.get, _SITES.get)
     state: MutableMapping[Any, Any] = st.session_state
-    return later.sites.Memory(results=state.setdefault("own_site_results", Store(_MOST_KEPT)).get)
+    return later("views.sites").Memory(results=state.setdefault("own_site_results", Store(_MOST_KEPT)).get)
 
 
 def federation(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow], seed: int
                ) -> sites.Federation:
     """The sites together, pooled and alone; of what changes nothing else is computed."""
-    return later.sites.federation(source, mechanism, rows, seed, site_memory(source))
+    return later("views.sites").federation(source, mechanism, rows, seed, site_memory(source))
 
 
 def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow],
                       seed: int, shown: Callable[[int], None]) -> list[sites.WhatIf]:
     """What each site’s leaving or tightening would do; `shown` is told how many are done."""
     cases = []
-    for case in later.sites.what_if(source, mechanism, rows, seed, site_memory(source)):
+    for case in later("views.sites").what_if(source, mechanism, rows, seed, site_memory(source)):
         cases.append(case)
         shown(len(cases))
     return cases

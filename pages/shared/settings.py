@@ -16,21 +16,14 @@ from typing import Any
 
 import streamlit as st
 
-from engine import handbook, shape
-from engine.amplification import MOST_PEOPLE
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.planner import DIALS
-from engine.preview import EPSILON_STEPS
-from engine.rate_presets import PRESETS
+from engine.privacy.amplification import MOST_PEOPLE
 from engine.rates import Rate, rates
 from engine.registry import Parameter, Registry
-from engine.regression_view import MOST_KINDS, NETWORKS, Group, Network
-from engine.sites import PRESETS as SITE_PRESETS
-from engine.sites import SiteRow
 from engine.sources import Source, sources
 from engine.sources.upload import Upload
 from engine.sources.upload_rows import UploadRows
@@ -45,6 +38,14 @@ from engine.tasks import (
     WAVELET_REGRESSION,
 )
 from engine.types import Budget
+from engine.views import shape
+from engine.views.planner import DIALS
+from engine.views.preview import EPSILON_STEPS
+from engine.views.rate_presets import PRESETS
+from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network
+from engine.views.sites import PRESETS as SITE_PRESETS
+from engine.views.sites import SiteRow
+from engine.words import handbook
 from pages.shared import pins, site_table, sweep_choice
 from pages.shared.sweep_choice import SweepChoice
 
@@ -94,8 +95,8 @@ _CHOICES = {"view": VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": (""
             "presenter": ("off", "on"), "shape": ("", *shape.KINDS)}
 _EPSILONS = ("epsilon", "again")
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
-_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.audit_view:names",
-          "variant": "engine.broken:names", "limits": "engine.coverage_lab:names",
+_FOUND = {"exhibit": "engine.papers:names", "audited": "engine.views.audit:names",
+          "variant": "engine.broken:names", "limits": "engine.views.coverage_lab:names",
           "lesson": "engine.lessons:names"}
 
 

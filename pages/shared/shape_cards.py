@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import streamlit as st
 
-from engine import shape
-from engine import shape_words as words
 from engine.errors import InputError
 from engine.figures import compare as figures
-from engine.preview import Draws
-from engine.shape import Kept, Question
 from engine.types import Array, Budget, PublicFacts
+from engine.views import shape
+from engine.views.preview import Draws
+from engine.views.shape import Kept, Question
+from engine.words import shape as words
 from pages.shared import cards, controls, layout, run, settings
 
 

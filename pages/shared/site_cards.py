@@ -8,16 +8,20 @@ from typing import Any
 
 import streamlit as st
 
-from engine import accounting, code_for, site_words, sites, wording
 from engine.errors import InputError
+from engine.exports import code_for
 from engine.figures import sites as figures
 from engine.figures.theme import Chart
 from engine.identity import digest
-from engine.sites import PRESETS, Federation, SiteRow
+from engine.privacy import accounting
 from engine.sources import Source
 from engine.sources import sources as all_sources
 from engine.sources.upload import Upload
 from engine.types import PublicFacts
+from engine.views import sites
+from engine.views.sites import PRESETS, Federation, SiteRow
+from engine.words import sites as site_words
+from engine.words import wording
 from pages.shared import (
     cards,
     code_fold,

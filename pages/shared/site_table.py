@@ -13,10 +13,10 @@ from typing import Any
 
 import pandas as pd
 
-from engine import site_words
 from engine.errors import InputError
-from engine.sites import PRESETS, Federation, Member, SiteRow, checked, preset_of
 from engine.types import PublicFacts
+from engine.views.sites import PRESETS, Federation, Member, SiteRow, checked, preset_of
+from engine.words import sites as site_words
 
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",
            "epsilon": "epsilon", "delta": "delta", "included": "included"}

@@ -7,18 +7,21 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from engine import code_for, sparse_printed, sparse_view, wording
-from engine import sparse_words as words
 from engine.errors import InputError
+from engine.exports import code_for
+from engine.families import sparse_printed
 from engine.figures import sparse as figures
 from engine.figures.theme import Chart
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers import sparse_federated
 from engine.sources.sparse_rows import SparseRows
-from engine.sparse_view import SparseView
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
+from engine.views import sparse as sparse_view
+from engine.views.sparse import SparseView
+from engine.words import sparse as words
+from engine.words import wording
 from pages.shared import (
     cards,
     code_fold,

@@ -6,15 +6,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from engine import code_for, feasible_smoothness, summary_view, wording
-from engine import summary_words as words
 from engine.errors import InputError
+from engine.exports import code_for
+from engine.families.functional_release import FunctionalRelease
 from engine.figures import summaries as figures
 from engine.figures.theme import Chart
-from engine.functional_release import FunctionalRelease
 from engine.mechanisms.iclp import Iclp
 from engine.summaries.risk import loss_of
-from engine.summary_view import SummaryView, Way
 from engine.tasks import (
     COVARIANCE,
     DENSITY,
@@ -22,6 +20,11 @@ from engine.tasks import (
     RISK_MINIMISATION,
 )
 from engine.types import Array, Budget
+from engine.views import feasible_smoothness
+from engine.views import summaries as summary_view
+from engine.views.summaries import SummaryView, Way
+from engine.words import summaries as words
+from engine.words import wording
 from pages.shared import (
     cards,
     code_fold,

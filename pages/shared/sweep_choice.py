@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from engine.errors import InputError
-from engine.sweep_design import EPSILON, MOST_VALUES
 from engine.tasks import MEAN_FUNCTION
+from engine.views.sweep_design import EPSILON, MOST_VALUES
 
 MOST_REPEATS = 1000
 _LONGEST_PATH = 60

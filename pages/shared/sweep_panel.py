@@ -12,19 +12,23 @@ from typing import Any
 
 import streamlit as st
 
-from engine import code_for, effort, export, outcome_rows, sweep_design, wording
-from engine.effort import Limits
 from engine.errors import InputError
 from engine.experiments import Outcome, blocks, gather
+from engine.exports import code_for, outcome_rows
+from engine.exports import files as export
 from engine.figures import sweeps as figures
 from engine.identity import digest
 from engine.rates import Rate, rates
+from engine.running import effort
+from engine.running.effort import Limits
+from engine.running.sweep_jobs import Foreseen
 from engine.scenario import Scenario
-from engine.sweep_design import EPSILON, Axis
-from engine.sweep_jobs import Foreseen
-from engine.sweep_view import PRIVACY, sweep_view
 from engine.tasks import TASKS
 from engine.types import Budget, PublicFacts
+from engine.views import sweep_design
+from engine.views.sweep_design import EPSILON, Axis
+from engine.views.sweeps import PRIVACY, sweep_view
+from engine.words import wording
 from pages.shared import cards, code_fold, controls, layout, settings
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
@@ -230,7 +234,7 @@ def _foreseen(chosen: Scenario) -> None:
             old.stop()
         job = None
         with suppress(InputError):
-            job = begin(f"foresee {_key(chosen)}", "engine.sweep_jobs:foresee", chosen, total=1,
+            job = begin(f"foresee {_key(chosen)}", "engine.running.sweep_jobs:foresee", chosen, total=1,
                         is_shared=False)
         st.session_state.sweep_foreseen = job
     _estimate(chosen, st.session_state.sweep_foreseen)
@@ -268,7 +272,7 @@ def _key(chosen: Scenario) -> str:
 def _started(task: str, chosen: Scenario) -> Ran | None:
     with layout.user_errors():
         is_own = chosen.source.facts.kind == "upload"
-        job = begin(f"sweep {_key(chosen)}", "engine.sweep_jobs:run", chosen, LIMITS,
+        job = begin(f"sweep {_key(chosen)}", "engine.running.sweep_jobs:run", chosen, LIMITS,
                     total=len(_work(chosen)), is_shared=not is_own)
         axes = sweep_design.axes(chosen.source, chosen.mechanism, chosen.budgets[0].epsilon)
         return Ran(job, task, chosen, {path: axes[path].label for path in chosen.axes},

@@ -12,14 +12,14 @@ from typing import Any
 
 import streamlit as st
 
-from engine import tables, wording
-from engine.code_for import OwnFile
 from engine.errors import InputError
-from engine.regressors import MOST_COVARIATES
-from engine.sources import Source, upload
+from engine.exports.code_for import OwnFile
+from engine.sources import Source, tables, upload
+from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.upload import CurveTable, Layout, StatedCovariate
 from engine.sources.upload_rows import RowLayout
 from engine.tasks import WAVELET_REGRESSION
+from engine.words import wording
 from pages.shared import code_fold, settings, visitors
 from pages.shared.controls import message
 

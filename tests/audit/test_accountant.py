@@ -6,10 +6,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from engine import accounting, audit, risk
+from engine import audit
 from engine.audit import neighbours
 from engine.experiments import generator
 from engine.mechanisms import mechanisms
+from engine.privacy import accounting, risk
 from engine.types import Budget, Spend
 
 GRID = [(epsilon, delta) for epsilon in (1e-3, 0.05, 0.5, 1.0, 4.0, 40.0, 400.0)

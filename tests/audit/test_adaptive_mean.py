@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from engine import accounting, location
 from engine.audit.neighbours import Question, pairs_of_curves, usual_curves
 from engine.experiments import generator
+from engine.families import location
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.numerics import clipping, deviations, moments
 from engine.numerics.bases import Basis
 from engine.numerics.densities import density_features
+from engine.privacy import accounting
 from engine.types import Budget
 from tests.audit.search import found
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import accounting
 from engine.audit import Case, audit_case, black_box
 from engine.audit.neighbours import usual_curves
 from engine.audit.replay import released
@@ -18,6 +17,7 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.privacy import accounting
 from engine.types import Budget
 
 BUDGET = Budget(1.0, 1e-3)

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from engine import accounting, location
 from engine.audit.neighbours import usual_curves
-from engine.descent import NoisyGradient
 from engine.experiments import generator
+from engine.families import location
+from engine.families.descent import NoisyGradient
 from engine.mechanisms import adaptive_coefficients
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.numerics import clipping
+from engine.privacy import accounting
 from engine.types import Budget
 from tests.audit.search import found as found_in
 

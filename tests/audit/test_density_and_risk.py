@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from engine import transcript
-from engine.functional_release import Calibrated
+from engine.families.functional_release import Calibrated
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import Records, Square, minimise
+from engine.privacy import transcript
 from engine.summaries import density, risk
 from engine.types import Budget, Covariate, PublicFacts, SampleData
 

@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from engine import __main__ as command_line
-from engine import audit, transcript
+from engine import audit
 from engine.audit import cases, neighbours
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.privacy import transcript
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from engine import accounting, sparse, sparse_inference
 from engine.experiments import generator
+from engine.families import sparse, sparse_inference
+from engine.families.sparse_averages import RowAverages
+from engine.families.sparse_inference import SEVERAL
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.noise.selection import costs, hard_threshold
-from engine.sparse_averages import RowAverages
-from engine.sparse_inference import SEVERAL
+from engine.privacy import accounting
 from engine.types import Budget, SampleData
 from tests.sparse_data import facts_of
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from engine import accounting, transcript
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
+from engine.privacy import accounting, transcript
 from engine.sources.regression_points import RegressionPoints
 from engine.types import Budget
 

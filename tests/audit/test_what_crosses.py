@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import transcript
 from engine.experiments import generator
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -23,6 +22,7 @@ from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficie
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves

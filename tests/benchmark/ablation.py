@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from engine import location
-from engine.adaptive import effective_size
 from engine.experiments import generator
+from engine.families import location
+from engine.families.adaptive import effective_size
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors

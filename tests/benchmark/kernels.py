@@ -17,7 +17,6 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from engine import executors
 from engine.experiments import Cell, Run, blocks, run_block
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -33,16 +32,17 @@ from engine.numerics.deviations import Design, weighted_within_curves
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
-from engine.part_files import PartFiles
+from engine.running import executors
+from engine.running.part_files import PartFiles
+from engine.running.sweeps import run_sweep
 from engine.sources import Source
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.sources.sparse_rows import SparseRows
+from engine.sources.tables import read_table
 from engine.sources.upload import read_curves, suggest_layout
-from engine.sweeps import run_sweep
-from engine.tables import read_table
 from engine.types import Budget, CurveData
 from tests.benchmark.naive import study as naive_study
 from tests.benchmark.record import Row

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import executors, scenario
-from engine.adaptive import effective_size
+from engine import scenario
 from engine.experiments import generator, mean_and_se, run_cells
+from engine.families.adaptive import effective_size
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import integrated_squared_errors
+from engine.running import executors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from engine import executors, scenario
+from engine import scenario
 from engine.experiments import generator, mean_and_se, run_cells
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.metrics import integrated_squared_errors
+from engine.running import executors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine import accounting
 from engine.experiments import generator, mean_and_se
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
@@ -21,6 +20,7 @@ from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
+from engine.privacy import accounting
 from engine.types import Budget, CurveData, PublicFacts, Sizes
 
 BUDGET = Budget(1.0, 0.01)

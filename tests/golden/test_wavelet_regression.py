@@ -8,15 +8,15 @@ given. Both integrate on 2^15 midpoints, which moves curves with jumps by up to 
 import numpy as np
 import pytest
 
-from engine import accounting
 from engine.experiments import generator, mean_and_se
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
+from engine.privacy import accounting
 from engine.rates.wavelet_regression import WaveletSites
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
 from engine.types import NON_PRIVATE, Budget
-from engine.wavelet_slopes import PATHS
+from engine.views.wavelet_slopes import PATHS
 
 POINT = WaveletPointwise(points="0.37")
 CURVES = ("smooth", "blocks", "bumps", "heavisine", "doppler")

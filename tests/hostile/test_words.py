@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.errors import InputError
+from engine.sources.tables import read_table
 from engine.sources.upload import (
     StatedCovariate,
     Upload,
@@ -16,7 +17,6 @@ from engine.sources.upload import (
     read_curves,
     suggest_layout,
 )
-from engine.tables import read_table
 from pages.shared import run, settings
 from tests import files
 from tests.server import ROOT

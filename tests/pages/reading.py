@@ -2,7 +2,7 @@
 
 import json
 
-from engine.preview import EPSILON_STEPS
+from engine.views.preview import EPSILON_STEPS
 
 
 def words(at):

@@ -2,8 +2,11 @@
 
 import pytest
 
-from engine import audit_view, audit_words, broken, reuse
-from engine import coverage_lab as lab
+from engine import broken
+from engine.views import audit as audit_view
+from engine.views import coverage_lab as lab
+from engine.views import reuse
+from engine.words import audit as audit_words
 from pages.shared import settings
 from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit

@@ -8,18 +8,22 @@ import sys
 
 import pytest
 
-from engine import code_for, exhibit_words, outcome_rows, papers, show_command, shown
+from engine import papers
+from engine.commands import show as show_command
 from engine.experiments import blocks, gather, generator, run_block
+from engine.exports import code_for, outcome_rows
 from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.registry import Parameterised
-from engine.regression_view import Network
 from engine.scenario import from_json
 from engine.sources import sources
+from engine.sources.tables import read_table
 from engine.sources.upload import read_curves, suggest_layout
 from engine.sources.upload_rows import suggest_row_layout
-from engine.tables import read_table
 from engine.types import Budget
+from engine.views import shown
+from engine.views.regression import Network
+from engine.words import exhibits as exhibit_words
 from pages.shared import code_fold, components, settings
 from tests import files
 from tests.pages.test_explore import open_page, own_curves, words

@@ -4,16 +4,17 @@ import json
 
 import pytest
 
-from engine import coefficient_words, wording
-from engine.coefficient_view import coefficient_view, cost_of_covariates
 from engine.errors import InputError
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.tables import read_table
 from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
 from engine.types import Budget
+from engine.views.coefficients import coefficient_view, cost_of_covariates
+from engine.words import coefficients as coefficient_words
+from engine.words import wording
 from pages.shared import settings
 from tests import files
 from tests.pages.test_explore import open_page, words

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import compare_words, wording
-from engine.preview import EPSILON_STEPS
+from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
+from engine.views.preview import EPSILON_STEPS
+from engine.words import compare as compare_words
+from engine.words import wording
 from pages.shared import pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files

@@ -17,14 +17,14 @@ from hypothesis import strategies as some
 from engine import papers
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
-from engine.preview import EPSILON_STEPS
-from engine.rate_presets import PRESETS as RATE_PRESETS
 from engine.rates import rates
-from engine.regression_view import NETWORKS, Group, Network
-from engine.sites import PRESETS as SITE_PRESETS
-from engine.sites import SiteRow
 from engine.sources import sources
 from engine.tasks import TASKS
+from engine.views.preview import EPSILON_STEPS
+from engine.views.rate_presets import PRESETS as RATE_PRESETS
+from engine.views.regression import NETWORKS, Group, Network
+from engine.views.sites import PRESETS as SITE_PRESETS
+from engine.views.sites import SiteRow
 from pages.shared import components, controls, layout, roles, settings
 from pages.shared.shell import PAGES
 from pages.shared.sweep_choice import SweepChoice

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import risk, wording
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
-from engine.preview import EPSILON_STEPS, other_methods, preview
+from engine.privacy import risk
 from engine.sources import sources
+from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
+from engine.views.preview import EPSILON_STEPS, other_methods, preview
+from engine.words import wording
 from pages.shared import settings
 from tests import files
 from tests.pages.reading import components, warnings, words

@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from engine import glossary, handbook
 from engine.mechanisms import mechanisms
+from engine.words import glossary, handbook
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
 

@@ -1,8 +1,8 @@
 """The fold of Explore that repeats the published study, on its synthetic twin and nowhere else."""
 
-from engine import wording
-from engine.holdout import PAPER_EPSILONS, release_range
 from engine.sources.hormone_study import HormoneStudy
+from engine.views.holdout import PAPER_EPSILONS, release_range
+from engine.words import wording
 from pages.shared import settings
 from tests.pages.test_explore import open_page, words
 

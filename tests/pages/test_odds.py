@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import risk
-from engine.preview import EPSILON_STEPS, preview
+from engine.privacy import risk
+from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
+from engine.views.preview import EPSILON_STEPS, preview
 from pages.shared import settings
 from tests import files
 from tests.pages.reading import words

@@ -4,11 +4,13 @@ import dataclasses
 
 import pytest
 
-from engine import plan_words, rate_words, wording
-from engine.planner import DIALS, Setting, plan
-from engine.rate_presets import PRESETS
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
+from engine.views.planner import DIALS, Setting, plan
+from engine.views.rate_presets import PRESETS
+from engine.words import plan as plan_words
+from engine.words import rates as rate_words
+from engine.words import wording
 from pages.shared import settings
 from tests.pages.test_explore import open_page, own_curves, words
 
@@ -125,7 +127,7 @@ def test_with_all_constants_one_the_disagreement_with_explore_is_said():
     at = visit("rates", "constants-one")
     assert "They disagree with Explore here" in words(at)
     point = {"n": 200.0, "m": 30.0, "S": 1.0, "epsilon": 1.0, "delta": 1 / 200**2}
-    from engine.regimes import Weighted
+    from engine.views.regimes import Weighted
     assert rate_words.ruling(Weighted.plain(FunctionalMeanRate()), point) in words(at)
 
 

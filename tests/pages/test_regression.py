@@ -6,14 +6,15 @@ import math
 import numpy as np
 import pytest
 
-from engine import regression_view, regression_words
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.regression_view import NETWORKS, Group, Network
 from engine.sources.regression_points import RegressionPoints
 from engine.types import Budget
+from engine.views import regression as regression_view
+from engine.views.regression import NETWORKS, Group, Network
+from engine.words import regression as regression_words
 from pages.shared import settings
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit

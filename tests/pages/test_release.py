@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import ledger
-from engine.data_content import content_of
+from engine.release import ledger
+from engine.release.data_content import content_of
 from engine.sources import sources
+from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
 from tests.pages.test_explore import open_page, words
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")

@@ -2,7 +2,9 @@
 
 import time
 
-from engine import exhibit_files, exhibit_words, papers
+from engine import papers
+from engine.exports import exhibits as exhibit_files
+from engine.words import exhibits as exhibit_words
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
 

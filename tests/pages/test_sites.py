@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from engine import site_words
 from engine.mechanisms import mechanisms
-from engine.sites import PRESETS, SiteRow, federation
+from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
+from engine.views.sites import PRESETS, SiteRow, federation
+from engine.words import sites as site_words
 from pages.shared import settings, site_table
 from tests import files
 from tests.pages.test_explore import own_curves, words

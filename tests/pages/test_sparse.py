@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from engine import sparse_interval_view, sparse_view, sparse_words
 from engine.errors import InputError
 from engine.figures import sparse as figures
 from engine.mechanisms.sparse_inference import SparseInference
@@ -11,6 +10,9 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers.sparse_federated import table_2, table_5
 from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
+from engine.views import sparse as sparse_view
+from engine.views import sparse_intervals as sparse_interval_view
+from engine.words import sparse as sparse_words
 from pages.shared import settings
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit

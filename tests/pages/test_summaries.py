@@ -5,15 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import summary_view, summary_words
+from engine.families.functional_release import FunctionalRelease
 from engine.figures import summaries as figures
-from engine.functional_release import FunctionalRelease
 from engine.mechanisms import mechanisms
 from engine.mechanisms.iclp import Iclp
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.types import Budget
+from engine.views import summaries as summary_view
+from engine.words import summaries as summary_words
 from pages.shared import settings
 from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit

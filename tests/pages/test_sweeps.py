@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from engine import sweep_jobs
 from engine.experiments import gather
+from engine.running import sweep_jobs
 from engine.scenario import from_plain
-from engine.sweep_design import EPSILON
-from engine.sweep_view import sweep_view
 from engine.tasks import TASKS
+from engine.views.sweep_design import EPSILON
+from engine.views.sweeps import sweep_view
 from pages.shared import settings, sweep_panel
 from pages.shared.sweep_choice import SweepChoice
 from tests.pages.test_explore import own_curves, words

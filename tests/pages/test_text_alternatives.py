@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from engine import wording
-from engine.preview import EPSILON_STEPS
+from engine.views.preview import EPSILON_STEPS
+from engine.words import wording
 from pages.shared.shell import PAGES
 from tests.pages.test_explore import open_page
 

@@ -7,8 +7,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from engine.sources.tables import read_table
 from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
 from tests import files
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")

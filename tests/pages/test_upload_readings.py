@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from engine import regression_view, regression_words
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.regression_view import Network
+from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
+from engine.views import regression as regression_view
+from engine.views.regression import Network
+from engine.words import regression as regression_words
 from pages.shared import run, settings
 from tests import files
 from tests.pages.test_explore import own_curves, words

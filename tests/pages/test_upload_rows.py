@@ -5,8 +5,11 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 
-from engine import sparse_view, sparse_words, summary_view, summary_words
 from engine.types import Budget
+from engine.views import sparse as sparse_view
+from engine.views import summaries as summary_view
+from engine.words import sparse as sparse_words
+from engine.words import summaries as summary_words
 from pages.shared import run, settings
 from tests import files
 from tests.pages.test_explore import words
@@ -220,7 +223,7 @@ def test_rows_that_are_the_same_or_follow_from_each_other_are_no_fault_of_ours()
 
 
 def test_the_chip_says_records_and_that_only_their_holder_may_look():
-    from engine import wording
+    from engine.words import wording
 
     tag, why = wording.source_tag(own(RISK, ["f0"]).facts)
     assert tag == "Your records · not private" and "holder of these records" in why

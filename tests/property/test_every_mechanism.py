@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import accounting
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.metrics import integrated_squared_errors
+from engine.privacy import accounting
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints

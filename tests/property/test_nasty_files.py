@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
-from engine.regressors import MOST_COVARIATES
+from engine.sources.regressors import MOST_COVARIATES
+from engine.sources.tables import read_table
 from engine.sources.upload import (
     EXAMPLE_CSV,
     EXAMPLE_READINGS_CSV,
@@ -28,7 +29,6 @@ from engine.sources.upload_rows import (
     read_rows,
     suggest_row_layout,
 )
-from engine.tables import read_table
 from engine.tasks import SPARSE_REGRESSION
 from tests import files
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import executors
-from engine.adaptive import effective_size
 from engine.experiments import Cell, Run, generator, run_cells
+from engine.families.adaptive import effective_size
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage
+from engine.running import executors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 

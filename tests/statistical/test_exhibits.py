@@ -2,9 +2,10 @@
 
 import pytest
 
-from engine import exhibit_files, papers
-from engine.executors import ProcessExecutor
+from engine import papers
 from engine.exhibits import run
+from engine.exports import exhibits as exhibit_files
+from engine.running.executors import ProcessExecutor
 
 SECONDS = ("iclp", "gaussian_process", "laplace_alone")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from engine import executors
 from engine.experiments import Cell, Run, run_cells
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.running import executors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 

@@ -11,14 +11,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from engine import sparse_averages
 from engine.experiments import generator
+from engine.families import sparse_averages
+from engine.families.sparse_inference import Columns, pointwise_half_widths
+from engine.families.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.metrics import entry_coverage
 from engine.sources.sparse_rows import SparseRows
-from engine.sparse_inference import Columns, pointwise_half_widths
-from engine.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
 from engine.types import Budget
 
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 
-from engine import accounting
 from engine.errors import InputError
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales, mahalanobis
 from engine.numerics import gaussian_privacy
+from engine.privacy import accounting
 from engine.types import Budget, Spend
 
 

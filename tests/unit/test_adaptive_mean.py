@@ -5,15 +5,15 @@ import math
 import numpy as np
 import pytest
 
-from engine import accounting
-from engine.adaptive import effective_size, public_scale
 from engine.bands import limits, simultaneous_factor, standard_errors
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.families.adaptive import effective_size, public_scale
 from engine.feasibility import Feasibility
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.bases import Basis
+from engine.privacy import accounting
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import (

@@ -5,9 +5,9 @@ import math
 import mpmath
 import pytest
 
-from engine import accounting, amplification, risk
-from engine.amplification import SecretSample
 from engine.errors import InputError
+from engine.privacy import accounting, amplification, risk
+from engine.privacy.amplification import SecretSample
 from engine.types import Budget, Sizes, Spend
 
 ASKED = Budget(1.0, 1e-5)

@@ -9,14 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine import audit, audit_view, audit_words, broken, reuse
-from engine import coverage_lab as lab
+from engine import audit, broken
 from engine.__main__ import main
 from engine.audit import noise_check
 from engine.audit.black_box import parts
 from engine.audit.cases import case_like
 from engine.audit.neighbours import enlarged, usual_curves, usual_readings
-from engine.audit_view import Attack
 from engine.errors import InputError
 from engine.figures import audit as figures
 from engine.mechanisms import mechanisms
@@ -27,6 +25,11 @@ from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
+from engine.views import audit as audit_view
+from engine.views import coverage_lab as lab
+from engine.views import reuse
+from engine.views.audit import Attack
+from engine.words import audit as audit_words
 
 BUDGET = Budget(1.0, 1e-5)
 GRADIENT = NoisyGradientMean(truncation=3, n_iterations=3)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from engine import cluster, executors
 from engine.errors import InputError
 from engine.experiments import Cell, Run, blocks, gather, run_cells
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.running import cluster, executors
+from engine.running.sweeps import run_sweep
 from engine.sources.sparse_curves import SparseCurves
-from engine.sweeps import run_sweep
 from engine.types import Budget
 from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import transcript
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.feasibility import Feasibility
@@ -20,6 +19,7 @@ from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_deviations import RegressionDeviations, floored
 from engine.numerics.regression_moments import regression_moments
+from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget, Covariate, PublicFacts, drawing_grid

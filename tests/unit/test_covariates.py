@@ -8,7 +8,8 @@ from engine.errors import InputError
 from engine.experiments import generator
 from engine.identity import digest
 from engine.mechanisms import mechanisms
-from engine.regressors import MOST_CONDITION, MOST_COVARIATES, check_regressors
+from engine.sources.regressors import MOST_CONDITION, MOST_COVARIATES, check_regressors
+from engine.sources.tables import read_table
 from engine.sources.upload import (
     EXAMPLE_CSV,
     StatedCovariate,
@@ -17,7 +18,6 @@ from engine.sources.upload import (
     read_curves,
     suggest_layout,
 )
-from engine.tables import read_table
 from engine.types import Budget, Covariate, PublicFacts
 from tests import files
 

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from engine import __main__ as command_line
-from engine import glossary, handbook, method_constants
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
+from engine.views import method_constants
+from engine.words import glossary, handbook
 from pages.shared.shell import PAGES
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,17 @@ import math
 import numpy as np
 import pytest
 
-from engine.evidence import Line, Number, average, change, fall, lines, log_slope, values, where
+from engine.papers.evidence import (
+    Line,
+    Number,
+    average,
+    change,
+    fall,
+    lines,
+    log_slope,
+    values,
+    where,
+)
 
 TABLE = [{"n": n, "m": m, "error": m * n**-1.5, "se": 0.1 * m * n**-1.5}
          for m in (1, 3) for n in (8, 2, 4)]

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from engine import exhibit_files, papers
+from engine import papers
 from engine.__main__ import main
+from engine.exports import exhibits as exhibit_files
 from tests.pages.test_reproduce import quickest
 
 

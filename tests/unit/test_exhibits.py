@@ -6,17 +6,19 @@ import re
 
 import pytest
 
-from engine import __version__, exhibit_files, exhibit_words, papers
+from engine import __version__, papers
 from engine.errors import InputError
-from engine.executors import ProcessExecutor, SerialExecutor
 from engine.exhibits import FORMS, Call, Claim, Exhibit, Finding, Panel, Paper, Work, run
 from engine.experiments import Cell, Run, blocks
+from engine.exports import exhibits as exhibit_files
 from engine.figures.exhibits import Scale, Series, heat, lines, styles
 from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.running.executors import ProcessExecutor, SerialExecutor
 from engine.sources.numbers import Numbers
 from engine.types import Budget
+from engine.words import exhibits as exhibit_words
 
 KEYS = papers.names()
 STORED = [key for key in KEYS if exhibit_files.stored(*papers.find(key)) is not None]

@@ -8,10 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine import risk, wording
-from engine.accounting import exact_mu
 from engine.figures import cards, error_curve, theme
+from engine.privacy import risk
+from engine.privacy.accounting import exact_mu
 from engine.types import Budget
+from engine.words import wording
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEDIAN = 3 / np.array(EPSILONS) + 0.8

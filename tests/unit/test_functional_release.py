@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import laplace as laplace_law
 
-from engine import accounting, transcript
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms.bernstein import Bernstein
@@ -18,6 +17,7 @@ from engine.metrics import integrated_squared_errors
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.numerics.resampling import on_grid
+from engine.privacy import accounting, transcript
 from engine.summaries.covariance import second_moments
 from engine.summaries.selection import _scores, choose
 from engine.tasks import INTERCEPT

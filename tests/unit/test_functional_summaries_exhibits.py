@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine import exhibit_files
+from engine.exports import exhibits as exhibit_files
 from engine.papers.functional_summaries import PAPER, densities, means, paths, published, real_means
 from engine.papers.functional_summaries.reading import is_below, number, rows, spread
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import kstest, laplace, norm
 
-from engine import accounting
 from engine.errors import InputError
 from engine.noise.hardened import ROOM, Measurement, Quiet, epsilon_of_rho
+from engine.privacy import accounting
 
 LAWS = ("gaussian", "laplace")
 

@@ -9,17 +9,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine import holdout as protocol
-from engine import wording
 from engine.errors import InputError
 from engine.figures import holdout as figures
 from engine.figures.error_curve import Method
-from engine.holdout import holdout_study, release_range
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources.bundled import CarbonDioxide
 from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget, drawing_grid
+from engine.views import holdout as protocol
+from engine.views.holdout import holdout_study, release_range
+from engine.words import wording
 
 STUDY = HormoneStudy()
 BUDGETS = tuple(Budget(epsilon, 1 / 678**2) for epsilon in (0.5, 1.0, 3.0, 8.0))

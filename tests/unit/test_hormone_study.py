@@ -10,17 +10,17 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
-from engine.location import Constants
+from engine.families.location import Constants
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Design, mean_slopes_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments
 from engine.numerics.visits import visit_times
-from engine.preview import if_doubled
 from engine.sources import sources
 from engine.sources.hormone_study import HormoneStudy, mean_reading
 from engine.types import Budget, PublicFacts
+from engine.views.preview import if_doubled
 
 STUDY = HormoneStudy()
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import ledger
-from engine.data_content import content_of
 from engine.errors import InputError
-from engine.ledger import Ledger
+from engine.release import ledger
+from engine.release.data_content import content_of
+from engine.release.ledger import Ledger
 from engine.sources import sources
+from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.tables import read_table
 from engine.types import Budget
 
 HELD = bytes(32)
@@ -170,7 +170,7 @@ def test_two_ledgers_know_the_same_data_by_different_hashes(tmp_path):
 _SPENDER = """
 import sys
 from engine.errors import InputError
-from engine.ledger import Ledger
+from engine.release.ledger import Ledger
 from engine.types import Budget
 done = 0
 for k in range(40):
@@ -198,7 +198,7 @@ def test_three_writers_at_once_spend_the_total_and_no_more(tmp_path):
 
 _PUBLISHER = """
 import sys
-from engine.ledger import Ledger
+from engine.release.ledger import Ledger
 from engine.types import Budget
 for k in range(10_000):
     Ledger(sys.argv[1]).charge(bytes(32), Budget(1e-4), f"{sys.argv[2]}-{k}", "what", Budget(9.0))

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine import accounting, audit_view, reuse, risk, wording
+from engine.exports.handout import handout
 from engine.figures import drawn
-from engine.handout import handout
 from engine.lessons import (
     broken_mechanism,
     clipping,
@@ -25,9 +24,13 @@ from engine.lessons import (
     what_epsilon_does,
     when_privacy_is_free,
 )
-from engine.preview import preview, simulated_study
+from engine.privacy import accounting, risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
+from engine.views import audit as audit_view
+from engine.views import reuse
+from engine.views.preview import preview, simulated_study
+from engine.words import wording
 
 SEED = 3
 EVERY = lessons.all()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from engine import location
 from engine.errors import InputError
-from engine.location import Constants, Site, locate
+from engine.families import location
+from engine.families.location import Constants, Site, locate
 from engine.numerics import clipping
 from engine.numerics.bases import Basis
 from engine.numerics.densities import Reweighted, density_features, larger_basis, private_density

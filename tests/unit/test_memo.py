@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from engine import memo, plan_words
+from engine.exports import memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.planner import Setting
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import PublicFacts
+from engine.views.planner import Setting
+from engine.words import plan as plan_words
 from tests.unit.test_planner import answer
 
 HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import accounting
-from engine.descent import _of_those
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.families.descent import _of_those
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.metrics import integrated_squared_errors
+from engine.privacy import accounting
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 from tests.benchmark.naive import algorithm_1

@@ -9,8 +9,8 @@ import json
 import numpy as np
 import pytest
 
-from engine.preview import PlausibleBand
 from engine.types import PublicFacts
+from engine.views.preview import PlausibleBand
 from pages.shared.components.picture import (
     MOST_CURVES,
     MOST_READINGS,

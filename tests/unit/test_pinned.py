@@ -5,9 +5,11 @@ import math
 
 import pytest
 
-from engine import accounting, memo, pinned
-from engine.pinned import Pinned
+from engine.exports import memo
+from engine.privacy import accounting
 from engine.types import Budget, PublicFacts, Spend
+from engine.views import pinned
+from engine.views.pinned import Pinned
 
 FACTS = PublicFacts(name="Growth, simulated", person="child", people="children", value_unit="cm")
 

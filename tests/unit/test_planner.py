@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 from engine import __main__ as command
-from engine import accounting, memo, plan_words
 from engine.errors import InputError
+from engine.exports import memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.planner import (
+from engine.privacy import accounting
+from engine.sources.bundled import SeaTemperature
+from engine.sources.numbers import Numbers
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+from engine.views.planner import (
     HIGHEST_EPSILON,
     Setting,
     bounds,
@@ -22,11 +27,8 @@ from engine.planner import (
     plain,
     plan,
 )
-from engine.preview import typical_errors
-from engine.sources.bundled import SeaTemperature
-from engine.sources.numbers import Numbers
-from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget
+from engine.views.preview import typical_errors
+from engine.words import plan as plan_words
 
 HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
 FACTS = HERE.source.facts

@@ -9,14 +9,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import accounting, export, scenario
+from engine import scenario
 from engine.errors import InputError
 from engine.experiments import Run
+from engine.exports import files as export
 from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.preview import (
+from engine.privacy import accounting
+from engine.rates.functional_mean import FunctionalMeanRate
+from engine.sources.bundled import SeaTemperature
+from engine.sources.sparse_curves import SparseCurves
+from engine.sources.tables import read_table
+from engine.types import Budget
+from engine.views.preview import (
     EPSILON_STEPS,
     if_doubled,
     other_methods,
@@ -24,11 +31,6 @@ from engine.preview import (
     simulated_study,
     with_own_budget,
 )
-from engine.rates.functional_mean import FunctionalMeanRate
-from engine.sources.bundled import SeaTemperature
-from engine.sources.sparse_curves import SparseCurves
-from engine.tables import read_table
-from engine.types import Budget
 
 SOURCE = SparseCurves(n_curves=100, n_observations_per_curve=8)
 METHOD = NoisyGradientMean()

@@ -7,17 +7,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine import rate_words
 from engine.figures import plan as plan_figures
 from engine.figures import rates as figures
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.planner import Setting
-from engine.rate_presets import PRESETS
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.rates.univariate_mean import UnivariateMeanRate
-from engine.regimes import (
+from engine.sources.sparse_curves import SparseCurves
+from engine.views.planner import Setting
+from engine.views.rate_presets import PRESETS
+from engine.views.regimes import (
     Comparison,
     Measured,
     Weighted,
@@ -28,7 +28,7 @@ from engine.regimes import (
     sweep,
     sweep_values,
 )
-from engine.sources.sparse_curves import SparseCurves
+from engine.words import rates as rate_words
 
 RATE = FunctionalMeanRate(smoothness=2.0)
 POINT = {"n": 400.0, "m": 9.0, "S": 1.0, "epsilon": 0.05, "delta": 1e-6}

@@ -5,12 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from engine import accounting, published, release, transcript
 from engine.errors import InputError
-from engine.ledger import Ledger
 from engine.mechanisms import mechanisms
 from engine.noise import hardened
-from engine.release import quote, stand_in
+from engine.privacy import accounting, transcript
+from engine.release import certified as release
+from engine.release import published
+from engine.release.certified import quote, stand_in
+from engine.release.ledger import Ledger
 from engine.sources import sources
 from engine.types import Budget, CurveData, PublicFacts, SampleData, drawing_grid
 
@@ -315,7 +317,7 @@ def test_the_ledger_is_charged_before_any_noise_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(release, "hardened", broken)
     with pytest.raises(RuntimeError):
         published.publish(source, made("iclp", {}), Budget(1.0), book, "a")
-    from engine.data_content import content_of
+    from engine.release.data_content import content_of
 
     entry, = book.odometer(content_of(source)).entries
     assert (entry.budget, entry.is_finished) == (Budget(1.0), False)

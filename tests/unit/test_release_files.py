@@ -9,10 +9,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from engine import __main__, ledger, published, release_files
-from engine.data_content import content_of
-from engine.ledger import Ledger
+from engine import __main__
 from engine.mechanisms import mechanisms
+from engine.release import files as release_files
+from engine.release import ledger, published
+from engine.release.data_content import content_of
+from engine.release.ledger import Ledger
 from engine.sources import sources
 from engine.types import Budget
 

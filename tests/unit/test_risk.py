@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from dp_accounting import gaussian_mechanism
 
-from engine import risk
 from engine.errors import InputError
+from engine.privacy import risk
 from engine.types import Budget
 
 DELTA = 2.5e-5

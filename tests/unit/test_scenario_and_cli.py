@@ -11,10 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine import __version__, executors, scenario
+from engine import __version__, scenario
 from engine.__main__ import main
 from engine.errors import InputError
 from engine.experiments import run_cells
+from engine.running import executors
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = {
@@ -245,7 +246,7 @@ def test_a_failed_cell_has_its_line_in_the_csv_file(capsys, monkeypatch):
 ])
 def test_a_limit_or_a_cluster_that_is_not_there_is_refused_in_one_line(capsys, monkeypatch,
                                                                         arguments, words):
-    monkeypatch.setattr("engine.cluster._PATIENCE", 0.5)
+    monkeypatch.setattr("engine.running.cluster._PATIENCE", 0.5)
     code, out, err = command(capsys, monkeypatch, ["run", "-", *arguments], json.dumps(SCENARIO))
     assert (code, out) == (2, "")
     assert words in err and len(err.strip().splitlines()) == 1

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from engine import accounting
 from engine.errors import InputError
 from engine.noise import selection
 from engine.noise.selection import GUMBEL, LAWS, ONE_SHOT, PEELING, PERMUTE_AND_FLIP, Scales
+from engine.privacy import accounting
 
 SIZES = np.array([1.0, 0.6, 0.45, 0.0])
 SCALE, TRIALS = 0.5, 200_000

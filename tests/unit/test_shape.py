@@ -6,16 +6,17 @@ import math
 import numpy as np
 import pytest
 
-from engine import shape, shape_words
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, generator
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.preview import drawn, preview, study_beside
-from engine.shape import Kept, Question
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget, PublicFacts, drawing_grid
+from engine.views import shape
+from engine.views.preview import drawn, preview, study_beside
+from engine.views.shape import Kept, Question
+from engine.words import shape as shape_words
 
 TIMES = np.linspace(2.0, 18.0, 161)
 FACTS = PublicFacts(time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0,

@@ -4,14 +4,16 @@ import json
 
 import pytest
 
-from engine import code_for, show_command, shown
 from engine.__main__ import main
+from engine.commands import show as show_command
 from engine.errors import InputError
+from engine.exports import code_for
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.planner import Setting
-from engine.preview import at_budget, preview, with_own_budget
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
+from engine.views import shown
+from engine.views.planner import Setting
+from engine.views.preview import at_budget, preview, with_own_budget
 
 SOURCE = SparseCurves(n_curves=60, n_observations_per_curve=6)
 MECHANISM = AdaptiveMean()

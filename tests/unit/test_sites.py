@@ -7,15 +7,16 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine import site_words, sites
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.figures import sites as figures
 from engine.mechanisms import mechanisms
-from engine.sites import PRESETS, Memory, SiteRow, checked, federation, rows_of, usual_delta
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
+from engine.views import sites
+from engine.views.sites import PRESETS, Memory, SiteRow, checked, federation, rows_of, usual_delta
+from engine.words import sites as site_words
 
 WAVE = SparseCurves()
 ADAPTIVE = mechanisms.get("adaptive_mean")()

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import accounting
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.identity import digest
@@ -16,8 +15,9 @@ from engine.mechanisms.sparse_heterogeneous import SHARED_SHARE, SparseHeterogen
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.metrics import coverage, errors_by_function, integrated_squared_errors
+from engine.privacy import accounting
+from engine.privacy.transcript import recorded
 from engine.sources.sparse_rows import SparseRows
-from engine.transcript import recorded
 from engine.types import NON_PRIVATE, Budget
 
 SOURCE = SparseRows(n_curves=30_000, n_servers=3, n_features=8, n_shared=2, n_own=1)

@@ -8,20 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine import accounting, sparse_averages, sparse_eigenvalues, sparse_printed
 from engine.errors import InputError
 from engine.experiments import generator
-from engine.identity import digest
-from engine.mechanisms import mechanisms
-from engine.mechanisms.sparse_inference import SparseInference
-from engine.metrics import coverage, entry_coverage
-from engine.noise.selection import hard_threshold
-from engine.numerics.correlated import covariance
-from engine.numerics.sparse_fits import precision_rows
-from engine.sources.sparse_rows import SparseRows
-from engine.sparse import rows_of
-from engine.sparse_averages import RowAverages, of_rows, pooled
-from engine.sparse_inference import (
+from engine.families import sparse_averages, sparse_eigenvalues, sparse_printed
+from engine.families.sparse import rows_of
+from engine.families.sparse_averages import RowAverages, of_rows, pooled
+from engine.families.sparse_inference import (
     ONE,
     SEVERAL,
     Columns,
@@ -33,7 +25,16 @@ from engine.sparse_inference import (
     product_norms,
     simultaneous_half_width,
 )
-from engine.transcript import CENTRE, recorded
+from engine.identity import digest
+from engine.mechanisms import mechanisms
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.metrics import coverage, entry_coverage
+from engine.noise.selection import hard_threshold
+from engine.numerics.correlated import covariance
+from engine.numerics.sparse_fits import precision_rows
+from engine.privacy import accounting
+from engine.privacy.transcript import CENTRE, recorded
+from engine.sources.sparse_rows import SparseRows
 from engine.types import NON_PRIVATE, Budget, Estimate, Intervals, Sizes, Truth
 from tests.sparse_data import facts_of
 

@@ -7,18 +7,21 @@ import numpy as np
 import pytest
 from scipy.special import erf
 
-from engine import accounting
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.families.untrusted_means import per_coordinate
 from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.metrics import integrated_squared_errors
+from engine.privacy import accounting
+from engine.privacy.transcript import CENTRE, recorded
 from engine.rates.sparse_regression import UntrustedServerRate
 from engine.sources.sparse_means import SparseMeans
-from engine.sparse_mean_view import (
+from engine.types import NON_PRIVATE, Budget, PublicFacts, SampleData, Sizes
+from engine.views.sparse_means import (
     ALONE,
     BIT,
     PRINTED,
@@ -31,9 +34,6 @@ from engine.sparse_mean_view import (
     simulated,
     untrusted_errors,
 )
-from engine.transcript import CENTRE, recorded
-from engine.types import NON_PRIVATE, Budget, PublicFacts, SampleData, Sizes
-from engine.untrusted_means import per_coordinate
 
 BOTH = (SparseMeanSigns, SparseMeanLaplace)
 every_mechanism = pytest.mark.parametrize("mechanism", [

@@ -6,13 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import accounting, sparse, transcript
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.families import sparse
+from engine.families.sparse import Rows, Steps
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.metrics import integrated_squared_errors
 from engine.noise.selection import GUMBEL, LAWS, Scales
-from engine.sparse import Rows, Steps
+from engine.privacy import accounting, transcript
 from engine.types import NON_PRIVATE, Budget, Covariate, Sizes, Truth
 from tests.sparse_data import facts_of, sparse_rows
 

@@ -11,21 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from engine import effort, executors, sweeps
-from engine.effort import Limits
 from engine.errors import InputError
-from engine.executors import SerialExecutor, WorkerDied
 from engine.experiments import Cell, Run, blocks, gather, run_block, run_cells
 from engine.identity import digest
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.part_files import VERSIONS, PartFiles
+from engine.running import effort, executors, sweeps
+from engine.running.effort import Limits
+from engine.running.executors import SerialExecutor, WorkerDied
+from engine.running.part_files import VERSIONS, PartFiles
+from engine.running.sweeps import _Queue, run_group, run_sweep
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.sweeps import _Queue, run_group, run_sweep
 from engine.types import NON_PRIVATE, Budget
 from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.sources.tables import ENCODINGS, LIMITS, Limits, read_table
 from engine.sources.upload import read_curves, suggest_layout
-from engine.tables import ENCODINGS, LIMITS, Limits, read_table
 from tests import files
 
 WORKBOOK = files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3])

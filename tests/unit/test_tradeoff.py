@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import laplace, norm
 
-from engine import tradeoff
 from engine.errors import InputError
-from engine.tradeoff import Approximate, Gaussian, Laplace, Losses, Subsampled, Zcdp
+from engine.privacy import tradeoff
+from engine.privacy.tradeoff import Approximate, Gaussian, Laplace, Losses, Subsampled, Zcdp
 from engine.types import Budget
 
 ALARMS = np.concatenate([np.geomspace(1e-4, 0.01, 10), np.linspace(0.02, 0.98, 49)])
@@ -155,7 +155,7 @@ def test_zcdp_allows_what_a_turned_bit_of_the_same_rho_does(epsilon):
 
 @pytest.mark.parametrize("rho", [0.02, 0.3, 2.0])
 def test_zcdp_is_read_off_tighter_than_by_way_of_epsilon_and_delta(rho):
-    from engine.accounting import epsilon_of_rho
+    from engine.privacy.accounting import epsilon_of_rho
 
     found = Zcdp(rho).detection(np.array([0.01, 0.05, 0.3]))
     for delta in (1e-6, 1e-4, 1e-2):

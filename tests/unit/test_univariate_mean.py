@@ -5,11 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from engine import accounting, executors
 from engine.errors import InputError
 from engine.experiments import Cell, Run, generator, run_cells
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.metrics import integrated_squared_errors
+from engine.privacy import accounting
+from engine.running import executors
 from engine.sources.numbers import Numbers
 from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
 

@@ -11,6 +11,7 @@ from engine.experiments import generator
 from engine.identity import digest
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources import sources
+from engine.sources.tables import read_table
 from engine.sources.upload import (
     EXAMPLE_CSV,
     Layout,
@@ -19,7 +20,6 @@ from engine.sources.upload import (
     read_curves,
     suggest_layout,
 )
-from engine.tables import read_table
 from engine.types import Budget
 from tests import files
 

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine import regression_view, regression_words
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.families.wavelet_regression import readings
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.regression_view import Network
 from engine.sources.regression_points import RegressionPoints
+from engine.sources.tables import read_table
 from engine.sources.upload import (
     EXAMPLE_READINGS_CSV,
     Upload,
@@ -20,9 +20,10 @@ from engine.sources.upload import (
     read_curves,
     suggest_layout,
 )
-from engine.tables import read_table
 from engine.types import Budget
-from engine.wavelet_regression import readings
+from engine.views import regression as regression_view
+from engine.views.regression import Network
+from engine.words import regression as regression_words
 from tests import files
 
 STATED = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,

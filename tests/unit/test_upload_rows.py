@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from engine import sparse_view, sparse_words, summary_view, summary_words
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.figures import sparse as sparse_figures
@@ -17,6 +16,7 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.sparse_rows import SparseRows
+from engine.sources.tables import read_table
 from engine.sources.upload import StatedCovariate
 from engine.sources.upload_rows import (
     EXAMPLE_ROWS_CSV,
@@ -27,9 +27,12 @@ from engine.sources.upload_rows import (
     read_rows,
     suggest_row_layout,
 )
-from engine.tables import read_table
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
 from engine.types import Budget
+from engine.views import sparse as sparse_view
+from engine.views import summaries as summary_view
+from engine.words import sparse as sparse_words
+from engine.words import summaries as summary_words
 from tests import files
 
 BUDGET = Budget(1.0, 1e-6)

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import accounting, transcript
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -15,6 +14,7 @@ from engine.numerics.clipped_readings import clipped_mean, clipped_square, uncli
 from engine.numerics.designs import KnownDesign
 from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
+from engine.privacy import accounting, transcript
 from engine.sources.regression_points import (
     CONFIGURATIONS,
     RegressionPoints,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine import risk, wording
-from engine.accounting import exact_mu
-from engine.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
+from engine.privacy import risk
+from engine.privacy.accounting import exact_mu
+from engine.privacy.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
 from engine.types import Budget, PublicFacts, Spend
+from engine.words import wording
 
 DELTA = 2.5e-5
 CHILDREN = PublicFacts(person="child", people="children", curve="growth", value_name="Height",

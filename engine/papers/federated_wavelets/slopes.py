@@ -13,7 +13,7 @@ from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.comparing import known, numbers, rows_with, slope
 from engine.sources.regression_points import RegressionPoints
 from engine.types import NON_PRIVATE
-from engine.wavelet_slopes import PATHS, Path
+from engine.views.wavelet_slopes import PATHS, Path
 
 _MOST_READINGS = {"quick": 14, "full": 18}  # powers of two that are simulated
 _CLOSE = 0.05  # from the slope of a rate

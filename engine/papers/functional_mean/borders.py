@@ -9,11 +9,11 @@ from functools import partial
 import numpy as np
 from scipy.optimize import brentq
 
-from engine.evidence import Table, values, where
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
 from engine.figures.theme import Theme
+from engine.papers.evidence import Table, values, where
 from engine.papers.functional_mean.designs import digits
 from engine.papers.functional_mean.rates import TERMS
 from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engine.evidence import Line
 from engine.exhibits import Row
 from engine.experiments import Cell, Outcome
 from engine.figures.exhibits import Scale, Series
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.papers.evidence import Line
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 

@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from engine.evidence import (
+from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
+from engine.experiments import Outcome, Run
+from engine.figures import exhibits as figures
+from engine.figures.exhibits import Scale, styles
+from engine.figures.theme import Theme, colour
+from engine.papers.evidence import (
     Line,
     Number,
     Table,
@@ -21,11 +26,6 @@ from engine.evidence import (
     values,
     where,
 )
-from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
-from engine.experiments import Outcome, Run
-from engine.figures import exhibits as figures
-from engine.figures.exhibits import Scale, styles
-from engine.figures.theme import Theme, colour
 from engine.papers.functional_mean.designs import (
     ERROR,
     PEOPLE,

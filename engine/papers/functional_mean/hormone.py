@@ -8,13 +8,13 @@ from functools import partial
 
 import numpy as np
 
-from engine.evidence import Line, Row, Table, fall, values, where
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Work
 from engine.exhibits import Row as PlainRow
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
 from engine.figures.theme import Theme, colour
 from engine.mechanisms import Mechanism
+from engine.papers.evidence import Line, Row, Table, fall, values, where
 from engine.papers.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS, digits
 from engine.sources.hormone_study import HormoneStudy
 from engine.types import Array, Budget, CurveData

@@ -6,12 +6,22 @@ import math
 from collections.abc import Sequence
 from functools import partial
 
-from engine.evidence import Line, Number, Table, average, fall, lines, log_slope, values, where
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Work
 from engine.experiments import Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Series, styles
 from engine.figures.theme import Theme, colour
+from engine.papers.evidence import (
+    Line,
+    Number,
+    Table,
+    average,
+    fall,
+    lines,
+    log_slope,
+    values,
+    where,
+)
 from engine.papers.functional_mean.designs import (
     ERROR,
     HIGH,

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from engine.evidence import Line, Table, log_slope, values, where
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
 from engine.figures.theme import Theme, colour
+from engine.papers.evidence import Line, Table, log_slope, values, where
 from engine.papers.functional_mean.designs import DELTA, PUBLISHED, digits, measured
-from engine.rate_presets import PRESETS
 from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
+from engine.views.rate_presets import PRESETS
 
 _HERE = "engine.papers.functional_mean.rates"
 TERMS = ("I", "II", "III", "IV")  # in the order of `CurveRate.terms`

@@ -13,9 +13,9 @@ import numpy as np
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Value, Work
 from engine.experiments import generator
+from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, lines
 from engine.figures.theme import Theme, colour
-from engine.functional_release import FunctionalRelease
 from engine.numerics.eigensystems import midpoints
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.densities import PURE, mechanism, modes, three_digits

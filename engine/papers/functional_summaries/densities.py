@@ -17,9 +17,9 @@ from scipy.signal import find_peaks
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Value, Work
 from engine.experiments import generator
+from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, heat, lines
 from engine.figures.theme import Theme, colour, translucent
-from engine.functional_release import FunctionalRelease
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp

@@ -13,9 +13,9 @@ from typing import Any
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.experiments import Cell, Outcome, Run
+from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, lines, styles
 from engine.figures.theme import Theme
-from engine.functional_release import FunctionalRelease
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess

@@ -15,9 +15,9 @@ import numpy as np
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.experiments import generator
+from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, lines
 from engine.figures.theme import Theme, colour
-from engine.functional_release import FunctionalRelease
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine import sparse_mean_view
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Value, Work
 from engine.experiments import generator
+from engine.families.sparse_printed import published_costs
 from engine.figures.exhibits import Scale, Series, lines
 from engine.figures.theme import Theme, colour, method_style
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.papers.comparing import known, numbers, rows_with, slope
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
-from engine.sparse_mean_view import ALONE, BIT, PRINTED, ROW, TRUSTED
-from engine.sparse_printed import published_costs
+from engine.views import sparse_means as sparse_mean_view
+from engine.views.sparse_means import ALONE, BIT, PRINTED, ROW, TRUSTED
 
 # -- Theorems 1 and 2: what trust is worth ---------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """What the exhibits of sparse regression run: data sets drawn as moments, fitted, and compared.
 
 Rows are normal, so that the moments of any number of them can be drawn as such; clips are then left
-out, which changes nothing to speak of (see `engine.sparse_averages`). Data sets are drawn one by
+out, which changes nothing to speak of (see `engine.families.sparse_averages`). Data sets are drawn one by
 one, each with own coefficients, where machines differ, and all at once where they are alike.
 """
 
@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine import sparse_averages
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families import sparse_averages
+from engine.families.sparse import noise_over_signal
+from engine.families.sparse_averages import Moments
+from engine.families.sparse_inference import Columns, Corrected, pointwise_half_widths
+from engine.families.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.sources.sparse_rows import SparseRows
-from engine.sparse import noise_over_signal
-from engine.sparse_averages import Moments
-from engine.sparse_inference import Columns, Corrected, pointwise_half_widths
-from engine.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
 from engine.types import Array, Budget, Estimate
 
 _SEED = 16287

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.special import ndtri
 
-from engine import sparse_view
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.figures.exhibits import Scale, Series, lines
 from engine.figures.theme import Theme, colour
@@ -19,6 +18,7 @@ from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.printed import table_2, table_5
 from engine.papers.sparse_federated.studies import Setting
 from engine.sources.sparse_rows import SparseRows
+from engine.views import sparse as sparse_view
 
 BASE = {"n": 4000.0, "m": 15.0, "d": 800.0, "s_star": 15.0, "s0": 8.0, "eps": 0.8}
 FEWER = {"quick": 8, "full": 1}  # by which the number of features is divided

@@ -18,9 +18,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from engine import wording
-from engine.preview import PlausibleBand
 from engine.types import Array, PublicFacts
+from engine.views.preview import PlausibleBand
+from engine.words import wording
 
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")

@@ -1,0 +1,1 @@
+"""The commands of `python -m engine`: each module adds its own to the parser."""

@@ -1,0 +1,114 @@
+"""The command `exhibit`: run a figure or table of a paper, and write or print what it gave."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputError
+from engine.exhibits import Exhibit, Form, Paper, Progress, Result, run
+from engine.exports import exhibits as exhibit_files
+from engine.papers import find, names, papers
+from engine.running import executors
+from engine.running.effort import Limits
+from engine.running.part_files import PartFiles
+from engine.words import exhibits as exhibit_words
+
+ALL = "all"
+
+
+def add(commands: Any, minutes: float, gigabytes: float) -> None:
+    """Add the command to the parser; the limits are those of every long run."""
+    parser = commands.add_parser("exhibit", help="a figure or table of a paper, run again")
+    parser.add_argument("key", nargs="?", help="PAPER/EXHIBIT, or “all”; without it, a list")
+    parser.add_argument("--full", action="store_true", help="the paper's own sizes and repeats")
+    parser.add_argument("--executor", default="processes:2",
+                        help="serial, processes:N (default: processes:2) or dask://HOST:PORT")
+    parser.add_argument("--out", metavar="DIR",
+                        help="write the drawing (HTML), the table (CSV) and all of it (JSON)")
+    parser.add_argument("--store", action="store_true",
+                        help="renew the quick results that come with the engine")
+    parser.add_argument("--resume", metavar="DIR", help="keep finished parts in this folder")
+    parser.add_argument("--limit-minutes", type=float, default=minutes, metavar="M")
+    parser.add_argument("--limit-gigabytes", type=float, default=gigabytes, metavar="G")
+    parser.set_defaults(command=command)
+
+
+def command(options: argparse.Namespace) -> int:
+    """0 if every claim holds, or fails for a known reason."""
+    if options.key is None:
+        _list()
+        return 0
+    if options.store and options.full:
+        raise InputError("Only quick results come with the engine.", field="store",
+                         hint="Leave out --full, or write with --out.")
+    surprises = [key for key in (names() if options.key == ALL else [options.key])
+                 if not _shown(*find(key), options)]
+    return 1 if surprises else 0
+
+
+def _list() -> None:
+    for paper in papers():
+        print(paper.title)
+        for one in paper.exhibits:
+            print(f"  {paper.key}/{one.key}  {one.title}")
+
+
+def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
+    """Run and print one exhibit; False if a claim fails that should hold."""
+    form: Form = "full" if options.full else "quick"
+    result = _result(exhibit, form, options)
+    found = exhibit.findings(result.table)
+    lines = [exhibit_words.claim(*pair) for pair in zip(exhibit.claims, found, strict=True)]
+    print("\n  ".join([f"{paper.key}/{exhibit.key}: {exhibit.title} ({result.seconds:.1f} s)",
+                       *lines]), flush=True)
+    if options.out:
+        _write(Path(options.out), paper, exhibit, result, lines)
+    if options.store:
+        exhibit_files.STORED.mkdir(parents=True, exist_ok=True)
+        path = exhibit_files.STORED / f"{exhibit_files.name(paper, exhibit)}.json"
+        path.write_text(exhibit_files.as_json(paper, exhibit, result), "utf-8")
+    return all(one.holds or claim.fails_because
+               for claim, one in zip(exhibit.claims, found, strict=True))
+
+
+def _result(exhibit: Exhibit, form: Form, options: argparse.Namespace) -> Result:
+    finished = PartFiles(options.resume) if options.resume else None
+    limits = Limits(options.limit_minutes, options.limit_gigabytes)
+    with executors.make(options.executor) as executor:
+        return _with_progress(run(exhibit, form, executor, finished, limits))
+
+
+def _with_progress(steps: Generator[Progress, None, Result]) -> Result:
+    """Run to the end, counting on a terminal."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            result: Result = end.value
+            return result
+        if sys.stderr.isatty():
+            print(f"\r{step.done} of {step.total}   ", end="\n" * (step.done == step.total),
+                  file=sys.stderr, flush=True)
+
+
+def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: list[str]) -> None:
+    from engine.figures import files  # plotly, on first use: it takes a moment
+
+    stem = exhibit_files.name(paper, exhibit)
+    panels = [(panel.title, panel.chart) for panel in exhibit.draw(result.table, "light")]
+    texts = {f"{stem}.json": exhibit_files.as_json(paper, exhibit, result),
+             f"{stem}.csv": exhibit_files.as_csv(paper, exhibit, result),
+             f"{stem}.html": files.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,
+                                        [*lines, exhibit_words.made(result)]),
+             files.SCRIPT: files.script()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, "utf-8")
+    except OSError as problem:
+        raise InputError(f"Cannot write into {str(folder)!r}: {problem.strerror}.", field="out",
+                         hint="Choose another folder or make room.") from None

@@ -1,0 +1,137 @@
+"""`python -m engine show`: the numbers of a page of the dashboard, from a view written as data.
+
+{"view": "curves", "scenario": {…}} with a scenario as for `run`, and where the view has them
+`task`, `unknown` and `target`, `sites`, or a `rate` with its `point`. Only what the page has is
+simulated, with its seed, so that the numbers are those on screen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine import scenario
+from engine.errors import InputError
+from engine.experiments import Cell
+from engine.rates import rates
+from engine.running.steps import result_of
+from engine.sources.regression_points import RegressionPoints
+from engine.views import shown
+from engine.views.coefficients import coefficient_view
+from engine.views.planner import DIALS, Setting
+from engine.views.planner import plan as planned
+from engine.views.preview import at_budget
+from engine.views.regimes import Weighted
+from engine.views.regression import Group, Network, regression_view
+from engine.views.shown import Numbers
+from engine.views.sites import SiteRow, federation
+from engine.views.sparse import sparse_view
+from engine.views.summaries import summary_view
+
+View = Mapping[str, Any]
+
+
+def add(commands: Any) -> None:
+    """The command with its options."""
+    showing = commands.add_parser("show", help="print the numbers of a page of the dashboard")
+    showing.add_argument("file", help="view file, or - for standard input")
+    showing.add_argument("--json", action="store_true", help="print one JSON object")
+    showing.set_defaults(command=command)
+
+
+def command(options: argparse.Namespace) -> None:
+    found = numbers(scenario.text_of(options.file))
+    print(json.dumps(found, ensure_ascii=False) if options.json else shown.lines(found))
+
+
+def numbers(text: str) -> Numbers:
+    """The numbers of a view given as JSON text.
+
+    Raises
+    ------
+    InputError
+        For text that is no view, and whatever sources and mechanisms refuse.
+    """
+    try:
+        view = json.loads(text)
+    except ValueError:
+        view = None
+    if not isinstance(view, dict) or view.get("view") not in _VIEWS:
+        raise InputError("This is no view.", field="view", hint='It needs a "view", one of '
+                         f"{', '.join(_VIEWS)}; the dashboard writes it under *Code for this "
+                         "view*.")
+    try:
+        return _VIEWS[view["view"]](view)
+    except (KeyError, TypeError) as problem:
+        raise InputError(f"The view lacks something, or has too much: {problem}.",
+                         field="view") from None
+
+
+def _cell(view: View) -> tuple[Cell, int]:
+    """The source, the mechanism, the budgets and the seed of the view's scenario."""
+    chosen = scenario.from_plain(view["scenario"])
+    return chosen.cells()[0], chosen.run.seed
+
+
+def _curves(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    budget = cell.budgets[0]
+    return shown.curves(at_budget(cell.source, cell.mechanism, budget, seed), budget)
+
+
+def _coefficients(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    return shown.coefficients(coefficient_view(cell.source, cell.mechanism, cell.budgets[0], seed))
+
+
+def _summary(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    return shown.summary(summary_view(cell.source, cell.mechanism, view["task"], cell.budgets[0],
+                                      seed))
+
+
+def _sparse(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    mechanism: Any = cell.mechanism
+    return shown.sparse(sparse_view(cell.source, mechanism, cell.budgets[0], seed))
+
+
+def _regression(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    mechanism: Any = cell.mechanism
+    if not isinstance(cell.source, RegressionPoints):
+        raise InputError("This view needs single readings.", field="source")
+    network = Network(tuple(Group(**group) for group in view["sites"]), cell.budgets[0].delta)
+    return shown.regression(regression_view(cell.source, mechanism, network, seed))
+
+
+def _sites(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    rows = [SiteRow(**row) for row in view["sites"]]
+    return shown.sites(federation(cell.source, cell.mechanism, rows, seed))
+
+
+def _plan(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    if view["unknown"] not in DIALS:
+        raise InputError(f"There is no dial {view['unknown']!r}.", field="unknown",
+                         hint=f"Choose one of {', '.join(DIALS)}.")
+    setting = Setting.of(cell.source, cell.mechanism, cell.budgets[0].epsilon, view.get("delta"))
+    answer = result_of(planned(setting, view["unknown"], view["target"], seed))
+    return shown.plan(answer, cell.source.facts.value_unit)
+
+
+def _rate(view: View) -> Numbers:
+    rate = rates.build(view["rate"]["key"], view["rate"]["parameters"])
+    share = view.get("privacy_share")
+    weighted = (Weighted.plain(rate) if share is None else
+                Weighted.with_privacy_share(rate, share, **view["point"]))
+    return shown.rate(weighted, view["point"])
+
+
+_VIEWS: dict[str, Callable[[View], Numbers]] = {
+    "curves": _curves, "plan": _plan, "sites": _sites, "rate": _rate,
+    "coefficients": _coefficients, "regression": _regression, "summary": _summary,
+    "sparse": _sparse}

@@ -1,0 +1,63 @@
+"""Results of exhibits as files: one to read again, one for a spreadsheet, and a page to look at."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from engine.exhibits import Exhibit, Paper, Result, Table
+from engine.exports.files import safe_cell
+
+STORED = Path(__file__).parents[2] / "data" / "exhibits"
+
+
+def name(paper: Paper, exhibit: Exhibit) -> str:
+    """The name of its files, without the ending."""
+    return f"{paper.key}.{exhibit.key}"
+
+
+def stored(paper: Paper, exhibit: Exhibit) -> Result | None:
+    """The quick result that comes with the engine; None if there is none."""
+    path = STORED / f"{name(paper, exhibit)}.json"
+    return from_json(path.read_text("utf-8")) if path.exists() else None
+
+
+def as_json(paper: Paper, exhibit: Exhibit, result: Result) -> str:
+    """The result with what it says on each claim; a row of the table on each line."""
+    found = [{"says": claim.says, "holds": finding.holds, "measured": finding.measured,
+              "fails_because": claim.fails_because}
+             for claim, finding in zip(exhibit.claims, exhibit.findings(result.table),
+                                       strict=True)]
+    plain = {"paper": paper.reference, "exhibit": f"{paper.key}/{exhibit.key}",
+             "title": exhibit.title, **asdict(result), "table": "ROWS", "claims": found}
+    rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in result.table)
+    text = json.dumps(plain, ensure_ascii=False, indent=1)
+    return text.replace('"ROWS"', f"[\n{rows}\n]", 1) + "\n"
+
+
+def from_json(text: str) -> Result:
+    """Read what `as_json` wrote."""
+    plain = json.loads(text)
+    return Result(**{key: plain[key] for key in ("form", "table", "seconds", "digest", "versions")})
+
+
+def as_csv(paper: Paper, exhibit: Exhibit, result: Result) -> str:
+    """A line for each row of the table; lines that begin with # say where the numbers are from."""
+    out = io.StringIO()
+    made = ", ".join(f"{what} {version}" for what, version in result.versions.items())
+    out.write(f"# {paper.reference}\n# {exhibit.title}, {result.form} form, {result.digest}\n"
+              f"# made by {made}\n")
+    columns = _columns(result.table)
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: safe_cell(value) if isinstance(value, str) else value
+                      for key, value in row.items()} for row in result.table)
+    return out.getvalue()
+
+
+def _columns(table: Table) -> Sequence[str]:
+    return list(dict.fromkeys(key for row in table for key in row))

@@ -1,0 +1,61 @@
+"""Results as bytes a person can take away, with what is needed to make them again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from engine import __version__
+from engine.views.preview import Preview
+
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def safe_cell(text: str) -> str:
+    """A text cell that no spreadsheet takes for a formula (a leading apostrophe); see CWE-1236."""
+    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
+
+
+def scenario_json(plain: dict[str, Any]) -> bytes:
+    """A scenario file that `python -m engine run` accepts."""
+    return json.dumps(plain, ensure_ascii=False, indent=2).encode()
+
+
+def numbers_csv(shown: Preview, budget: int, plain: dict[str, Any] | None) -> bytes:
+    """The numbers of the picture at one budget: a row for each time, a column for each curve.
+
+    Lines that begin with # say what the file is and how to make it again.
+    """
+    facts, at = shown.data.facts, shown.budgets[budget]
+    out = io.StringIO()
+    out.write(f"# Privacy Curves {__version__}: simulated releases, for looking, not publishing\n")
+    out.write(f"# epsilon {at.epsilon:g}, delta {at.delta:g}, protects one whole curve\n")
+    if plain is not None:
+        out.write(f"# scenario {json.dumps(plain, ensure_ascii=False)}\n")
+    columns = _columns(shown, budget, safe_cell(_axis(facts.time_name, facts.time_unit)))
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    rows = zip(*columns.values(), strict=True)
+    writer.writerows([f"{value:.6g}" for value in row] for row in rows)
+    return out.getvalue().encode()
+
+
+def _columns(shown: Preview, budget: int, time: str) -> dict[str, Any]:
+    columns = {time: shown.times, "without protection": shown.without,
+               "noise range low": shown.noise_low[budget],
+               "noise range high": shown.noise_high[budget],
+               "sampling range half-width": shown.sampling}
+    if shown.truth is not None:
+        columns["true average"] = shown.truth
+    for k, release in enumerate(shown.releases[budget]):
+        columns[f"possible release {k + 1}"] = release
+        if shown.band is not None:
+            columns[f"plausible from {k + 1}"] = shown.band.low[budget, k]
+            columns[f"plausible to {k + 1}"] = shown.band.high[budget, k]
+    return columns
+
+
+def _axis(name: str, unit: str) -> str:
+    return f"{name} ({unit})" if unit else name

@@ -1,0 +1,133 @@
+"""A decision or a comparison on one page, to print or to pass on: HTML that stands alone."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+from engine import __version__
+from engine.types import PublicFacts
+from engine.views import pinned
+from engine.views.pinned import Pinned
+from engine.views.planner import Answer, Setting
+from engine.words import plan as plan_words
+from engine.words import wording
+
+_STYLE = """
+body { font: 11pt/1.5 "Source Sans 3", "Segoe UI", sans-serif; color: #182033; max-width: 42rem;
+  margin: 2rem auto; padding: 0 1rem }
+h1 { font: 600 18pt/1.3 Georgia, serif; margin: 0 0 .3rem }
+h2 { font: 600 12pt/1.3 Georgia, serif; margin: 1.2rem 0 .2rem }
+p, ul { margin: .3rem 0 }
+.verdict { font-size: 13pt; padding: .6rem .9rem; border-left: 4px solid #3D57D6;
+  background: #F3F5F9 }
+.no { border-color: #C0392B }
+table { border-collapse: collapse; margin: .3rem 0 }
+td, th { text-align: left; padding: .2rem 1.2rem .2rem 0; border-bottom: 1px solid #D3D9E4 }
+footer { margin-top: 1.5rem; font-size: 9pt; color: #4A5468 }
+@page { margin: 18mm }
+@media print { body { margin: 0; max-width: none } }
+"""
+
+
+def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts) -> bytes:
+    """The recommendation, what it rests on, what is not covered, and one step either way."""
+    at = answer.reached.setting
+    parts = [
+        _head(wording.title(facts)),
+        f"<p>{_marked(plan_words.question(setting, answer.unknown, answer.target, facts))}</p>",
+        f"<p class='verdict{'' if answer.is_possible else ' no'}'>"
+        f"{_marked(plan_words.verdict(answer, facts))}</p>",
+        _list(plan_words.fixes(answer, facts)),
+    ]
+    broken = plan_words.broken_promise(answer)
+    if broken:
+        parts.append(f"<p class='verdict no'>{_marked(broken)}</p>")
+    if answer.is_possible and answer.protection is not None:
+        odds = answer.protection.odds
+        parts += [
+            "<h2>What an attacker could learn</h2>",
+            f"<p>{_marked(wording.odds_main(odds, facts.person))}</p>",
+            f"<p>{_marked(wording.odds_careful(odds))}</p>",
+            "<h2>How accurate it would be</h2>",
+            f"<p>{_text(_accuracy(answer, facts))}</p>",
+            "<h2>One step either way</h2>", _table(answer, facts)]
+    parts += [
+        "<h2>What is protected, and what is not</h2>",
+        f"<p>{_text(wording.unit_tag(facts)[0])}: {_text(wording.unit_tag(facts)[1])}</p>",
+        f"<p>{_marked(wording.not_covered(facts))}</p>",
+        f"<p>{_text(wording.delta_explained(at.budget.delta))}</p>",
+        "<h2>How this was found</h2>",
+        f"<p>By simulation: {_text(wording.uncapital(setting.mechanism.label))} on made-up curves "
+        f"of the kind “{_text(facts.name)}”, values from {facts.value_low:g} to "
+        f"{facts.value_high:g} {_text(facts.value_unit)}. Your curves may differ; "
+        "leave room. Nobody’s data were used.</p>",
+        f"<footer>Privacy Curves {__version__}. A plan, not a guarantee.</footer></body></html>"]
+    return "\n".join(parts).encode()
+
+
+def comparison_memo(pins: Sequence[Pinned]) -> bytes:
+    """Scenarios side by side on one page: the table, what cannot be compared, and each in words."""
+    columns = pinned.table(pins)
+    parts = [_head(f"Scenarios {', '.join(pin.name for pin in pins)} side by side"),
+             _rows([list(columns), *(list(row) for row in zip(*columns.values(), strict=True))]),
+             *(f"<p class='verdict no'>{_marked(text)}</p>" for text in pinned.warnings(pins))]
+    for pin in pins:
+        parts += [f"<h2>{_text(pin.name)}: {_text(pin.method)}, {_text(pin.budgets)}</h2>",
+                  f"<p>{_marked(wording.odds_main(pin.odds, pin.facts.person, pin.unit))}</p>",
+                  f"<p>{_marked(wording.odds_careful(pin.odds))}</p>",
+                  f"<p>{_marked(wording.delta_explained(pin.budget.delta))}</p>",
+                  f"<p>{_marked(wording.not_covered(pin.facts))}</p>"]
+    parts += ["<h2>How this was found</h2>",
+              "<p>By simulation with a known seed, on made-up or public curves. In brackets: the "
+              f"difference from {_text(pins[0].name)}. Your curves may differ; leave room.</p>",
+              f"<footer>Privacy Curves {__version__}. A comparison, not a guarantee.</footer>"
+              "</body></html>"]
+    return "\n".join(parts).encode()
+
+
+def _head(title: str) -> str:
+    return ("<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+            f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body>\n"
+            f"<h1>{_text(title)}</h1>")
+
+
+def _rows(rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first row is its head."""
+    head, *body = ("".join(f"<t{'d' if k else 'h'}>{_text(cell)}</t{'d' if k else 'h'}>"
+                           for cell in row) for k, row in enumerate(rows))
+    return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in body)}</table>"
+
+
+def _accuracy(answer: Answer, facts: PublicFacts) -> str:
+    error = wording.with_unit(wording.number(answer.reached.error), facts.value_unit)
+    return (f"Half of all releases would be within {error} of the true average, averaged over "
+            f"{wording.span(facts)}.")
+
+
+def _table(answer: Answer, facts: PublicFacts) -> str:
+    rows = sorted([*answer.steps, answer.reached],
+                  key=lambda m: float(getattr(m.setting, answer.unknown, 0.0)))
+    if answer.unknown == "error":
+        return "<p>Ask for ε or for a size to see the alternatives.</p>"
+    cells = "".join(
+        f"<tr><td>{_text(dial)}</td><td>{_text(error)}</td>"
+        f"<td>{'recommended' if row is answer.reached else ''}</td></tr>"
+        for row in rows for dial, error in [plan_words.step(row, answer.unknown, facts)])
+    return f"<table><tr><th>With</th><th>Typical error</th><th></th></tr>{cells}</table>"
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "<ul>" + "".join(f"<li>{_marked(line)}</li>" for line in lines) + "</ul>" if lines \
+        else ""
+
+
+def _text(words: str) -> str:
+    """Words of a person can never become markup; what was escaped for Markdown is plain again."""
+    return html.escape(re.sub(r"\\([\\`*_\[\]<>$~:])", r"\1", words))
+
+
+def _marked(words: str) -> str:
+    """The same, with **bold** parts."""
+    return re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", _text(words))

@@ -1,0 +1,106 @@
+"""What a run of a scenario gave: one JSON object, a CSV file or a table, with where it is from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine import __version__
+from engine.experiments import KINDS, Outcome
+from engine.exports.files import safe_cell
+from engine.identity import digest
+from engine.scenario import Scenario
+
+
+def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
+    """What is needed to make the same numbers again, and the digest that names them.
+
+    The executor does not change them, nor does a run that was resumed.
+    """
+    question = (chosen.source, chosen.mechanism, chosen.budgets, chosen.run, dict(chosen.axes))
+    return {"engine": __version__, "digest": digest(question), "seed": chosen.run.seed,
+            "executor": executor, "scenario": chosen.plain}
+
+
+def as_json(outcomes: Sequence[Outcome], origin: Mapping[str, Any], seconds: float) -> str:
+    """Every cell with its place on the axes, its errors and the guarantee of every server."""
+    return json.dumps({"provenance": origin, "cells": [_row(o) for o in outcomes],
+                       "seconds": seconds}, ensure_ascii=False)
+
+
+def _row(outcome: Outcome) -> dict[str, Any]:
+    if outcome.failure:
+        return {"at": outcome.cell.at, "error": outcome.failure}
+    guarantee = [{"server": s, "epsilon": b.epsilon if b.is_private else None, "delta": b.delta}
+                 for s, b in enumerate(outcome.guarantee)]
+    return {"at": outcome.cell.at, **{kind: outcome.summary(kind) for kind in KINDS},
+            "guarantee": guarantee, "repeats": outcome.repeats}
+
+
+def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
+    """A line for each cell; lines that begin with # say where the numbers are from.
+
+    Columns are the axes, mean and standard error of each measure, the budget proved for the least
+    protected server, the repeats, and why a cell failed.
+    """
+    out = io.StringIO()
+    for name, value in origin.items():
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        out.write(f"# {name} {text}\n")
+    axes = list(outcomes[0].cell.at)
+    measures = [f"{kind}_{figure}" for kind in KINDS for figure in ("mean", "se")]
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*axes, *measures, "epsilon", "delta", "repeats", "error"])
+    writer.writerows(_csv_row(outcome, axes, len(measures)) for outcome in outcomes)
+    return out.getvalue()
+
+
+def _csv_row(outcome: Outcome, axes: Sequence[str], n_measures: int) -> list[Any]:
+    at = [_csv_cell(outcome.cell.at[name]) for name in axes]
+    if outcome.failure:
+        return [*at, *[""] * (n_measures + 3), safe_cell(outcome.failure)]
+    figures = [(outcome.summary(kind) or {}).get(figure) for kind in KINDS
+               for figure in ("mean", "se")]
+    weakest = _weakest(outcome)
+    return [*at, *figures, weakest.epsilon, weakest.delta, outcome.repeats, ""]
+
+
+def _csv_cell(value: Any) -> Any:
+    return safe_cell(value) if isinstance(value, str) else value
+
+
+def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
+    """Aligned columns for a person to read."""
+    axes = list(outcomes[0].cell.at)
+    kinds = [kind for kind in KINDS if kind.endswith("error")
+             or any(outcome.summary(kind) for outcome in outcomes)]
+    rows = [[*axes, *(kind.replace("_", " ") for kind in kinds), "guarantee"]]
+    for outcome in outcomes:
+        at = [f"{outcome.cell.at[name]}" for name in axes]
+        rows.append(at + ([outcome.failure] if outcome.failure else
+                          [*(_figure(outcome.summary(kind)) for kind in kinds),
+                           _guarantee_text(outcome)]))
+    widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
+    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))
+             for row in rows]
+    repeats = max(outcome.repeats for outcome in outcomes)
+    return "\n".join([*(line.rstrip() for line in lines), f"{repeats} repeats, {seconds:.1f} s"])
+
+
+def _figure(summary: dict[str, float | None] | None) -> str:
+    if summary is None:
+        return "unknown"
+    se = summary["se"]
+    return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {se:.2g}")
+
+
+def _weakest(outcome: Outcome) -> Any:
+    return max(outcome.guarantee, key=lambda budget: budget.epsilon)
+
+
+def _guarantee_text(outcome: Outcome) -> str:
+    weakest = _weakest(outcome)
+    return "none" if not weakest.is_private else f"ε = {weakest.epsilon:.4g}, δ = {weakest.delta:g}"

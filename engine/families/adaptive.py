@@ -1,0 +1,131 @@
+"""What our own estimators share: public rules, the ledger, and noise in columns.
+
+They all learn the size of deviations before they spend most of the budget; see `engine.families.location`
+for the releases and their proofs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.families.location import STEPS
+from engine.numerics.public_curves import PublicCurve
+from engine.privacy import accounting
+from engine.types import Array, Budget, PublicFacts, ServerParts, Sizes, Spend
+
+SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
+SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
+SHRINK_FROM = 100.0  # N from which waves that noise could have made are shrunk
+QUIET = 1e12  # a μ without noise
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The public map from readings to [−1, 1]: z = (y − middle(t))/half, clipped."""
+
+    middle: PublicCurve
+    half: float
+
+    def __call__(self, times: Array, values: Array) -> Array:
+        middle = self.middle.heights[0] if self.is_flat else self.middle(times)
+        inside = np.clip(values, middle - self.half, middle + self.half)
+        return np.asarray((inside - middle) / self.half)
+
+    @cached_property
+    def is_flat(self) -> bool:
+        return len(set(self.middle.heights)) == 1
+
+
+def effective_size(sizes: Sizes, budgets: tuple[Budget, ...]) -> float:
+    """N = √Σ (n_s μ_s)²: what sizes and budgets are worth together; μ = ε/4 where δ = 0."""
+    return math.sqrt(sum((n * mu_of(budget)) ** 2 for n, budget in
+                         zip(sizes.n_curves_per_server, budgets, strict=True)))
+
+
+def public_scale(size: int, sizes: Sizes) -> Array:
+    """u_l = √(1/m + l⁻³): (size,), how far curves deviate in each coefficient, in unit scale."""
+    order = np.arange(1.0, size + 1)
+    return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
+
+
+def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts) -> int:
+    """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports."""
+    if facts.common_times:
+        most = min(most, len(facts.common_times))  # more would not be told apart
+    n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
+    by_noise = .55 * math.sqrt(min(effective, 1e6) * math.sqrt(m))
+    return max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
+
+
+def mu_of(budget: Budget) -> float:
+    if budget.is_private and budget.is_pure:
+        return budget.epsilon / 4
+    return accounting.exact_mu(budget.epsilon, budget.delta)
+
+
+def ledger(sizes: Sizes, budgets: tuple[Budget, ...],
+           releases: Sequence[tuple[str, float, float | None]]) -> tuple[Spend, ...]:
+    """One line for each site and release, given as (name, share, numerator of its shift)."""
+    return tuple(spend(what, share, s, budget, n, most) for s, (budget, n) in enumerate(
+        zip(budgets, sizes.n_curves_per_server, strict=True)) for what, share, most in releases)
+
+
+def nothing_spent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
+    """The ledger where nothing useful could be released."""
+    return tuple(_nothing(s, budget) for s, budget in enumerate(budgets))
+
+
+def _nothing(server: int, asked: Budget) -> Spend:
+    return Spend(what="nothing", server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
+                 count=1, composition="sequential", asked=asked, unit="curve", norm="ℓ2",
+                 noise="none",
+                 why="Too few curves for this budget: nothing is released and nothing is spent.")
+
+
+def spend(what: str, share: float, server: int, asked: Budget, n: int, most: float | None = None
+          ) -> Spend:
+    """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
+
+    For a location they are 2/n and 2/(n μ_k), for a scale and second moments √2/n and √2/(n μ_k);
+    `most` states another numerator.
+    """
+    if most is None:
+        most = 2.0 if what in STEPS[0:5:2] else math.sqrt(2)
+    most /= n
+    why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
+           "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
+    if asked.is_private and asked.is_pure:
+        epsilon = share * asked.epsilon
+        return Spend(what=what, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
+                     noise_scale=(most / epsilon,), count=1, composition="sequential",
+                     asked=asked, why=why.replace("squares of μ", "the ε"), unit="curve", norm="ℓ2",
+                     noise="norm")
+    mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
+    return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
+                 count=1, composition="sequential", asked=asked, why=why, unit="curve", norm="ℓ2",
+                 noise="gaussian")
+
+
+def in_response_units(parts: ServerParts, scale: Scale) -> ServerParts:
+    """Parts of the squared error on the scale where bounds are ±1, in squared response units."""
+    square = scale.half**2
+    return ServerParts(parts.weight, square * parts.noise, square * parts.sampling)
+
+
+def columns(noise: Array, plans: int, axis: int) -> Array:
+    """The same draws for every plan, and zeros for the column without noise."""
+    shape = list(noise.shape)
+    shape[axis] = 1
+    return np.concatenate([noise] * plans + [np.zeros(shape)], axis=axis)
+
+
+def shrunk(centre: Array, covariance: Array, shrinks: Array) -> Array:
+    """a_l · max(0, 1 − 2C_ll/a_l²) where a plan shrinks: waves that noise could make vanish."""
+    variance = np.nan_to_num(np.diagonal(covariance, axis1=-2, axis2=-1))
+    left = np.maximum(0.0, 1 - 2 * variance / np.maximum(centre**2, 1e-300))
+    return np.where(shrinks.reshape(-1, *[1] * (centre.ndim - 1)), centre * left, centre)

@@ -1,0 +1,598 @@
+"""Noisy gradient descent over servers, for means and for varying coefficients.
+
+Every round, each server averages the clipped gradients of its curves, adds noise and sends the
+numbers; the centre averages the servers, takes a step and sends the new coefficients back. A model
+says how many functions there are, what is kept of a curve and how far its gradient may go;
+everything else is the same. Coefficients run function after function: entry k·r + l belongs to
+function k and wave l.
+
+Privacy
+-------
+*Sensitivity.* The gradient of a curve is clipped entry by entry to [−R_l, R_l]; a curve with a
+number that is not finite contributes zero and stays in the count. Whatever a curve holds, its
+contribution lies in that box, so replacing it moves entry l of the average over b curves by at most
+Δ_l = 2 R_l / b. With noise N(0, σ_l²) a round is exactly μ-Gaussian-DP with μ² = Σ_l Δ_l²/σ_l².
+The iterate it starts from is an earlier output, hence free. With curves of unequal (public) lengths
+R_l depends on the length and Δ_l takes its largest value.
+
+*Composition.* "split" uses fresh curves in each round, fixed by their position: rounds are
+parallel and together cost one round. A server with fewer curves than rounds joins as many rounds as
+it has curves, one curve each, in a public rotation; where every curve is a server of its own this
+is local privacy. "full_batch" uses all curves in all T rounds: squares of μ add, so each round gets
+μ/√T.
+
+*Basis.* Curves that are not periodic are expanded over a longer period (Fourier extension) or in
+cosines; |φ_l| ≤ √2 holds for all of them and clipping does not see the basis, so nothing above
+changes.
+
+References
+----------
+Xue, Lin and Yu (2024), arXiv 2412.06582: Lemma 1, Algorithms 1 to 4, section 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, one_per_server
+from engine.noise.gaussian import anisotropic_scales, isotropic_scales
+from engine.numerics import least_squares
+from engine.numerics.bases import Basis
+from engine.numerics.gradients import (
+    clipped_variance,
+    mean_clipped_gradient,
+    project_on_ellipsoid,
+    shared_map,
+)
+from engine.numerics.moments import Moments, curve_moments
+from engine.numerics.regression_moments import RegressionMoments
+from engine.privacy import accounting, transcript
+from engine.registry import param
+from engine.types import (
+    Array,
+    Band,
+    Budget,
+    CurveData,
+    Estimate,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+    Spend,
+)
+
+Index = NDArray[np.int64]
+Curves = Moments | RegressionMoments
+_USUAL_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
+MOST_ROUNDS = 2000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is fixed before any reading is looked at: public sizes and one budget in.
+
+    `size` basis functions are kept of each of `n_functions` functions; p is their product.
+    """
+
+    size: int
+    n_functions: int
+    rounds: int
+    batch_sizes: tuple[int, ...]
+    scales: Array  # (servers, p): standard deviation of the noise each server adds each round
+    weights: Array  # (servers,): share of each server in the combined gradient
+    schedule: Index  # (rounds, servers): which of its batches a server uses; −1 where it rests
+    spends: tuple[Spend, ...]
+
+
+@dataclass(frozen=True)
+class Server:
+    """What one server holds: its own curves, their public clipping radii and its noise."""
+
+    index: int
+    moments: Curves
+    radii: Array  # (curves or 1, p)
+    normals: Array  # (rounds, repeats, draws, p): its own standard noise
+
+    def first(self, size: int) -> Server:
+        """With the first `size` basis functions of every function."""
+        kept = _first_of_each(self.radii.shape[1], self.moments, size)
+        return replace(self, moments=self.moments.first(size), radii=self.radii[:, kept],
+                       normals=self.normals[..., kept])
+
+
+def _first_of_each(p: int, moments: Curves, size: int) -> Index:
+    """Indices of the first `size` coefficients of every function."""
+    per_function = moments.size // _n_functions(moments)
+    return np.flatnonzero(np.arange(p) % per_function < size)
+
+
+def _n_functions(moments: Curves) -> int:
+    return moments.n_functions if isinstance(moments, RegressionMoments) else 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyGradient(Mechanism):
+    """Gradient descent on basis coefficients, with clipped curves and Gaussian noise each round.
+
+    Paper symbol → name here: r `truncation`, T `n_iterations`, ρ `step_size`, C_R
+    `radius_constant`, η `failure_probability`, α `smoothness`, C_α `ellipsoid_radius`.
+    """
+
+    guarantee = "approximate"
+    family = "gradient"
+    task: ClassVar[str]
+    log_power: int  # each model says what it may be
+
+    scheme: str = param(
+        "full_batch", "Who takes part in a round",
+        "All curves in every round, composed exactly; or fresh curves each round, as published.",
+        choices=("full_batch", "split"))
+    constants: str = param(
+        "tight", "Constants",
+        "Tight: least noise that gives the stated protection. Published: what the paper prints.",
+        choices=("tight", "published"))
+    noise: str = param(
+        "anisotropic", "Shape of the noise",
+        "Anisotropic: less noise on coefficients that are clipped harder. Isotropic: equal noise.",
+        choices=("anisotropic", "isotropic"))
+    functions: str = param(
+        "fourier", "Basis functions",
+        "Fourier: waves of whole turns, as published. Cosine: half turns too, for curves that do "
+        "not end where they began.", choices=("fourier", "cosine"))
+    truncation: int | None = param(
+        None, "Basis functions kept",
+        "How much detail is kept. More: finer curve, more noise. Usual: from the public sizes.",
+        low=1, high=33, symbol="r")
+    n_iterations: int | None = param(
+        10, "Rounds", "Gradient steps. None: the paper's rule, a constant times log n.",
+        low=1, high=MOST_ROUNDS, symbol="T", when={"scheme=split": None})
+    step_size: float = param(
+        0.3, "Step size", "How far each round moves. Larger: fewer rounds, more noise kept.",
+        low=0.01, high=2.0, symbol="ρ", when={"scheme=split": 0.1})
+    smoothness: float = param(
+        3.0, "Smoothness", "How smooth you state the curve to be. Larger: fewer basis functions.",
+        low=1.0, high=10.0, symbol="α")
+    radius_constant: float = param(
+        0.75, "Clipping",
+        "Gradients are held within this multiple of the theory's radius so that none counts too "
+        "much.", low=0.01, high=100.0, symbol="C_R")
+    failure_probability: float = param(
+        0.05, "Failure probability in the radius", "Smaller: larger radii, less clipping.",
+        low=1e-6, high=1.0, symbol="η")
+    truncation_constant: float = param(
+        1.25, "Constant of the basis rule", "Multiplies the paper's rule for the basis size.",
+        low=0.1, high=10.0, symbol="C_r")
+    iterations_constant: float = param(
+        4.0, "Constant of the rounds rule", "Multiplies log n in the paper's rule for the rounds.",
+        low=0.1, high=50.0, symbol="C_T")
+    ellipsoid_radius: float | None = param(
+        None, "Sobolev radius",
+        "Pulls each step back to curves of at most this roughness. None: no such step.",
+        low=1e-3, high=1e6, symbol="C_α")
+    extension: float | None = param(
+        None, "Fourier extension",
+        "Extra period at each end for curves that do not end where they began. None: 0.25 for "
+        "such curves, 0 for periodic ones.", low=0.0, high=1.0, symbol="ζ")
+    value_scale: str | None = param(
+        None, "Scale of the readings",
+        "Raw: as they are. Bounds: mapped to −1 … 1 by the stated bounds. None: raw for curves "
+        "simulated on unit scale, bounds for all others.", choices=("raw", "bounds"))
+    weights: str = param(
+        "inverse_variance", "Weights of the sites",
+        "How sites are averaged: by noise and sizes, by the paper's rate, by size, or equally.",
+        choices=("inverse_variance", "rate", "size", "uniform"), symbol="ν")
+    baseline: str = param(
+        "same_steps", "Compared with",
+        "The estimate without noise that privacy error is measured against: the same clipped "
+        "steps, least squares, or unclipped gradient descent on all curves.",
+        choices=("same_steps", "least_squares", "gradient_descent"))
+
+    @classmethod
+    def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
+        return ((cls.label, {}),
+                (f"{cls.label}, as published", {"scheme": "split", "constants": "published"}))
+
+    def why_not_published(self, budget: Budget) -> str:
+        return ""
+
+    # -- what a model says ------------------------------------------------------------------
+
+    def names(self, facts: PublicFacts) -> tuple[str, ...]:
+        """The names of the functions of a model with several; none for a single one."""
+        return ()
+
+    def curves(self, data: CurveData, moments: Moments) -> Curves:
+        """What is kept of the curves beside their moments."""
+        return moments
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def release_many(
+        self,
+        data: CurveData,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If δ = 0, if there are fewer curves than rounds in "split", or if the number of
+            budgets does not fit the servers.
+        """
+        plans = [self.plan(data, one_per_server(given, data.sizes.n_servers)) for given in budgets]
+        basis = self.basis(max(plan.size for plan in plans), data.facts)
+        servers = self._servers(data, basis, plans[0].rounds, draws, rng)
+        shape = (len(plans), data.n_repeats, draws, plans[0].n_functions, basis.size)
+        released, unprotected = np.zeros(shape), np.zeros((*shape[:2], *shape[3:]))
+        sampling = np.zeros((len(plans), data.sizes.n_servers))
+        for size, members in _grouped_by_size(plans):
+            ours = [server.first(size) for server in servers]
+            chosen = [plans[k] for k in members]
+            released[members, ..., :size], unprotected[members, ..., :size] = self._descend(
+                ours, chosen, draws)
+            sampling[members] = self._sampling(ours, chosen, unprotected[members[0], ..., :size])
+        scale = self._value_scale(data.facts)
+        return Estimate(
+            task=self.task, basis=basis, functions=self.names(data.facts),
+            coefficients=self._shown(released, data.facts, scale),
+            unprotected=self._shown(unprotected, data.facts, scale),
+            spends=tuple(plan.spends for plan in plans),
+            kept=tuple(plan.size for plan in plans),
+            tuning=tuple(self._tuning(plan) for plan in plans),
+            parts=self._parts(plans, sampling, data))
+
+    def without_protection(self, data: CurveData) -> Estimate:
+        """Least squares on all curves, with the basis size of an unlimited budget.
+
+        Its band encloses, at each time, the middle 95 % of where chance in who took part moves it.
+        """
+        budget = one_per_server((Budget(math.inf),), data.sizes.n_servers)
+        basis = self.basis(self._size(data.sizes, budget, data.facts), data.facts)
+        curves, scale = self._moments(data, basis), self._value_scale(data.facts)
+        fit = least_squares.fit(curves)
+        unit = data.facts.value_half_width if scale == "bounds" else 1.0
+        covariance = unit**2 * least_squares.covariance(curves, fit)
+        n_functions = _n_functions(curves)
+        blocks = covariance.reshape(len(fit), n_functions, basis.size, n_functions, basis.size)
+        own = np.stack([blocks[:, k, :, k] for k in range(n_functions)], axis=1)
+        shown = self._shown(fit.reshape(1, len(fit), n_functions, -1), data.facts, scale)
+        own = own if self.names(data.facts) else own[:, 0]
+        return Estimate(task=self.task, basis=basis, coefficients=shown[:, :, None],
+                        unprotected=shown, spends=((),), kept=(basis.size,),
+                        functions=self.names(data.facts),
+                        band=Band(shown[:, :, None], own[None, :, None], "pointwise"))
+
+    # -- fixed before any reading is looked at ---------------------------------------------
+
+    def comparable(self, facts: PublicFacts) -> Self:
+        """With cosines where curves need not end where they began, as other methods have."""
+        return self if facts.periodic else replace(self, functions="cosine")
+
+    def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
+        """Basis size, rounds, noise scales, weights and ledger from public facts alone."""
+        sizes, n_functions = data.sizes, max(len(self.names(data.facts)), 1)
+        size, rounds = self._size(sizes, budgets, data.facts), self._rounds(sizes)
+        batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
+        largest = [self._radii(own, sizes.n_curves, size, n_functions).max(axis=0)
+                   for own in _counts_per_server(data)]
+        sensitivity = np.stack([2 * r / b for r, b in zip(largest, batches, strict=True)])
+        mus = [self._round_mu(budget, rounds) for budget in budgets]
+        shape = anisotropic_scales if self.noise == "anisotropic" else isotropic_scales
+        scales = np.stack([shape(d, mu) for d, mu in zip(sensitivity, mus, strict=True)])
+        bounds = np.array([(r**2).sum() / b for r, b in zip(largest, batches, strict=True)])
+        return Plan(size, n_functions, rounds, batches, scales,
+                    self._weights(sizes, budgets, size, n_functions, scales, bounds), schedule,
+                    tuple(self._spend(s, budgets[s], mus[s], rounds, batches[s], sizes,
+                                      sensitivity[s], scales[s]) for s in range(len(budgets))))
+
+    def basis(self, size: int, facts: PublicFacts) -> Basis:
+        if self.functions == "cosine":
+            return Basis(size, family="cosine")
+        if self.extension is not None:
+            return Basis(size, self.extension)
+        return Basis(size, 0.0 if _is_periodic(facts) else _USUAL_EXTENSION)
+
+    def _value_scale(self, facts: PublicFacts) -> str:
+        """Uploads are always mapped by their stated bounds."""
+        if facts.kind == "upload" or self.value_scale is None:
+            return "raw" if facts.unit_scale and facts.kind == "simulated" else "bounds"
+        return self.value_scale
+
+    def _size(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> int:
+        """The paper's rule: C_r times the smallest of the four optimal sizes, rounded up.
+
+        With all curves in each round and a Fourier basis it is made odd, so that no cosine lacks
+        its sine.
+        """
+        if self.truncation is not None:
+            return self.truncation
+        n, m, a = sizes.n_curves, sizes.n_observations_per_curve, self.smoothness
+        private = sum((k * budget.epsilon) ** 2 for k, budget in
+                      zip(sizes.n_curves_per_server, budgets, strict=True))
+        private /= max(len(self.names(facts)) - 1, 1)  # d covariates
+        optimal = min(n ** (1 / (2 * a)), (n * m) ** (1 / (2 * a + 1)),
+                      private ** (1 / (2 * a)), (private * m) ** (1 / (2 * a + 2)))
+        size = max(1, math.ceil(self.truncation_constant * optimal))
+        paired = self.scheme == "full_batch" and self.functions == "fourier"
+        return min(size | 1 if paired else size, 33)
+
+    def _rounds(self, sizes: Sizes) -> int:
+        if self.n_iterations is not None:
+            return self.n_iterations
+        return max(1, math.ceil(self.iterations_constant * math.log(sizes.n_curves)))
+
+    def _batch_sizes(self, sizes: Sizes, rounds: int) -> tuple[int, ...]:
+        """Curves per round on each server; "split" leaves out the few that do not fill a round."""
+        if self.scheme == "full_batch":
+            return sizes.n_curves_per_server
+        return tuple(max(k // rounds, 1) for k in sizes.n_curves_per_server)
+
+    def _schedule(self, sizes: Sizes, rounds: int) -> Index:
+        """Who takes part in which round, and with which of its batches; from public sizes.
+
+        Servers that are too small for all rounds take turns: each next one begins a round later.
+        """
+        schedule = np.full((rounds, sizes.n_servers), -1)
+        small = 0
+        for s, k in enumerate(sizes.n_curves_per_server):
+            if self.scheme == "full_batch" or k >= rounds:
+                schedule[:, s] = np.arange(rounds)
+            else:
+                schedule[(small + np.arange(k) * rounds // max(k, 1)) % rounds, s] = np.arange(k)
+                small += 1
+        if (schedule.max(axis=1) < 0).any():
+            raise InputError(
+                f"Fresh curves in each of {rounds} rounds need at least {rounds} curves, and one "
+                f"for each round; there are {sizes.n_curves} on {sizes.n_servers} servers.",
+                field="n_iterations",
+                hint="Take fewer rounds, more curves, or all curves in every round.")
+        return schedule
+
+    def _radii(self, counts: Array, n_curves: int, size: int, n_functions: int = 1) -> Array:
+        """R_l = C_R (√(log^p(N/η) / m_i) + l^−α), the same for every function: (curves, p).
+
+        One row if lengths are equal; zero for curves without readings.
+        """
+        counts = counts[:1] if len(counts) and (counts == counts[0]).all() else counts
+        log = math.log(n_curves / self.failure_probability) ** self.log_power
+        sampling = np.sqrt(log / np.maximum(counts, 1))[:, None]
+        radii = self.radius_constant * (sampling + np.arange(1.0, size + 1) ** -self.smoothness)
+        return np.tile(np.where(counts[:, None] > 0, radii, 0.0), n_functions)
+
+    def _round_mu(self, budget: Budget, rounds: int) -> float:
+        """The Gaussian-DP parameter of one round."""
+        if self.constants == "tight":
+            total = accounting.exact_mu(budget.epsilon, budget.delta)
+        else:
+            total = accounting.printed_mu(budget.epsilon, budget.delta, self.noise)
+        if self.scheme == "split":
+            return total
+        return accounting.per_round_mu(total, rounds)
+
+    def _weights(self, sizes: Sizes, budgets: tuple[Budget, ...], size: int, n_functions: int,
+                 scales: Array, spread: Array) -> Array:
+        """Shares ν_s of the servers, from public numbers; they sum to one."""
+        n = np.array(sizes.n_curves_per_server, dtype=float)
+        if self.weights == "inverse_variance":
+            raw = 1 / ((scales**2).sum(axis=1) + spread)
+        elif self.weights == "rate":
+            raw = _rate_weights(n, sizes.n_observations_per_curve, budgets, size, n_functions)
+        else:
+            raw = n if self.weights == "size" else np.ones_like(n)
+        return np.asarray(raw / raw.sum())
+
+    def _spend(self, server: int, asked: Budget, mu: float, rounds: int, batch: int, sizes: Sizes,
+               sensitivity: Array, scales: Array) -> Spend:
+        n = sizes.n_curves_per_server[server]
+        if self.scheme == "split":
+            rounds = min(rounds, n)
+            why = (f"Each curve takes part in one of {rounds} rounds ({batch * rounds} of {n} "
+                   "curves are used), so all rounds together cost as much as one.")
+        else:
+            why = (f"All {n} curves take part in each of {rounds} rounds; squares of μ add, so "
+                   f"each round has the total divided by √{rounds}.")
+        return Spend(what="average clipped gradient", server=server, mu=mu,
+                     sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
+                     count=rounds, asked=asked, why=why,
+                     composition="parallel" if self.scheme == "split" else "sequential",
+                     unit="curve", norm="weighted ℓ2", noise="gaussian")
+
+    def _tuning(self, plan: Plan) -> dict[str, Any]:
+        return {"truncation": plan.size, "n_iterations": plan.rounds,
+                "batch_size": plan.batch_sizes[0]}
+
+    # -- on the servers ---------------------------------------------------------------------
+
+    def _moments(self, data: CurveData, basis: Basis) -> Curves:
+        values = data.values
+        if self._value_scale(data.facts) == "bounds":
+            values = np.clip(values, data.facts.value_low, data.facts.value_high)
+            values = (values - data.facts.value_middle) / data.facts.value_half_width
+        return self.curves(data, curve_moments(data.times, values, data.counts, basis))
+
+    def _servers(self, data: CurveData, basis: Basis, rounds: int, draws: int,
+                 rng: np.random.Generator) -> list[Server]:
+        """Split data and noise by server, each with a random stream of its own."""
+        moments, n = self._moments(data, basis), data.n_curves
+        ends = np.cumsum(data.sizes.n_curves_per_server)
+        streams = rng.spawn(len(ends))
+        shape = (data.n_repeats, draws, moments.size)
+        return [Server(s, moments.curves(slice(stop - len(own), stop)),
+                       self._radii(own, n, basis.size, _n_functions(moments)),
+                       stream.standard_normal((self._rounds_of(len(own), rounds), *shape)))
+                for s, (stop, own, stream) in enumerate(
+                    zip(ends, _counts_per_server(data), streams, strict=True))]
+
+    def _rounds_of(self, n_curves: int, rounds: int) -> int:
+        """How many rounds a server takes part in."""
+        return rounds if self.scheme == "full_batch" else min(n_curves, rounds)
+
+    def _descend(self, servers: list[Server], plans: list[Plan], draws: int
+                 ) -> tuple[Array, Array]:
+        """Run all rounds for plans of one basis size.
+
+        The columns of `iterates` are (plan, draw) pairs followed by noise-free ones, one for each
+        different set of weights. Returns (plans, repeats, draws, functions, r) and (plans,
+        repeats, functions, r).
+        """
+        plan, repeats = plans[0], servers[0].normals.shape[1]
+        weights, like = np.unique(np.stack([p.weights for p in plans]), axis=0, return_inverse=True)
+        quiet = weights if self.baseline == "same_steps" else weights[:0]
+        shares = np.concatenate([np.repeat([p.weights for p in plans], draws, axis=0), quiet])
+        scales = np.stack([p.scales for p in plans], axis=1)  # (servers, plans, p)
+        iterates = np.zeros((repeats, len(shares), servers[0].moments.size))
+        for t in range(plan.rounds):
+            active = np.flatnonzero(plan.schedule[t] >= 0)
+            linear = shared_map(servers[0].moments, iterates)
+            sent = [self.server_update(servers[s], int(plan.schedule[t, s]), plan.batch_sizes[s],
+                                       iterates, scales[s], linear) for s in active]
+            iterates = self.combine(sent, _of_those(shares, active), iterates, plan.n_functions)
+        private, shape = len(plans) * draws, (plan.n_functions, plan.size)
+        released = iterates[:, :private].reshape(repeats, len(plans), draws, *shape)
+        if self.baseline == "same_steps":
+            unprotected = iterates[:, private:][:, like].reshape(repeats, len(plans), *shape)
+        else:
+            baseline = self._baseline(servers, plan.rounds).reshape(repeats, 1, *shape)
+            unprotected = np.repeat(baseline, len(plans), axis=1)
+        return released.swapaxes(0, 1), unprotected.swapaxes(0, 1)
+
+    def server_update(self, server: Server, batch: int, batch_size: int, iterates: Array,
+                      scales: Array, linear: Array | None = None) -> Array:
+        """Everything a server does with its curves in one round; only the result leaves it.
+
+        `batch` counts the rounds this server takes part in.
+
+        `iterates` (repeats, columns, p) came from the centre; `scales` (plans, p). Returns the
+        averaged clipped gradients, noised in the private columns: (repeats, columns, p). `linear`
+        is worked out from the iterates alone, once for all servers.
+        """
+        sent = self.clipped_average(server, batch, batch_size, iterates, linear)
+        noise = scales[:, None] * server.normals[batch][:, None]
+        noise = noise.reshape(len(sent), -1, sent.shape[2])
+        sent[:, :noise.shape[1]] += noise
+        return transcript.sent(server.index, f"round {batch + 1}", sent, scales[0])
+
+    def clipped_average(self, server: Server, batch: int, batch_size: int, iterates: Array,
+                        linear: Array | None) -> Array:
+        """The average of a batch's clipped gradients, before noise: (repeats, columns, p)."""
+        start = batch * batch_size if self.scheme == "split" else 0
+        used = slice(start, start + batch_size)
+        radii = server.radii if len(server.radii) == 1 else server.radii[used]
+        return mean_clipped_gradient(server.moments.curves(used), iterates, radii, linear)
+
+    def combine(self, sent: list[Array], shares: Array, iterates: Array, n_functions: int = 1
+                ) -> Array:
+        """The centre's step: it sees what the servers sent and no data."""
+        gradient = sum(shares[:, s, None] * one for s, one in enumerate(sent))
+        moved = np.asarray(iterates - self.step_size * gradient)
+        if self.ellipsoid_radius is None:
+            return moved
+        each = moved.reshape(*moved.shape[:2], n_functions, -1)
+        smooth = np.arange(1.0, each.shape[-1] + 1) ** (2 * self.smoothness)
+        bound = (self.ellipsoid_radius / math.pi**self.smoothness) ** 2
+        return project_on_ellipsoid(each, smooth, bound).reshape(moved.shape)
+
+    def _baseline(self, servers: list[Server], rounds: int) -> Array:
+        """Least squares or plain gradient descent on the curves of all servers: (repeats, p)."""
+        n = np.array([server.moments.n_curves for server in servers])
+        averages = [server.moments.average() for server in servers]
+        gram, cross = (sum(share * one[k] for share, one in zip(n / n.sum(), averages, strict=True))
+                       for k in (0, 1))
+        if self.baseline == "least_squares":
+            return least_squares.solve(np.asarray(gram), np.asarray(cross))
+        fit = np.zeros((*np.shape(cross), 1))
+        for _ in range(rounds):
+            fit = fit - self.step_size * (gram @ fit - np.asarray(cross)[..., None])
+        return np.asarray(fit[..., 0])
+
+    # -- in response units, and who adds what -----------------------------------------------
+
+    def _shown(self, coefficients: Array, facts: PublicFacts, scale: str) -> Array:
+        """Undo the map to [−1, 1], where the first constant carries the middle of the bounds.
+
+        `coefficients` end in (functions, r); a single function loses its axis.
+        """
+        if scale == "bounds":
+            coefficients = coefficients * facts.value_half_width
+            coefficients[..., 0, 0] += facts.value_middle
+        return coefficients if self.names(facts) else coefficients[..., 0, :]
+
+    def _sampling(self, servers: list[Server], plans: list[Plan], quiet: Array) -> Array:
+        """Squared error that chance in who is at each server adds: (plans, servers).
+
+        From the spread of its clipped gradients at the estimate without noise.
+        """
+        if len(servers) == 1:
+            return np.zeros((len(plans), 1))
+        first = slice(0, 1)  # of the data sets: enough for a share
+        at = quiet[first].reshape(1, 1, -1)
+        spread = np.array([clipped_variance(one.moments.repeats(first), at, one.radii)[0, 0]
+                           for one in servers])
+        return np.stack([plan.weights**2 * spread * self._noise_kept(plan, spread=True)
+                         / np.array(plan.batch_sizes) for plan in plans])
+
+    def _parts(self, plans: list[Plan], sampling: Array, data: CurveData) -> ServerParts:
+        unit = data.facts.value_half_width if self._value_scale(data.facts) == "bounds" else 1.0
+        noise = np.stack([plan.weights**2 * (plan.scales**2).sum(axis=1) * self._noise_kept(plan)
+                          for plan in plans])
+        return ServerParts(np.stack([plan.weights for plan in plans]), unit**2 * noise,
+                           unit**2 * sampling)
+
+    def _noise_kept(self, plan: Plan, spread: bool = False) -> float:
+        """How much of one round's noise is left at the end: ρ² Σ_t q^t, q = (1 − ρ)².
+
+        Where all curves take part in every round their own scatter is the same each time: it adds
+        up to (1 − (1 − ρ)^T)² instead.
+        """
+        left = 1 - self.step_size
+        if spread and self.scheme == "full_batch":
+            return float((1 - left**plan.rounds) ** 2)
+        return float(self.step_size**2 * sum(left ** (2 * t) for t in range(plan.rounds)))
+
+
+def _is_periodic(facts: PublicFacts) -> bool:
+    """Declared so, or a design of the paper, which takes its curves for periodic."""
+    return facts.periodic or (facts.kind == "simulated" and facts.unit_scale)
+
+
+def _of_those(shares: Array, active: Index) -> Array:
+    """Shares of the servers that take part in a round, made to sum to one again."""
+    if len(active) == shares.shape[1]:
+        return shares
+    taking_part = shares[:, active]
+    return np.asarray(taking_part / taking_part.sum(axis=1, keepdims=True))
+
+
+def _rate_weights(n: Array, m: float, budgets: tuple[Budget, ...], size: int, n_functions: int
+                  ) -> Array:
+    """The paper's weights: one over the largest of the four terms of the rate, without constants.
+
+    Below Algorithm 2: r/(n m), r²/(n² m ε²), 1/n, 1/(n² ε²); below Algorithm 3 the terms without
+    privacy are multiplied by d and the others by d².
+    """
+    private = (n * np.array([budget.epsilon for budget in budgets])) ** 2
+    d = max(n_functions - 1, 1)
+    terms = [d * size / (n * m), d**2 * size**2 / (private * m), d / n, d**2 / private]
+    return np.asarray(1 / np.max(terms, axis=0))
+
+
+def _counts_per_server(data: CurveData) -> list[Array]:
+    return np.split(data.counts, np.cumsum(data.sizes.n_curves_per_server)[:-1])
+
+
+def _grouped_by_size(plans: list[Plan]) -> list[tuple[int, list[int]]]:
+    """Indices of the plans that keep the same number of basis functions."""
+    def size(k: int) -> int:
+        return plans[k].size
+    return [(key, list(members)) for key, members in groupby(sorted(range(len(plans)), key=size),
+                                                             key=size)]

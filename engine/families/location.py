@@ -1,0 +1,269 @@
+"""Where is the mean relative to the current centre? A private answer in a few small releases.
+
+A private location pays for the radius its clipping needs, not for the spread of the data. So:
+find the neighbourhood with a wide radius and little budget; learn, privately, how large the
+deviations are there; tighten; repeat once; spend most of the budget on the last, tightest step.
+Each step is a measurement with known noise, and a Kalman filter puts them together, so that
+nothing already bought is thrown away. Deviations are clipped on purpose well inside their bulk;
+how much clipping shrinks them is computed from the released sizes and divided out, as in Huber's
+one-step estimator.
+
+The engine sees deviations h_i(a) = T_i a − t_i of whole curves and nothing else of the data, so
+means, several sites and varying coefficients share it. Arrays are (repeats, columns, p): one
+column for each budget and draw.
+
+Privacy
+-------
+Replace one curve. The shape d, the radius c, the centre a and every weight are functions of
+earlier releases and public numbers, so they are fixed when a release is made. Each site adds to
+the average over its n curves
+
+* of ψ (a *location*): by `clipping.average` the shift δ has ‖δ/d‖₂ ≤ 2c/n. Gaussian noise of
+  standard deviation g_l = 2 c d_l/(n μ_k) makes Σ δ_l²/g_l² ≤ μ_k²: the release is μ_k-GDP;
+* of |ψ| (a *scale*): by `clipping.average_size` ‖δ/d‖₂ ≤ √2 c/n, hence g_l = √2 c d_l/(n μ_k);
+* of (ψ/d)(ψ/d)' (*second moments*): by `clipping.average_products` the shift is at most √2 c²/n in
+  Frobenius norm. Symmetric noise of standard deviation √2 c²/(n μ_k) on the diagonal and that over
+  √2 beside it is isotropic for this norm: μ_k-GDP.
+
+All releases use the same curves, so their squares add: Σ μ_k² = μ² (adaptive composition of
+Gaussian DP; Dong, Roth and Su, 2022). Sites hold different curves, so they do not compose. For
+δ = 0 the noise of a location or scale has density ∝ exp(−ε_k n‖x/d‖/(2c or √2c)) (the K-norm
+mechanism; Hardt and Talwar, 2010), which is ε_k-DP by the same bounds, and the ε_k add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.numerics import clipping
+from engine.numerics.deviations import Deviations
+from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.reference_law import Law
+from engine.privacy import transcript
+from engine.types import Array
+
+LOCATION, SCALE = 2.0, np.sqrt(2.0)  # the largest ‖δ/d‖ in units of c/n
+STEPS = ("first centre", "first spread", "second centre", "second spread", "final centre",
+         "second moments")
+_NO_ZERO = 1e-300
+
+
+@dataclass(frozen=True)
+class Constants:
+    """Public constants of the engine, one setting of each model for all sizes and budgets."""
+
+    first_radius: float = 0.5
+    first_scale: float = 0.4
+    scale_width: float = 1.5  # κ of the second scale
+    final_width: float = 1.5  # κ of the final location
+    middle_width: float = 1.0  # κ of the second location
+    prior: float = 0.4
+    least_kept: float = 0.5
+    least_slope: float = 0.3
+    bias_allowance: float = 0.0  # of an early centre, in units of the spread that was found there
+
+
+USUAL = Constants()
+WITH_COVARIATES = Constants(middle_width=2.0, scale_width=2.0, final_width=2.0)
+
+
+@dataclass(frozen=True)
+class Site:
+    """One site's curves and its noise.
+
+    `unit` (5 or 6, columns) is the standard deviation of a release's noise for ‖δ/d‖ = c = 1 and
+    d = 1, one over n μ_k; `noise` (5, repeats, columns, p) has unit variance; `symmetric`
+    (repeats, columns, p, p) is the noise of the sixth release, None without a band. `index` is the
+    number of the site.
+    """
+
+    deviations: Deviations
+    unit: Array
+    noise: Array
+    symmetric: Array | None = None
+    index: int = 0
+
+    @property
+    def n_curves(self) -> int:
+        return self.deviations.n_curves
+
+    def send(self, step: int, statistic: Array, scale: Array) -> Array:
+        """All that ever leaves a site: a statistic of its curves with noise of this scale."""
+        noise = self.noise[step] if self.symmetric is None or step < 5 else self.symmetric
+        return transcript.sent(self.index, STEPS[step], statistic + scale * noise, scale)
+
+
+@dataclass(frozen=True)
+class State:
+    """What has been learned: all of it released or public.
+
+    `centre`, `variance` (of its privacy noise), `shape` d and `spread` (of the deviations) are
+    (repeats, columns, p), `radius` c is (repeats, columns).
+    """
+
+    centre: Array
+    variance: Array
+    shape: Array
+    radius: Array
+    spread: Array
+
+
+@dataclass(frozen=True)
+class Located:
+    """The final centre (repeats, columns, p) and its released covariance (repeats, columns, p, p).
+
+    The covariance covers privacy noise and chance in who took part. Of each site, (sites, repeats,
+    columns): its `weight` in the final release, averaged over coefficients, and the parts that its
+    noise and chance in who took part there have in the variance, summed over them.
+    """
+
+    centre: Array
+    covariance: Array
+    weight: Array
+    noise: Array
+    sampling: Array
+
+
+def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Constants = USUAL,
+           n_functions: int = 1) -> Located:
+    """Locate the mean by five releases, and its covariance by a sixth where sites have one.
+
+    `public_scale` (…, p) is u, the size of deviations expected from what is public or released.
+    Coefficients run function after function, each of p/`n_functions` waves.
+    """
+    state = _start(sites[0], public_scale, constants)
+    slope = np.ones_like(state.centre)
+    for step, phase in ((0, 1), (2, 2)):
+        if phase == 2:
+            slope = _slope(state, law, constants)
+        state, _ = _move(sites, state, step, slope)
+        state = _tighten(sites, state, step + 1, phase, law, constants, n_functions)
+        state = _doubted(state, constants)
+    slope = _slope(state, law, constants)
+    before = state
+    state, weights = _move(sites, state, 4, slope)
+    return Located(state.centre, _covariance(sites, state, slope, weights), weights.mean(axis=-1),
+                   *_parts(sites, before, state, weights))
+
+
+def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
+           ) -> tuple[Array, Array]:
+    """What noise and sampling at each site add to the variance: (sites, repeats, columns) each.
+
+    The variance of the noise is split as that of the final release, which has most of the budget.
+    """
+    own = np.stack([weight * _noise_scale(site, 4, LOCATION, before)
+                    for weight, site in zip(weights, sites, strict=True)]) ** 2
+    share = own / np.maximum(own.sum(axis=0), _NO_ZERO)
+    noise = (share * after.variance).sum(axis=-1)
+    sampling = [((weight * after.spread) ** 2).sum(axis=-1) / site.n_curves
+                for weight, site in zip(weights, sites, strict=True)]
+    return np.asarray(noise), np.stack(sampling)
+
+
+def _start(site: Site, public_scale: Array, constants: Constants) -> State:
+    """The prior: centre 0, with spread and radius from public facts."""
+    shape = site.noise.shape[1:]
+    scale = np.broadcast_to(public_scale, shape)
+    return State(np.zeros(shape), (constants.prior * scale) ** 2, np.sqrt(scale),
+                 constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
+
+
+def _slope(state: State, law: Law, constants: Constants) -> Array:
+    """J: how much a clipped average moves when the centre does."""
+    return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
+
+
+def _move(sites: Sequence[Site], state: State, step: int, slope: Array) -> tuple[State, Array]:
+    """A location release and the Kalman update of the centre; also the weights of the sites."""
+    scales = [_noise_scale(site, step, LOCATION, state) for site in sites]
+    sent = [site.send(step, clipping.average(site.deviations, state.centre, state.shape,
+                                             state.radius), scale)
+            for site, scale in zip(sites, scales, strict=True)]
+    weights = _weights([scale**2 + state.spread**2 / site.n_curves
+                        for site, scale in zip(sites, scales, strict=True)])
+    measured, noise = _combined(sent, scales, weights)
+    total = slope**2 * state.variance + noise
+    gain = slope * state.variance / np.maximum(total, _NO_ZERO)
+    left = state.variance * noise / np.maximum(total, _NO_ZERO)
+    return replace(state, centre=state.centre - gain * measured, variance=left), weights
+
+
+def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: Law,
+             constants: Constants, n_functions: int) -> State:
+    """A scale release; the spread, shape and radius that follow from it.
+
+    Deviations of smooth curves shrink with frequency, so the sizes are made non-increasing. The
+    spread is the size before clipping: what the reference law loses there is put back.
+    """
+    factor = constants.first_scale if phase == 1 else np.sqrt(
+        constants.scale_width / constants.middle_width)
+    at = replace(state, radius=factor * state.radius)
+    scales = [_noise_scale(site, step, SCALE, at) for site in sites]
+    sent = [site.send(step, clipping.average_size(site.deviations, at.centre, at.shape, at.radius),
+                      scale) for site, scale in zip(sites, scales, strict=True)]
+    size, noise = _combined(sent, scales, _weights([scale**2 for scale in scales]))
+    size, noise = size / law.mean_absolute, np.sqrt(noise) / law.mean_absolute
+    each = size.reshape(*size.shape[:-1], n_functions, -1)
+    smooth = non_increasing_fit(each).reshape(size.shape)
+    seen = np.maximum(smooth, noise)  # no smaller than noise could have hidden
+    kept = np.maximum(law.kept(seen, at.shape, at.radius), constants.least_kept)
+    width = constants.middle_width if phase == 1 else constants.final_width
+    return replace(state, spread=seen / kept, shape=np.sqrt(seen),
+                   radius=np.sqrt(width * seen.sum(axis=-1)))
+
+
+def _doubted(state: State, constants: Constants) -> State:
+    """An early centre is of tightly clipped curves: where that may bias it, it counts for less."""
+    allowance = constants.bias_allowance * state.spread
+    return replace(state, variance=state.variance + allowance**2)
+
+
+def _noise_scale(site: Site, step: int, most: float, state: State) -> Array:
+    """g_l = most · c d_l/(n μ_k): (repeats, columns, p)."""
+    return np.asarray(most * (site.unit[step] * state.radius)[..., None] * state.shape)
+
+
+def _weights(variances: Sequence[Array]) -> Array:
+    """Shares of the sites, coordinate by coordinate, by inverse variance: (sites, …)."""
+    inverse = 1 / np.maximum(np.stack(variances), _NO_ZERO)
+    return np.asarray(inverse / inverse.sum(axis=0))
+
+
+def _combined(sent: Sequence[Array], scales: Sequence[Array], weights: Array
+              ) -> tuple[Array, Array]:
+    """The centre's weighted average of what sites sent, and the variance of its noise."""
+    return (np.asarray((weights * np.stack(sent)).sum(axis=0)),
+            np.asarray(((weights * np.stack(scales)) ** 2).sum(axis=0)))
+
+
+def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Array) -> Array:
+    """C = diag(V) + D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J); without M, V + spread²/n."""
+    sampling: Array
+    if any(site.symmetric is None for site in sites):
+        sampling = sum((weight * state.spread) ** 2 / site.n_curves
+                       for site, weight in zip(sites, weights, strict=True))
+        return np.asarray((state.variance + sampling)[..., None] * np.eye(slope.shape[-1]))
+    moments = sum(weight[..., :, None] * weight[..., None, :]
+                  * _second_moments(site, state) / site.n_curves
+                  for site, weight in zip(sites, weights, strict=True))
+    stretch = state.shape / slope
+    sampling = _nearest_semidefinite(np.asarray(moments))
+    sampling *= stretch[..., :, None] * stretch[..., None, :]
+    return np.asarray(sampling + state.variance[..., None] * np.eye(slope.shape[-1]))
+
+
+def _second_moments(site: Site, state: State) -> Array:
+    """The sixth release: second moments of the clipped deviations in units of the shape."""
+    moments = clipping.average_products(site.deviations, state.centre, state.shape, state.radius)
+    scale = SCALE * site.unit[5] * state.radius**2
+    return site.send(5, moments, scale[..., None, None])
+
+
+def _nearest_semidefinite(matrices: Array) -> Array:
+    """Negative eigenvalues become zero."""
+    values, vectors = np.linalg.eigh(matrices)
+    return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2))

@@ -1,0 +1,303 @@
+"""Private hard thresholding over machines: the rounds that all sparse releases share.
+
+In every round each machine sends its average gradient to a trusted centre, which averages them,
+takes a step, keeps the s largest entries by noisy choice and publishes those, with noise. That
+short vector is all that leaves the circle of machines and centre; it goes to every machine, so all
+rows take part in all rounds.
+
+Privacy
+-------
+*One row.* A row is (x, y) with x held entry by entry to [−c, c]; its gradient at a vector b is
+[x'b − y]_R x, the residual held to [−R, R]. Whatever the row holds, each entry lies in [−Rc, Rc],
+so replacing it moves each entry of the average over N rows by at most 2Rc/N, and of the step by
+λ = η 2Rc/N: the sensitivity that the noise of `engine.noise.selection` is made for. Numbers that
+are not finite count as the middle of their range. Vectors of the same round are the same for both
+neighbours, because they were published in the round before. Projecting onto the ball is computed
+from what is published. ρ's of all rounds add.
+
+*Without a clip of residuals* the bound needs more: |x'b| ≤ ‖x_S‖₂‖b‖₂ ≤ √s c c₀ for b with s
+entries and ‖b‖₂ ≤ c₀, which is why the projection is onto the Euclidean ball: onto the cube of the
+paper's notation it would be √s larger. With |y| ≤ R' the residual is at most R' + √s c c₀.
+
+*Machines* of unequal public sizes n_i count n_i/N times, so that every row counts equally.
+
+References
+----------
+Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 1 to 3 and 8. Clipping of residuals
+and the division of budgets were derived for this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from engine.noise.selection import (
+    Draw,
+    Indices,
+    Law,
+    Scales,
+    costs,
+    draw,
+    hard_threshold,
+    noisy_hard_threshold,
+)
+from engine.privacy import transcript
+from engine.types import Array, Budget, PublicFacts, SampleData, Spend
+
+_REACH = 4.0  # of ranges of which nothing else is stated
+_BLOCK = 2**17  # numbers of rows worked on at once, to stay in cache
+Gradient = Callable[[Array], Array]
+
+
+# -- what the machines hold -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Features (repeats, N, d) held to their range, and responses (repeats, N), by machine.
+
+    `is_secure` says that machines mask what they send, so that the centre sees sums alone.
+    """
+
+    x: Array
+    y: Array
+    per_machine: tuple[int, ...]
+    is_secure: bool = False
+
+    @property
+    def n(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        return self.x.shape[2]
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[slice, ...], ...]:
+        """The rows of every machine, cut into pieces that stay in cache."""
+        size = max(1, _BLOCK // self.n_features)
+        stops = np.cumsum(self.per_machine).tolist()
+        return tuple(tuple(slice(k, min(k + size, stop)) for k in range(stop - n, stop, size))
+                     for n, stop in zip(self.per_machine, stops, strict=True))
+
+    def gradient(self, vectors: Array, clip: float = math.inf) -> Array:
+        """Averages over all rows of [x'b − y]_R x: (repeats, columns, d) for vectors of that shape.
+
+        The machines' averages go to the trusted centre as they are; nothing here is published.
+        """
+        total = np.zeros_like(vectors)
+        for machine, pieces in enumerate(self.blocks):
+            if pieces:
+                own = self._sums(vectors, clip, pieces) / self.per_machine[machine]
+                if not self.is_secure:
+                    transcript.entrusted(machine, "average gradient", own)
+                total += self.per_machine[machine] / self.n * own
+        if self.is_secure:
+            transcript.entrusted(transcript.CENTRE, "average gradient", total)
+        return total
+
+    def shares_clipped(self, vectors: Array, feature: float, residual: float
+                       ) -> tuple[float, float]:
+        """The shares of features, and of residuals at vectors (repeats, d), that reach a clip.
+
+        They follow the rows: for simulated data, never to be published.
+        """
+        residuals = (self.x @ vectors[..., None])[..., 0] - self.y
+        return (float((np.abs(self.x) >= feature).mean()),
+                float((np.abs(residuals) >= residual).mean()))
+
+    def _sums(self, vectors: Array, clip: float, pieces: Sequence[slice]) -> Array:
+        sums = np.zeros_like(vectors)
+        for r, own in enumerate(vectors):
+            used = np.flatnonzero(own.any(axis=0))  # few, because the vectors are sparse
+            for piece in pieces:
+                x = self.x[r, piece]
+                residuals = _products(x, own, used) - self.y[r, piece, None]
+                np.clip(residuals, -clip, clip, out=residuals)
+                sums[r] += residuals.T @ x
+        return sums
+
+
+def _products(x: Array, vectors: Array, used: Indices) -> Array:
+    """Products x'b for vectors (columns, d) that are zero outside `used`: (rows, columns)."""
+    if 2 * len(used) < x.shape[1]:
+        return np.asarray(x[:, used] @ vectors[:, used].T)
+    return np.asarray(x @ vectors.T)
+
+
+def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = math.inf,
+            is_secure: bool = False) -> Rows:
+    """Rows in standard units, by public constants alone.
+
+    Features are moved so that their stated range is ±`reach` and held to ±`clip`; responses lose
+    the middle of their stated range and are held to ±`response_clip`. Values of size one are taken
+    as they stand. What is not finite counts as 0, the middle.
+    """
+    facts, x = data.facts, np.array(data.x)
+    y = np.zeros(x.shape[:2]) if data.y is None else data.y - facts.value_middle
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not is_standard(facts):
+            low, high = (np.array([getattr(c, end) for c in facts.covariates])
+                         for end in ("low", "high"))
+            x -= (low + high) / 2
+            x *= 2 * reach / (high - low)
+        for block in (x, y):
+            block[~np.isfinite(block)] = 0.0
+    np.clip(x, -clip, clip, out=x)
+    return Rows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
+                is_secure)
+
+
+def stated_reach(chosen: float | None, facts: PublicFacts) -> float:
+    """How many standard deviations the stated ranges of features reach to each side."""
+    return chosen or facts.reach or _REACH
+
+
+def is_standard(facts: PublicFacts) -> bool:
+    """Whether features and responses are of size one as they stand; never so for uploads."""
+    return facts.unit_scale and facts.kind == "simulated"
+
+
+# -- what is fixed before any row is looked at ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The public constants of the rounds: s, T, η and the largest norm c₀ of a vector."""
+
+    sparsity: int
+    rounds: int
+    size: float
+    radius: float
+
+
+def sensitivity(step: float, residual: float, feature: float, n: int) -> float:
+    """λ = η 2Rc/N, the most by which one row moves an entry of a step."""
+    return 2 * step * residual * feature / n
+
+
+def largest_residual(response: float, sparsity: int, feature: float, radius: float) -> float:
+    """R' + √s c c₀: what a residual can be without a clip, for vectors in the Euclidean ball."""
+    return response + math.sqrt(sparsity) * feature * radius
+
+
+def noise_over_signal(scale: float, n_features: int, smallest: float) -> float:
+    """The largest of d noises, about scale · log d, over the smallest coefficient that matters.
+
+    Far below 1 the right features are found; above 1 they are not.
+    """
+    return scale * math.log(n_features) / smallest
+
+
+def fewest_rounds(step: float, least_eigenvalue: float) -> int:
+    """The least T with (1 − ην)^T ≤ 1/20: what is left of the distance after T rounds."""
+    return max(1, math.ceil(math.log(20) / -math.log1p(-step * least_eigenvalue) - 1e-9))
+
+
+def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequence[Budget],
+           what: str = "coefficients") -> tuple[Spend, ...]:
+    """Two lines for every machine: the choices of all rounds, and the values published with them.
+
+    `most` is λ. The centre's noise is the same for all rows, whatever budget was asked for them.
+    """
+    choice, values = costs(law, steps.sparsity, most, scales)
+    why = (f"All rows take part in each of {steps.rounds} rounds, whose costs ρ add. Noise is "
+           "added once, by the trusted centre, and protects the rows of every machine alike.")
+    lines = []
+    for s, asked in enumerate(budgets):
+        line = Spend(what=f"choice of {what}", server=s, mu=None, rho=choice, asked=asked, why=why,
+                     sensitivity=(most,), noise_scale=(scales.choice,), count=steps.rounds,
+                     composition="sequential", unit="row", norm="ℓ∞", noise="choice")
+        lines += [line, replace(line, what=f"chosen {what}", rho=values,
+                                noise_scale=(scales.values,))]
+        if law.is_gaussian:  # all values at once
+            lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
+                                sensitivity=(most * math.sqrt(steps.sparsity),), noise="gaussian")
+    return tuple(lines)
+
+
+# -- the rounds -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Vectors after all rounds: `columns` (repeats, budgets × draws + 1, d).
+
+    The last column took the same steps without noise; it is not published.
+    """
+
+    columns: Array
+    draws: int
+
+    @property
+    def released(self) -> Array:
+        """(budgets, repeats, draws, d)."""
+        repeats, _, size = self.columns.shape
+        return self.columns[:, :-1].reshape(repeats, -1, self.draws, size).swapaxes(0, 1)
+
+    @property
+    def quiet(self) -> Array:
+        """The same steps without noise: (repeats, d)."""
+        return self.columns[:, -1]
+
+
+def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: Law,
+            scales: Sequence[Scales], rng: np.random.Generator, part: str = "") -> Descent:
+    """All rounds from 0, at each of several scales; `shape` is (repeats, draws, d).
+
+    `gradient` takes vectors (repeats, columns, d) to averages over rows. Draws share their standard
+    noise across scales. `part` names what the rounds are about, where a release has several.
+    """
+    repeats, draws, size = shape
+    vectors = np.zeros((repeats, len(scales) * draws + 1, size))
+    for t in range(steps.rounds):
+        moved = vectors - steps.size * gradient(vectors)
+        noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
+        sent = _published(f"{part}round {t + 1}", moved, steps, law, scales, noise)
+        vectors = in_ball(sent, steps.radius)
+    return Descent(vectors, draws)
+
+
+def _published(step: str, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales],
+               noise: Draw) -> Array:
+    """What the centre publishes in a round; the last column, without noise, is not published."""
+    choice, values = (np.array([getattr(one, name) for one in scales])[:, None, None]
+                      for name in ("choice", "values"))
+    transcript.weighed(transcript.CENTRE, step, moved, law, steps.sparsity, scales[0])
+    by_budget = moved[:, :-1].reshape(len(moved), len(scales), -1, moved.shape[-1])
+    private = noisy_hard_threshold(by_budget, steps.sparsity, choice, values, noise).reshape(
+        len(moved), -1, moved.shape[-1])
+    quiet = hard_threshold(moved[:, -1:], steps.sparsity)
+    spread = law.value_deviation * values[0, 0, 0] * (private[:, :1] != 0)
+    return transcript.sent(transcript.CENTRE, step, np.concatenate([private, quiet], axis=1),
+                           spread)
+
+
+def in_ball(vectors: Array, radius: float) -> Array:
+    """Vectors (…, d) drawn to norm `radius` where they are longer."""
+    norm = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors * (radius / np.maximum(norm, radius)))
+
+
+# -- without protection ---------------------------------------------------------------------------
+
+
+def settled(rows: Rows, steps: Steps) -> Array:
+    """Plain hard thresholding, neither clipped nor noised, where it settles: (repeats, d).
+
+    After the rounds, least squares on the entries that are left, which the steps tend to once their
+    places no longer change.
+    """
+    vectors = np.zeros((len(rows.x), 1, rows.n_features))
+    for _ in range(steps.rounds):
+        vectors = hard_threshold(vectors - steps.size * rows.gradient(vectors), steps.sparsity)
+    out = np.zeros_like(vectors[:, 0])
+    for x, y, start, end in zip(rows.x, rows.y, vectors[:, 0], out, strict=True):
+        where = np.flatnonzero(start)
+        end[where] = np.linalg.lstsq(x[:, where], y, rcond=None)[0]
+    return out

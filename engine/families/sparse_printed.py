@@ -1,0 +1,122 @@
+"""What the paper prints for sparse inference where it does not hold: for comparison alone.
+
+Nothing here is used by a release. The printed interval adds the correction with the wrong sign and
+lets σ̂ multiply the privacy noise; the printed band leaves that noise out and publishes every draw
+of its bootstrap at the whole budget; and each of the parts of an interval has the whole budget.
+
+References
+----------
+Zhang, Nakada and Zhang (2024), arXiv 2404.16287: equation (4.1), Algorithms 6 and 7, Theorem 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.families.sparse_inference import Corrected, simultaneous_half_width
+from engine.noise.selection import PEELING, draw, noisy_hard_threshold, printed_scale
+from engine.privacy import accounting
+from engine.types import Array
+
+_PEELING = 5 / 24  # ρ of choosing and releasing at the printed scale, in units of ε²/log(1/δ)
+
+
+def wrong_sign(vectors: Array, found: Corrected) -> Array:
+    """β̂ less the correction, as in (4.1): twice the bias of selection, where there is one.
+
+    `vectors` (repeats, columns, g) are β̂ at the same places.
+    """
+    return 2 * vectors - found.values
+
+
+def scaled_errors(found: Corrected) -> Array:
+    """σ̂ (V/n + s²)^{1/2}, as in Algorithm 6: too small where σ < 1, (repeats, columns, g)."""
+    sampling = np.diagonal(found.sampling, axis1=-2, axis2=-1)
+    return np.sqrt(sampling + (found.variance * found.deviation**2)[..., None])
+
+
+def half_width_without_privacy(found: Corrected) -> Array:
+    """Of a band whose bootstrap has chance in rows alone: (repeats, columns)."""
+    return simultaneous_half_width(found.sampling)
+
+
+# -- Algorithm 7: every draw of the bootstrap is published ----------------------------------------
+
+
+def published_quantile(spread: Array, scale: float, draws: int, level: float,
+                       rng: np.random.Generator) -> float:
+    """The quantile of `draws` noisy maxima of normals with covariance `spread` (g, g).
+
+    Each is a private maximum: entry and value are chosen and released with Laplace noise.
+    """
+    values, vectors = np.linalg.eigh(spread)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    sample = rng.standard_normal((draws, len(spread))) @ root.T
+    noisy = noisy_hard_threshold(sample, 1, scale, scale, draw(PEELING, 1, sample.shape, rng))
+    return float(np.quantile(np.abs(noisy).max(axis=1), level))
+
+
+def printed_maximum_sensitivity(largest_eigenvalue: float, machines: int, feature: float,
+                                response: float, norm: float, sparsity: int, n: int) -> float:
+    """B₄ = 4L(log m)^{1/2} c (R + c₀ c √s)/√N: it was derived for another bootstrap."""
+    residual = response + norm * feature * math.sqrt(sparsity)
+    return (4 * largest_eigenvalue * math.sqrt(math.log(machines)) * feature * residual
+            / math.sqrt(n))
+
+
+def maximum_sensitivity(product: float, draws: int, n: int) -> float:
+    """2a W/√N: multipliers held to ±a = (2 log 2Nq)^{1/2}, entries of Θ̂x to ±W."""
+    return 2 * math.sqrt(2 * math.log(2 * n * draws)) * product / math.sqrt(n)
+
+
+def maximum_scale(most: float, epsilon: float, delta: float) -> float:
+    """Of the Laplace noise in one private maximum."""
+    return printed_scale(PEELING, 1, most, epsilon, delta, 1)
+
+
+# -- section 12: what the parts cost together -----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PublishedCost:
+    """What a task costs when each of its releases has (ε, δ): ε added up, and ε as ρ proves it."""
+
+    task: str
+    releases: int
+    added: float
+    proved: float
+
+    @property
+    def total(self) -> float:
+        """The smaller one: what is really spent."""
+        return min(self.added, self.proved)
+
+
+def published_costs(epsilon: float, machines: int, per_machine: int, size: int, rounds: int,
+                    draws: int, is_sharp: bool = False) -> tuple[PublishedCost, ...]:
+    """Costs of the printed pipelines at δ = 1/(2N).
+
+    `is_sharp` says that noise in eigenvalues is made for their true sensitivity, B₃/(2m), at which
+    each of them costs 1.5ε; with the printed B₃ it is far too much, and they cost almost nothing.
+    """
+    delta = 1 / (2 * machines * per_machine)
+    normal = accounting.printed_mu(epsilon, delta, "isotropic") ** 2 / 2
+    descent = rounds * _PEELING * (epsilon / rounds) ** 2 / math.log(rounds / delta)
+    maximum = _PEELING * epsilon**2 / math.log(1 / delta)
+    choice = epsilon / (1 if is_sharp else 2 * machines)
+    eigenvalues = 2 * (choice**2 / 2 + (choice / 2) ** 2 / 2)
+    common, each = descent + normal, descent + 2 * normal  # β̂, σ̂²; Θ̂_k, V, β̃_k
+    one = common + eigenvalues + each
+
+    def cost(task: str, releases: int, rho: float) -> PublishedCost:
+        return PublishedCost(task, releases, releases * epsilon,
+                             accounting.epsilon_of_rho(rho, delta))
+    return (cost("coefficients", 1, descent), cost("one interval", 7, one),
+            cost("an interval for every coefficient", 4 + 3 * size,
+                 common + eigenvalues + size * each),
+            cost("a band around all coefficients", 2 + 2 * size + draws,
+                 common + size * (descent + normal) + draws * maximum),
+            cost("one interval on one of several differing machines", 8, one + descent))

@@ -1,0 +1,303 @@
+"""Sparse means from machines that trust nobody: each answers for a few coordinates, privately.
+
+Who answers for what is public: machine i, counted from 0, is asked for the k coordinates
+(ik + a) mod d, a = 0 … k − 1, so that all coordinates are asked equally often, give or take one.
+The server averages the answers for each coordinate, keeps the largest averages and turns them into
+means. What an answer is, and what it hides, is up to the two mechanisms that share this module.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, one_per_server
+from engine.noise.selection import hard_threshold
+from engine.numerics.coordinates import Coordinates
+from engine.privacy import transcript
+from engine.registry import param
+from engine.tasks import SPARSE_MEAN
+from engine.types import Array, Budget, Estimate, PublicFacts, SampleData, Sizes, Spend
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is fixed by public facts before any row is looked at.
+
+    `per_machine` is k, `epsilon` (m,) that of one answer, `rows` (m,) how many rows of a machine
+    are used. Numbers have the stated standard deviation `sd` and are moved into ±`bound`; their
+    means lie within ±`largest_mean`.
+    """
+
+    size: int
+    per_machine: int
+    epsilon: Array
+    rows: NDArray[np.int64]
+    sd: float
+    bound: float
+    largest_mean: float
+
+    @property
+    def asked(self) -> NDArray[np.int64]:
+        """The coordinates of every machine: (m, k)."""
+        machines = len(self.rows)
+        return (np.arange(machines * self.per_machine) % self.size).reshape(machines, -1)
+
+    @property
+    def is_noisy(self) -> bool:
+        return bool(np.isfinite(self.epsilon).any())
+
+
+@dataclass(frozen=True, kw_only=True)
+class UntrustedMean(Mechanism):
+    """What both mechanisms share; `protects` says whether a "row" or a whole "machine" is hidden.
+
+    A subclass says how many coordinates a machine answers for (`usual_per_machine`), how many rows
+    it uses (`rows_used`), what it answers without noise (`answers`) and with it (`private`), and
+    how the server reads that: answers are multiplied by `gain`, have variance `variance` of which
+    `noise_variance` is due to privacy, and their averages are turned into means by `means`, whose
+    slope at 0 is `slope`. Means are held to the largest stated one, which costs nothing. What an
+    answer can reveal is in `sensitivity`, `scale` and, in words, `why`.
+    """
+
+    tasks = frozenset({SPARSE_MEAN.key})
+    guarantee = "pure"
+    family = "sparse"
+    protects: ClassVar[str]
+    step: ClassVar[str]
+    why: ClassVar[str]
+
+    sparsity: int | None = param(
+        5, "Means kept", "The largest averages, so many of them; stated, not from the data. Empty: "
+        "all beyond a threshold that chance alone rarely passes.", low=1, high=500, symbol="s")
+    per_machine: int | None = param(
+        None, "Coordinates for each machine", "Each costs its share of ε. Empty: by a formula from "
+        "public sizes.", low=1, high=2000, symbol="k")
+
+    def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
+        raise NotImplementedError
+
+    def rows_used(self, per_machine: NDArray[np.int64]) -> NDArray[np.int64]:
+        return per_machine
+
+    def answers(self, means: Array) -> Array:
+        """What machines would say of means of their rows (repeats, m, k) without noise."""
+        return means
+
+    def standard(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Randomness of answers, before it has a size."""
+        raise NotImplementedError
+
+    def private(self, answers: Array, plan: Plan, standard: Array) -> Array:
+        """Answers (repeats, 1, m, k) with randomness (repeats, draws, m, k): what leaves."""
+        raise NotImplementedError
+
+    def noise_sd(self, plan: Plan) -> Array:
+        """Standard deviation of what leaves machines, of equal answers: (m,)."""
+        raise NotImplementedError
+
+    def gain(self, plan: Plan) -> Array:
+        return np.ones(len(plan.rows))
+
+    def variance(self, plan: Plan) -> Array:
+        raise NotImplementedError
+
+    def noise_variance(self, plan: Plan) -> Array:
+        raise NotImplementedError
+
+    def means(self, averages: Array, plan: Plan) -> Array:
+        return averages
+
+    def slope(self, plan: Plan) -> float:
+        return 1.0
+
+    def sensitivity(self, plan: Plan) -> Array:
+        """The most by which what is protected moves one answer of every machine: (m,)."""
+        raise NotImplementedError
+
+    def scale(self, plan: Plan) -> Array:
+        """Noise in one answer of every machine, as the ledger states it: (m,)."""
+        raise NotImplementedError
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def release_many(
+        self,
+        data: SampleData,  # type: ignore[override]
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If a machine has no rows, the spread of numbers is not stated, or some coordinate is
+            asked of nobody.
+        """
+        sizes, facts = data.sizes, data.facts
+        given = [one_per_server(some, sizes.n_servers) for some in budgets]
+        plans = [self.plan(sizes, some, facts) for some in given]
+        answers = [self.answers(machine_means(data, plan)) for plan in plans]
+        most = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
+        standard = self.standard((data.n_repeats, draws, sizes.n_servers, most), rng)
+        released = [self.estimate(plan, own, standard) for plan, own in
+                    zip(plans, answers, strict=True)]
+        quiet = [self.estimate(plan, own)[:, 0] for plan, own in zip(plans, answers, strict=True)]
+        shape = (data.n_repeats, draws, plans[0].size)
+        return Estimate(
+            task=SPARSE_MEAN.key, basis=Coordinates(plans[0].size), unprotected=np.stack(quiet),
+            coefficients=np.stack([np.broadcast_to(one, shape) for one in released]),
+            spends=tuple(self._ledger(plan, some) for plan, some in
+                         zip(plans, given, strict=True)),
+            tuning=tuple({"per machine": plan.per_machine} for plan in plans),
+            kept=(plans[0].size,) * len(plans))
+
+    def without_protection(self, data: SampleData) -> Estimate:  # type: ignore[override]
+        """The largest means of all rows together."""
+        sizes, facts = data.sizes, data.facts
+        check(sizes, facts)
+        pooled = held(data.x, bound(sizes, facts)).mean(axis=1)
+        error = np.full(pooled.shape[-1], facts.reading_sd / math.sqrt(sizes.n_curves))
+        quiet = self._kept(pooled, error)[None]
+        return Estimate(task=SPARSE_MEAN.key, basis=Coordinates(pooled.shape[-1]), spends=((),),
+                        coefficients=quiet[:, :, None], unprotected=quiet,
+                        kept=(pooled.shape[-1],))
+
+    def estimate(self, plan: Plan, answers: Array, standard: Array | None = None) -> Array:
+        """Means from answers (repeats, m, k): (repeats, draws, d).
+
+        Without `standard`, or without any limit, no noise is added and there is one draw. This is
+        all of the method once rows are averaged, for sizes at which rows would not fit into memory.
+        """
+        sent, gain = answers[:, None], np.ones(len(plan.rows))
+        if standard is not None and plan.is_noisy:
+            gain = self.gain(plan)
+            sent = self.private(sent, plan, standard[..., :plan.per_machine])
+            sent = transcript.sent_by_each(self.step, sent, self.noise_sd(plan)[:, None])
+        weight = 1 / self.variance(plan)
+        total = self._total(plan, weight)
+        averages = per_coordinate(sent * (weight * gain)[:, None], plan.size) / total
+        kept = self._kept(averages, 1 / np.sqrt(total))
+        return np.clip(self.means(kept, plan), -plan.largest_mean, plan.largest_mean)
+
+    def _total(self, plan: Plan, each: Array) -> Array:
+        """The sum over machines (m,) that answer for a coordinate, for each: (d,)."""
+        return per_coordinate(np.repeat(each[:, None], plan.per_machine, axis=1), plan.size)
+
+    def _kept(self, averages: Array, error: Array) -> Array:
+        """The largest of the averages (…, d), the others zero; or those beyond the threshold."""
+        sizes = np.abs(averages)
+        if self.sparsity is None:
+            beyond = sizes > 2 * math.sqrt(2 * math.log(sizes.shape[-1])) * error
+            return np.where(beyond, averages, 0.0)
+        return hard_threshold(averages, min(self.sparsity, averages.shape[-1]))
+
+    # -- fixed before any row is looked at ----------------------------------------------------
+
+    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+        """Who answers for what, and how privately, from public facts alone.
+
+        Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
+        """
+        check(sizes, facts)
+        epsilon = np.array([budget.epsilon for budget in one_per_server(budgets, sizes.n_servers)])
+        size, machines = sizes.n_covariates, sizes.n_servers
+        asked = self.per_machine or self.usual_per_machine(sizes, float(epsilon.min()), facts)
+        asked = min(asked, size)
+        if asked * machines < size:
+            raise InputError(
+                f"{machines} machines that answer for {asked} of {size} coordinates each leave "
+                "some unasked.", field="n_servers",
+                hint="Take more machines, or let each answer for more coordinates.")
+        rows = self.rows_used(np.array(sizes.n_curves_per_server))
+        return Plan(size, asked, epsilon / asked, rows, facts.reading_sd, bound(sizes, facts),
+                    largest_mean(facts))
+
+    def error_of_kept(self, plan: Plan) -> float | None:
+        """Squared error of the kept means where they are near zero, if the right ones are kept.
+
+        The sum over them of the variance of a mean; None where a threshold decides what is kept.
+        """
+        if self.sparsity is None:
+            return None
+        each = 1 / self._total(plan, 1 / self.variance(plan))
+        return self.slope(plan) ** 2 * min(self.sparsity, plan.size) * float(each.mean())
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float | None:
+        """The part of `error_of_kept` that privacy adds, in squared response units."""
+        if self.sparsity is None:
+            return None
+        plan = self.plan(sizes, budgets, facts)
+        weight = 1 / self.variance(plan)
+        added = self._total(plan, weight**2 * self.noise_variance(plan))
+        each = added / self._total(plan, weight) ** 2
+        return self.slope(plan) ** 2 * min(self.sparsity, plan.size) * float(each.mean())
+
+    def _ledger(self, plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
+        """One line for every machine: its k answers are about the same rows."""
+        each = zip(plan.epsilon.tolist(), self.sensitivity(plan).tolist(),
+                   self.scale(plan).tolist(), asked, strict=True)
+        return tuple(Spend(
+            what=self.step, server=server, mu=None, epsilon=epsilon, count=plan.per_machine,
+            composition="sequential", sensitivity=(most,), noise_scale=(scale,), asked=budget,
+            why=self.why, unit=self.protects, noise=self.noise_law,
+            norm="bits that differ" if self.noise_law == "bits" else "|·|")
+            for server, (epsilon, most, scale, budget) in enumerate(each))
+
+
+def bound(sizes: Sizes, facts: PublicFacts) -> float:
+    """B: the largest stated mean and √(2 log 2N) standard deviations, as for N normal numbers."""
+    return largest_mean(facts) + facts.reading_sd * math.sqrt(2 * math.log(2 * sizes.n_curves))
+
+
+def largest_mean(facts: PublicFacts) -> float:
+    return max(abs(facts.value_low), abs(facts.value_high))
+
+
+def machine_means(data: SampleData, plan: Plan) -> Array:
+    """Means of the first rows of every machine, for the coordinates it is asked: (repeats, m, k).
+
+    Numbers are moved into ±B first, and what is no number counts as 0.
+    """
+    server, counts = data.server, np.bincount(data.server)
+    place = np.arange(len(server)) - np.repeat(np.cumsum(counts) - counts, counts)
+    used = np.flatnonzero(place < plan.rows[server])
+    inside = held(data.x[:, used[:, None], plan.asked[server[used]]], plan.bound)
+    sums = np.add.reduceat(inside, np.cumsum(plan.rows) - plan.rows, axis=1)
+    return np.asarray(sums / plan.rows[:, None])
+
+
+def per_coordinate(values: Array, size: int) -> Array:
+    """Sums (…, d) of what machines (…, m, k) give, each for the coordinates it is asked."""
+    flat = values.reshape(*values.shape[:-2], -1)
+    whole, rest = divmod(flat.shape[-1], size)
+    rounds = flat[..., :whole * size].reshape(*flat.shape[:-1], whole, size)
+    sums = rounds.sum(axis=-2)
+    sums[..., :rest] += flat[..., whole * size:]
+    return np.asarray(sums)
+
+
+def held(values: Array, limit: float) -> Array:
+    """Values moved into ±limit; 0 for what is no number."""
+    inside = np.clip(values, -limit, limit)
+    inside[np.isnan(inside)] = 0.0
+    return inside
+
+
+def check(sizes: Sizes, facts: PublicFacts) -> None:
+    """Refuse machines without rows and numbers whose spread is not stated."""
+    if not all(sizes.n_curves_per_server):
+        raise InputError("Every machine needs at least one row.", field="server",
+                         hint="Number machines without gaps.")
+    if facts.reading_sd <= 0:
+        raise InputError("The standard deviation of the numbers must be stated.",
+                         field="reading_sd", hint="Give a public guess above zero.")

@@ -1,0 +1,1 @@
+"""What noise costs and what it hides: accounting, trade-off curves, odds, messages."""

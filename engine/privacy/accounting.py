@@ -1,0 +1,330 @@
+"""Composition and calibration: what noise costs, whatever was released, never below the truth.
+
+A release with Gaussian noise is summed up by one number, its Gaussian-DP parameter μ: an attacker
+faces the problem of telling N(0, 1) from N(μ, 1). Releases with δ = 0 are summed up by ε. Where
+both are about the same people, the laws of their privacy losses are added by dp-accounting. Where
+a release has neither, the number is ρ of zero-concentrated privacy (zCDP, Bun and Steinke 2016):
+the Rényi divergence of order α between neighbours is at most ρα for every α > 1. Gaussian noise has
+ρ = μ²/2, a release with δ = 0 has ρ = ε²/2, and ρ's add whatever was released before. Whatever is
+rounded is rounded to the private side: sums are formed in fractions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+from engine.errors import InputError
+from engine.numerics import gaussian_privacy
+from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Laplace, Losses, Part, Zcdp
+from engine.types import Budget, Spend
+
+_ROUND_UP = 1 + 3e-10  # noise is made larger by this factor, far above the root finder's tolerance
+_ROUND_EPSILON = 1 + 1e-10  # and ε of a given μ by this one, which is less than noise was
+_ROUNDING = 1e-12  # of a sum of shares that make up the whole
+_ROUND_RHO = 1 + 1e-9  # ρ is made smaller by this factor, and ε of a given ρ larger by less
+_FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is computed
+MOVED = ("laplace", "norm")  # noise that is private by how far numbers move: see `Laplace`
+_SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
+
+
+@lru_cache(maxsize=4096)
+def exact_mu(epsilon: float, delta: float) -> float:
+    """The largest μ whose Gaussian mechanism is (ε, δ)-DP, rounded down; ∞ at ε = ∞.
+
+    Raises
+    ------
+    InputError
+        If δ = 0, where no Gaussian noise suffices.
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    _needs_delta(delta, "Gaussian noise")
+    return 1 / (gaussian_privacy.sigma_of(epsilon, delta) * _ROUND_UP)
+
+
+@lru_cache(maxsize=4096)
+def exact_epsilon(mu: float, delta: float) -> float:
+    """The smallest ε for which a release with this μ is (ε, δ)-DP, rounded up."""
+    if mu == 0:
+        return 0.0
+    if math.isinf(mu) or delta == 0:
+        return math.inf
+    return gaussian_privacy.epsilon_of(1 / mu, delta) * _ROUND_EPSILON
+
+
+def printed_mu(epsilon: float, delta: float, noise: str) -> float:
+    """The μ that the printed noise level really has.
+
+    "anisotropic": Lemma 1 of arXiv 2412.06582, σ_l² = 4 log(2/δ) Δ_l ‖Δ‖₁ / ε². "isotropic": the
+    classical σ² = 2 log(1.25/δ) ‖Δ‖₂² / ε². Neither gives (ε, δ) for every ε: see `guarantee`.
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    _needs_delta(delta, "Gaussian noise")
+    if noise == "anisotropic":
+        return epsilon / (2 * math.sqrt(math.log(2 / delta)))
+    return epsilon / math.sqrt(2 * math.log(1.25 / delta))
+
+
+def _needs_delta(delta: float, noise: str) -> None:
+    if delta == 0:
+        raise InputError(f"δ must be above 0 for {noise}; got 0.", field="delta",
+                         hint="Choose δ below 1/n, for example 1/n².")
+
+
+# -- zCDP: of order α = 1 + a, the proof of (ε, δ) from ρ reads --------------------------------
+# δ = exp(a((1 + a)ρ − ε)) (1 − 1/(1 + a))^{1 + a}/a    (Canonne, Kamath and Steinke 2020, Prop. 12)
+
+
+@lru_cache(maxsize=4096)
+def rho_of(epsilon: float, delta: float) -> float:
+    """The largest ρ that is proved to be (ε, δ)-DP, rounded down; ∞ at ε = ∞.
+
+    Every a gives ρ = (ε − e(a))/(1 + a), with e(a) as in `_excess`. The best a is where that is
+    also the ρ of which a is the best order.
+
+    Raises
+    ------
+    InputError
+        If δ = 0, where no ρ above 0 suffices.
+    """
+    if math.isinf(epsilon):
+        return math.inf
+    _needs_delta(delta, "zCDP")
+    a = _root(lambda a: (1 + a) * _rho_with_best(a, delta) + _excess(a, delta) - epsilon, delta)
+    return (epsilon - _excess(a, delta)) / (1 + a) / _ROUND_RHO
+
+
+@lru_cache(maxsize=4096)
+def epsilon_of_rho(rho: float, delta: float) -> float:
+    """The smallest ε for which ρ-zCDP is proved to be (ε, δ)-DP, rounded up.
+
+    min_a (1 + a)ρ + e(a); ∞ for δ = 0, unless nothing was spent.
+    """
+    if rho == 0:
+        return 0.0
+    if math.isinf(rho) or delta == 0:
+        return math.inf
+    a = _root(lambda a: _rho_with_best(a, delta) - rho, delta)
+    return max(0.0, ((1 + a) * rho + _excess(a, delta)) * (1 + 1e-10))
+
+
+def _excess(a: float, delta: float) -> float:
+    """e(a), by which ε exceeds the Rényi divergence of order 1 + a at this δ."""
+    return (-math.log(delta) - math.log1p(a)) / a - math.log1p(1 / a)
+
+
+def _rho_with_best(a: float, delta: float) -> float:
+    """The ρ for which 1 + a is the best order: where d/da of (1 + a)ρ + e(a) vanishes."""
+    return (-math.log(delta) - math.log1p(a)) / (a * a)
+
+
+def _root(falling: Callable[[float], float], delta: float) -> float:
+    """Where a function of a falls through 0, at most 1/δ − 1, beyond which no order is best."""
+    from scipy.optimize import brentq  # on first use: it takes a moment
+
+    most = math.log(1 / delta - 1)
+    if falling(math.exp(most)) >= 0:  # by rounding
+        return math.exp(most)
+    return math.exp(brentq(lambda log_a: falling(math.exp(log_a)), most - 100, most, xtol=1e-12))
+
+
+def per_round_mu(total: float, rounds: int) -> float:
+    """The μ of each of `rounds` releases about the same people that together have `total`."""
+    return total / math.sqrt(rounds)
+
+
+# -- totals: rounded up from the sum in fractions --------------------------------------------------
+
+
+def total_mu(spends: Iterable[Spend]) -> float:
+    """The μ of all spends about one server's people together; NaN if some noise is not Gaussian.
+
+    Lines add in squares. Within a line, `count` releases about the same people add in squares
+    too; parallel ones, each about different people, cost as much as one.
+    """
+    terms = [(spend.mu, spend.rounds) for spend in spends]
+    if any(mu is None for mu, _ in terms):
+        return math.nan
+    if any(mu == math.inf for mu, _ in terms):
+        return math.inf
+    squares = sum((rounds * Fraction(mu or 0.0) ** 2 for mu, rounds in terms), Fraction())
+    root = math.sqrt(squares)
+    return root if Fraction(root) ** 2 >= squares else math.nextafter(root, math.inf)
+
+
+def total_epsilon(spends: Iterable[Spend]) -> float | None:
+    """The sum of the ε of spends that all hold with δ = 0; None if one does not."""
+    terms = [(spend.epsilon, spend.rounds) for spend in spends]
+    if any(epsilon is None for epsilon, _ in terms):
+        return None
+    return _sum((epsilon or 0.0, rounds) for epsilon, rounds in terms)
+
+
+def total_rho(spends: Iterable[Spend]) -> float:
+    """The ρ of all spends about one server's people together."""
+    return _sum((_rho(spend), spend.rounds) for spend in spends)
+
+
+def _rho(spend: Spend) -> float:
+    """ρ of one release of a line: its own, μ²/2, or ε²/2."""
+    if spend.rho is not None:
+        return spend.rho
+    size = spend.epsilon if spend.mu is None else spend.mu
+    if size is None:
+        return math.nan
+    return size if math.isinf(size) else _up(Fraction(size) ** 2 / 2)
+
+
+def _sum(terms: Iterable[tuple[float, int]]) -> float:
+    """Σ cost × rounds, rounded up."""
+    listed = list(terms)
+    if not all(math.isfinite(cost) for cost, _ in listed):
+        return math.nan if any(math.isnan(cost) for cost, _ in listed) else math.inf
+    return _up(sum((rounds * Fraction(cost) for cost, rounds in listed), Fraction()))
+
+
+def _up(exact: Fraction) -> float:
+    """The nearest number that is not below a fraction."""
+    near = float(exact)
+    return near if Fraction(near) >= exact else math.nextafter(near, math.inf)
+
+
+# -- several records of one person ----------------------------------------------------------------
+
+
+def for_group(spends: Sequence[Spend], records: int) -> tuple[Spend, ...]:
+    """What the same releases cost a person who has this many of the protected units.
+
+    Replacing k of them is k steps from neighbour to neighbour. Gaussian noise then has kμ (Dong,
+    Roth and Su 2022, Theorem 2.14), which a sum attains; pure noise kε; zCDP k²ρ (Bun and Steinke
+    2016, Proposition 27). It holds for every line, so lines are added as they are for one record.
+    Parallel releases count as if all k were in one of them, the worst place; units at several
+    sites cost at most k at the site where one costs most.
+
+    Raises
+    ------
+    InputError
+        If there is not at least one record.
+    """
+    if records < 1 or records != int(records):
+        raise InputError(f"A person has at least 1 record; got {records:g}.", field="group",
+                         hint="State the largest number that one person has.")
+    if records == 1:
+        return tuple(spends)
+    return tuple(replace(spend, mu=_times(spend.mu, records),
+                         epsilon=_times(spend.epsilon, records),
+                         rho=_times(spend.rho, records**2)) for spend in spends)
+
+
+def _times(cost: float | None, factor: int) -> float | None:
+    return cost if cost is None or math.isinf(cost) else _up(Fraction(cost) * factor)
+
+
+# -- what it all proves ---------------------------------------------------------------------------
+
+
+def trade_off(own: Sequence[Spend]) -> Curve:
+    """What tells apart two data sets that differ in one record of one server, at most.
+
+    Exact for Gaussian noise and for one release with Laplace noise. Other pure releases, and pure
+    and Gaussian ones together, by the laws of their losses, each at its worst pair; zCDP where a
+    release has nothing else.
+    """
+    return _trade_off(tuple((spend.mu, spend.epsilon, spend.rho, spend.noise, spend.rounds)
+                            for spend in own))
+
+
+_Key = tuple[float | None, float | None, float | None, str, int]
+
+
+@lru_cache(maxsize=4096)
+def _trade_off(lines: tuple[_Key, ...]) -> Curve:
+    own = [Spend("", 0, mu, (), (), rounds, "sequential", Budget(1.0), "", epsilon, rho,
+                 noise=noise) for mu, epsilon, rho, noise, rounds in lines]
+    mu, pure = total_mu(own), total_epsilon(own)
+    if not math.isnan(mu):
+        return Gaussian(mu)
+    if any(spend.mu is None and spend.epsilon is None for spend in own):
+        return Zcdp(total_rho(own))
+    if pure is None:
+        return Losses(_parts(own)) if _can_be_added(own) else Zcdp(total_rho(own))
+    moved = all(spend.noise in MOVED for spend in own)
+    if sum(spend.rounds for spend in own) > 1 and _can_be_added(own):
+        return Losses(_parts(own))
+    return Laplace(pure) if moved else Approximate(Budget(max(pure, 1e-12)))
+
+
+def _can_be_added(own: Sequence[Spend]) -> bool:
+    """Whether the laws of the losses are worth computing: finite, and not too long."""
+    sizes = [(spend.mu or 0.0) * math.sqrt(spend.rounds) + (spend.epsilon or 0.0) * spend.rounds
+             for spend in own]
+    return sum(sizes) <= _FARTHEST and max((spend.mu or 0.0) for spend in own) <= 20
+
+
+def _parts(own: Sequence[Spend]) -> tuple[Part, ...]:
+    """Lines as `tradeoff.Losses` takes them; those that cost nothing are left out."""
+    found = []
+    for spend in own:
+        kind = "gaussian" if spend.epsilon is None else (
+            "laplace" if spend.noise in MOVED else "pure")
+        size = spend.mu if spend.epsilon is None else spend.epsilon
+        if size:
+            found.append((kind, size, spend.rounds))
+    return tuple(found)
+
+
+def weakest(spends: Sequence[Spend]) -> list[Spend]:
+    """The lines of the server about whose people an attacker is most often right."""
+    return max(by_server(spends).values(), key=lambda own: float(trade_off(own).right()))
+
+
+def guarantee(spends: Sequence[Spend], server: int) -> Budget:
+    """The (ε, δ) proved for one server's people by the noise that was really added.
+
+    δ is the one asked for, or 0 where no release needs it; ε is exact for Gaussian noise, and where
+    noise is neither all Gaussian nor all with δ = 0 it is what the sum of losses proves, or the sum
+    of ρ. It may exceed what was asked when printed constants do not keep their promise, and falls
+    below it when they are loose.
+    """
+    return proved(by_server(spends)[server])
+
+
+def by_server(spends: Sequence[Spend]) -> dict[int, list[Spend]]:
+    """The lines of every server, in order of the servers."""
+    lines: dict[int, list[Spend]] = {}
+    for spend in spends:
+        lines.setdefault(spend.server, []).append(spend)
+    return dict(sorted(lines.items()))
+
+
+def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
+    """The proved guarantee of every server, in order."""
+    return tuple(proved(own) for own in by_server(spends).values())
+
+
+def keeps_promise(spends: Sequence[Spend]) -> bool:
+    """Whether every server's people get at least the protection that was asked for."""
+    return all(proved(own).epsilon <= own[0].asked.epsilon for own in by_server(spends).values())
+
+
+def proved(own: Sequence[Spend]) -> Budget:
+    """The guarantee of the lines of one server."""
+    asked, pure = own[0].asked, total_epsilon(own)
+    epsilon = _proved_epsilon(own, asked.delta) if pure is None else pure
+    if epsilon <= asked.epsilon * (1 + _ROUNDING) and asked.epsilon <= epsilon * (1 + _SAME):
+        return asked
+    return Budget(max(epsilon, 1e-12), asked.delta if pure is None else 0.0)
+
+
+def _proved_epsilon(own: Sequence[Spend], delta: float) -> float:
+    """Of everything that is proved, the least."""
+    mu = total_mu(own)
+    if not math.isnan(mu):
+        return exact_epsilon(mu, delta)
+    by_rho, curve = epsilon_of_rho(total_rho(own), delta), trade_off(own)
+    return min(by_rho, curve.epsilon(delta)) if isinstance(curve, Losses) else by_rho

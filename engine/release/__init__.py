@@ -1,0 +1,1 @@
+"""Publishing real data once: the request, the certified noise, the ledger and the files."""

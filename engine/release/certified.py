@@ -1,0 +1,380 @@
+"""One real release: hardened noise, a certified charge, and an entry in the ledger.
+
+A preview simulates; this publishes. The mechanism runs as it always does, on the same clipped
+readings and the same public grid, but its generator is silent (`noise.hardened.Quiet`) and whatever
+it sends passes a listener that adds discrete noise on a power-of-two lattice instead.
+
+What a release will cost is known before any reading is looked at: the mechanism is rehearsed on
+stand-in readings, all at the middle of their public range, which shows how many numbers each
+message has and what the ledger says of it. OpenDP's map charges every message; ε's add where all
+holds with δ = 0, else ρ's of zCDP add and are turned into ε at the stated δ. That *certified* ε is
+larger than the *ideal* one of continuous noise of the same size, so the mechanism is planned with
+a smaller budget, for which the certified one is no more than was asked. The real run must send just
+the messages of the rehearsal, or nothing is published.
+
+Privacy
+-------
+A message, in units of its noise, moves by at most the μ or ε of its line in the ledger when one
+record is replaced: that is what each mechanism proves and `engine.audit` attacks. Rounding to the
+lattice is added to it (`noise.hardened`). Numbers without noise, which no data can change, are
+taken from the rehearsal, so that not even their rounding errors come from the data. Everything
+after the messages uses them and public facts alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, generator
+from engine.mechanisms import Mechanism
+from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
+from engine.noise.selection import Law, Scales
+from engine.privacy import accounting, transcript
+from engine.sources import Source
+from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
+from engine.types import Array, Budget, CurveData, Data, Estimate, Spend
+from engine.words import wording
+
+TASKS = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
+_MATRIX = 4  # dimensions of messages that are symmetric matrices
+_SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one
+_TRIES = 40
+Key = tuple[int, str]  # who sends, and what
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a release would cost, from public facts alone.
+
+    `asked` is the budget that was asked for, `certified` what OpenDP's maps prove of the noise,
+    `ideal` what continuous noise of the same size would cost, and `inner` the budget the mechanism
+    is planned with. `certified` never exceeds `asked`. `messages` say how each is noised.
+    """
+
+    asked: Budget
+    certified: Budget
+    ideal: Budget
+    inner: Budget
+    spends: tuple[Spend, ...]
+    messages: Mapping[Key, Measurement]
+    known: Mapping[Key, Array]
+
+    @property
+    def numbers(self) -> int:
+        """How many noisy numbers are drawn."""
+        return sum(one.size for one in self.messages.values())
+
+
+# -- before any reading is looked at --------------------------------------------------------------
+
+
+def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
+    """What publishing these data by this mechanism would cost; only their sizes are looked at.
+
+    Raises
+    ------
+    InputError
+        If it may not be published: there is no hardened path, what is printed does not keep its
+        promise, nothing useful could be released, or δ is 1/n or more.
+    """
+    if mechanism.guarantee == "pure":
+        asked = replace(asked, delta=0.0)
+    _check_budget(asked, data.sizes.n_curves)
+    _check_mechanism(data, mechanism, asked)
+    standin, inner = stand_in(data), _first_guess(asked)
+    for tried in range(_TRIES):
+        found = _rehearsed(standin, mechanism, asked, inner)
+        if found.certified.epsilon <= asked.epsilon:
+            return found
+        less = asked.epsilon / found.certified.epsilon * (1 - 1e-10 * 2.0**tried)
+        inner = replace(inner, epsilon=inner.epsilon * less)
+    raise InputError("No noise was found that keeps this budget.", field="epsilon",
+                     hint="Choose another ε or another method.")
+
+
+def _check_budget(asked: Budget, n: int) -> None:
+    if not asked.is_private:
+        raise InputError("A release needs a finite ε.", field="epsilon")
+    if asked.delta >= 1 / n:
+        raise InputError(f"δ must be below 1/n = {1 / n:.3g}; got {asked.delta:g}.", field="delta",
+                         hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
+
+
+def _check_mechanism(data: Data, mechanism: Mechanism, asked: Budget) -> None:
+    reason = mechanism.why_not_published(asked)
+    if reason:
+        raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
+    if not mechanism.served & set(TASKS):
+        raise InputError("Only functions of one variable and average numbers are published.",
+                         field="mechanism", hint="Choose an average, a density or coefficients.")
+    _check_promise(_run(stand_in(data), mechanism, asked, _Rehearsal()), asked)
+
+
+def _check_promise(estimate: Estimate, asked: Budget) -> None:
+    """Refuse what spends more than it says, and what releases nothing."""
+    spends = estimate.spends[0]
+    if not accounting.keeps_promise(spends):
+        given = max(budget.epsilon for budget in accounting.guarantees(spends))
+        raise InputError(wording.broken_promise(asked, given).replace("**", ""), field="mechanism")
+    if all(accounting.total_rho(own) == 0 for own in accounting.by_server(spends).values()):
+        raise InputError("Nothing would be published: at this ε the noise would be larger than "
+                         "the curve.", field="epsilon",
+                         hint="Ask more people, raise ε, or choose another method.")
+
+
+def _first_guess(asked: Budget) -> Budget:
+    """The budget whose ideal noise is as large as the certified one needs, or slightly smaller."""
+    if asked.is_pure:
+        return asked
+    mu = math.sqrt(2 * accounting.rho_of(asked.epsilon, asked.delta))
+    return replace(asked, epsilon=min(asked.epsilon, accounting.exact_epsilon(mu, asked.delta)))
+
+
+def stand_in(data: Data) -> Data:
+    """Data of the same public sizes that hold nobody's numbers: all in the middle of its range."""
+    middles = np.array([(c.low + c.high) / 2 for c in data.facts.covariates])
+    if not isinstance(data, CurveData):
+        x = np.broadcast_to(middles, data.x.shape)
+        y = None if data.y is None else np.full(data.y.shape, data.facts.value_middle)
+        return replace(data, x=x, y=y, truth=None)
+    covariates = None
+    if data.covariates is not None:
+        covariates = np.broadcast_to(middles, data.covariates.shape)
+    times = np.concatenate([(np.arange(count) + 0.5) / count for count in data.counts if count]
+                           or [np.empty(0)])
+    return replace(data, times=times[None], values=np.full(data.values.shape,
+                   data.facts.value_middle), covariates=covariates, truth=None)
+
+
+class _Rehearsal:
+    """Notes what is sent, and sends it on without noise."""
+
+    def __init__(self) -> None:
+        self.said: dict[Key, tuple[int, Array]] = {}  # how many have noise, and all as they are
+
+    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+        exact, unit = _first(values, noise)
+        self._note((server, step), int((_units(unit, _is_matrix(values)) > 0).sum()), exact)
+        return values
+
+    def summed(self, step: str, values: Array, law: str, noise: Array) -> Array:
+        if law != "laplace":
+            raise _unhardened(step)
+        self._note((transcript.CENTRE, step), values.shape[-1], values)
+        return values
+
+    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+                ) -> None:
+        raise _unhardened(step)
+
+    def _note(self, key: Key, size: int, exact: Array) -> None:
+        if key in self.said:
+            raise _unhardened(key[1])
+        self.said[key] = size, exact.copy()
+
+
+def _unhardened(step: str) -> InputError:
+    return InputError(f"“{step}” is sent in a way for which there is no hardened noise.",
+                      field="mechanism", hint="It can be looked at, not published.")
+
+
+def _run(data: Data, mechanism: Mechanism, budget: Budget, listener: Any) -> Estimate:
+    """Run a mechanism with noise from the listener alone."""
+    with transcript.overheard(listener):
+        return mechanism.release(cast(Any, data), (budget,), cast(np.random.Generator, Quiet()))
+
+
+def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget) -> Quote:
+    listener = _Rehearsal()
+    estimate = _run(standin, mechanism, inner, listener)
+    _check_promise(estimate, asked)
+    spends, costs = estimate.spends[0], []
+    messages: dict[Key, Measurement] = {}
+    for server, lines in accounting.by_server(spends).items():
+        own = _matched(server, lines, listener.said)
+        messages.update(own)
+        costs.append(_charge(lines, list(own.values()), asked.delta))
+    if set(messages) != set(listener.said):
+        raise _unhardened("what the ledger does not list")
+    certified = max(costs, key=lambda budget: budget.epsilon)
+    if certified.epsilon <= asked.epsilon <= certified.epsilon * (1 + _SAME):
+        certified = replace(certified, epsilon=asked.epsilon)
+    ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
+    return Quote(asked, certified, ideal, inner, spends, messages,
+                 {key: exact for key, (_, exact) in listener.said.items()})
+
+
+def _matched(server: int, lines: Sequence[Spend], said: Mapping[Key, tuple[int, Array]]
+             ) -> dict[Key, Measurement]:
+    """The noise of each message of one server, from the line of the ledger it belongs to."""
+    own = {key: size for key, (size, _) in said.items() if key[0] in (server, transcript.CENTRE)}
+    if len(lines) == 1 and lines[0].count == len(own):
+        return {key: _measurement(lines[0], size) for key, size in own.items()}
+    named = {line.what: line for line in lines if line.count == 1}
+    if len(named) != len(lines) or set(named) != {step for _, step in own} or len(own) != len(
+            named):
+        raise _unhardened("what the ledger does not list")
+    return {key: _measurement(named[key[1]], size) for key, size in own.items()}
+
+
+def _measurement(line: Spend, size: int) -> Measurement:
+    if line.mu is not None:
+        return Measurement("gaussian", line.mu, size)
+    if line.epsilon is None:
+        raise _unhardened(line.what)
+    return Measurement("laplace", line.epsilon, size)
+
+
+def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: float) -> Budget:
+    """What one server's messages cost its people, by OpenDP's maps.
+
+    Messages about different people cost as much as the dearest of them; a sum is rounded up.
+    """
+    costs = [one.cost for one in messages]
+    if len(lines) == 1 and lines[0].composition == "parallel":
+        costs, messages = [max(costs)], messages[:1]
+    if all(one.law == "laplace" for one in messages):
+        return Budget(_sum(costs))
+    rho = _sum([cost if one.law == "gaussian" else cost**2 / 2 * (1 + 1e-15)
+                for cost, one in zip(costs, messages, strict=True)])
+    return Budget(max(epsilon_of_rho(rho, delta), accounting.epsilon_of_rho(rho, delta)), delta)
+
+
+def _sum(costs: Sequence[float]) -> float:
+    """The sum, rounded up if it is no floating-point number."""
+    exact = sum(map(Fraction, costs))
+    total = float(exact)
+    return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
+
+
+# -- the release ----------------------------------------------------------------------------------
+
+
+class _Hardened:
+    """Adds the noise of a quote to whatever is sent, once to each message."""
+
+    def __init__(self, quoted: Quote) -> None:
+        self._quoted, self.lattice = quoted, dict[Key, Array]()
+
+    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+        measured, out = self._take((server, step)), values.copy()
+        exact, unit = _first(values, noise)
+        if measured.law == "laplace":
+            unit = unit / math.sqrt(2)  # scale of a Laplace variable, from its deviation
+        known, is_matrix = self._quoted.known[server, step], _is_matrix(values)
+        if exact.shape != known.shape:
+            raise _unhardened(step)
+        flat, units = _flat(exact, is_matrix), _units(unit, is_matrix)
+        noisy, has_noise = _flat(known, is_matrix), units > 0
+        if int(has_noise.sum()) != measured.size:
+            raise _unhardened(step)
+        multiples = measured(flat[has_noise] / units[has_noise])
+        noisy[has_noise] = multiples * units[has_noise]
+        self.lattice[server, step] = multiples
+        out[0, 0] = _unflat(noisy, exact.shape, is_matrix)
+        return out
+
+    def summed(self, step: str, values: Array, law: str, noise: Array) -> Array:
+        """Of several ways to form the numbers only one is used; each gets noise of its own."""
+        measured = self._take((transcript.CENTRE, step))
+        units = np.broadcast_to(noise / math.sqrt(2), values.shape)
+        if law != "laplace" or values.shape[-1] != measured.size:
+            raise _unhardened(step)
+        multiples = np.stack([measured(own) for own in (values / units)[0]])[None]
+        self.lattice[transcript.CENTRE, step] = multiples
+        return np.asarray(multiples * units)
+
+    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+                ) -> None:
+        raise _unhardened(step)
+
+    def _take(self, key: Key) -> Measurement:
+        if key not in self._quoted.messages or key in self.lattice:
+            raise _unhardened(key[1])
+        return self._quoted.messages[key]
+
+
+def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate, dict[Key, Array]]:
+    """Run the mechanism on the data with the noise of a quote.
+
+    Returns its estimate, of which `unprotected` must not be shown, and the noisy numbers of every
+    message as multiples of the lattice in units of the noise.
+
+    Raises
+    ------
+    InputError
+        If it does not send just what was quoted; then nothing may be published.
+    """
+    listener = _Hardened(quoted)
+    estimate = _run(data, mechanism, quoted.inner, listener)
+    if set(listener.lattice) != set(quoted.messages) or estimate.spends[0] != quoted.spends:
+        raise _unhardened("something else than was quoted")
+    return estimate, listener.lattice
+
+
+def drawn(source: Source) -> Data:
+    """The data of a source, as the preview has them; simulated ones are refused.
+
+    Raises
+    ------
+    InputError
+        If they are simulated, or nobody says where their bounds come from.
+    """
+    facts = source.facts
+    if source.is_random or facts.kind not in ("public", "upload"):
+        raise InputError("Curves made by the computer are nobody’s: there is nothing to publish.",
+                         field="source", hint="Choose public data, or use your own curves.")
+    if not facts.origin.strip():
+        raise InputError("Say where the bounds come from.", field="origin",
+                         hint="A growth chart, a manual or a law; never these curves.")
+    data: Data = source.draw(1, generator(0, DATA_STREAM, 0))
+    return data
+
+
+# -- messages as vectors --------------------------------------------------------------------------
+
+
+def _first(values: Array, noise: Array) -> tuple[Array, Array]:
+    """The one release of the one data set, and the size of its noise; columns behind are quiet."""
+    return values[0, 0].copy(), np.broadcast_to(noise, values.shape)[0, 0].copy()
+
+
+def _is_matrix(values: Array) -> bool:
+    return values.ndim == _MATRIX and values.shape[-1] == values.shape[-2]
+
+
+def _flat(numbers: Array, is_matrix: bool) -> Array:
+    """A vector; of a symmetric matrix its upper triangle."""
+    if not is_matrix:
+        return numbers.ravel().copy()
+    return np.asarray(numbers[np.triu_indices(len(numbers))])
+
+
+def _units(noise: Array, is_matrix: bool) -> Array:
+    """The size of the noise on each number of the vector.
+
+    Of a symmetric matrix it is stated for the diagonal; beside it it is that over √2, so that noise
+    is isotropic in Frobenius norm, in which an entry beside the diagonal counts twice.
+    """
+    flat = _flat(noise, is_matrix)
+    if is_matrix:
+        row, column = np.triu_indices(len(noise))
+        flat[row != column] /= math.sqrt(2)
+    return flat
+
+
+def _unflat(vector: Array, shape: tuple[int, ...], is_matrix: bool) -> Array:
+    if not is_matrix:
+        return vector.reshape(shape)
+    out = np.zeros(shape)
+    upper = np.triu_indices(shape[0])
+    out[upper] = vector
+    out.T[upper] = vector
+    return out

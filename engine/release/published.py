@@ -1,0 +1,239 @@
+"""What a release gives away, and the one function that makes it: charge first, then compute."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine import __version__
+from engine.errors import InputError
+from engine.mechanisms import Mechanism
+from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.noise import hardened
+from engine.privacy.transcript import CENTRE
+from engine.release import certified as release
+from engine.release import ledger
+from engine.release.certified import Quote
+from engine.release.data_content import content_of
+from engine.release.ledger import Ledger, Odometer
+from engine.sources import Source
+from engine.sources.upload import Upload
+from engine.tasks import DENSITY, TASKS, UNIVARIATE_MEAN
+from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, drawing_grid
+from engine.words.wording import of, with_unit
+
+_NOISE = {"gaussian": "discrete Gaussian", "laplace": "discrete Laplace"}
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """One release: all of it may be shown to anybody.
+
+    `x` (k,) are places in the data's own unit, named by `axis`; `columns` the released functions
+    there, (k,) each, with the ends of their plausible range where there is one. A released number
+    has one place and no axis. `card` is the guarantee as plain values.
+    """
+
+    name: str
+    at: str
+    title: str
+    axis: str
+    value: str
+    x: Array
+    columns: Mapping[str, Array]
+    ranges: Mapping[str, tuple[Array, Array]]
+    card: Mapping[str, Any]
+    request: Mapping[str, Any]
+    odometer: Odometer
+    quote: Quote
+
+
+def quote(source: Source, mechanism: Mechanism, asked: Budget) -> Quote:
+    """What publishing would cost; see `release.quote` and `release.drawn` for what is refused."""
+    data = release.drawn(source)
+    _check_variables(mechanism, data.facts)
+    return release.quote(data, mechanism, asked)
+
+
+def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, name: str,
+            total: Budget | None = None) -> Published:
+    """Charge the ledger, then release once with hardened noise.
+
+    `total` is that of the data set, where this is its first release.
+
+    Raises
+    ------
+    InputError
+        If it may not be published or the total would be overrun: then nothing was charged. After
+        the charge nothing can be refused that a person could put right.
+    """
+    quoted, data = quote(source, mechanism, asked), release.drawn(source)
+    what = f"{_task(mechanism)} by {mechanism.label}"
+    held = content_of(source)
+    if total is None and book.odometer(held) is None:
+        total = usual_total(data.sizes.n_curves)
+    receipt = book.charge(held, quoted.certified, name, what, total, data.facts)
+    estimate, _ = release.hardened(data, mechanism, quoted)
+    x, axis, value, scale = _places(mechanism, data.facts)
+    names = estimate.functions or (value,)
+    grid = drawing_grid()[:len(x)]
+    rows = np.atleast_2d(estimate.values(grid)[0, 0, 0]) * scale
+    out = Published(
+        name=ledger.checked_name(name), at=receipt.at, title=f"{_task(mechanism)}, released",
+        axis=axis, value=value, x=x, columns=dict(zip(names, rows, strict=True)),
+        ranges=_ranges(estimate, names, scale), odometer=receipt.odometer, quote=quoted,
+        request=_request(source, mechanism, asked, name),
+        card=_card(source, mechanism, data, quoted, receipt, estimate.tuning[0]
+                   if estimate.tuning else {}, name))
+    with suppress(InputError):  # the charge stands in any case
+        book.finished(receipt)
+    return out
+
+
+def usual_total(n: int) -> Budget:
+    """ε = 3 and δ = 1/n: beyond that δ a method could publish one whole record."""
+    return Budget(ledger.USUAL_TOTAL, 1 / n)
+
+
+def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
+    if mechanism.served == {DENSITY.key} and len(facts.covariates) != 1:
+        raise InputError("Only densities of one number are published; these records have "
+                         f"{len(facts.covariates)}.", field="covariates",
+                         hint="Declare one column.")
+
+
+def _task(mechanism: Mechanism) -> str:
+    return TASKS[next(task for task in release.TASKS if task in mechanism.served)].label
+
+
+def _places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
+    """Places in their own unit, their name, that of the value, and the unit of the latter."""
+    grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
+    if UNIVARIATE_MEAN.key in mechanism.served:
+        return grid[:1], "", value, 1.0
+    if DENSITY.key in mechanism.served:
+        own = facts.covariates[0]
+        return (own.low + grid * (own.high - own.low), with_unit(own.name, _bracketed(own.unit)),
+                with_unit("Density", _bracketed(f"per {own.unit}" if own.unit else "")),
+                1 / (own.high - own.low))
+    return (facts.from_unit_time(grid), with_unit(facts.time_name, _bracketed(facts.time_unit)),
+            value, 1.0)
+
+
+def _bracketed(unit: str) -> str:
+    return f"({unit})" if unit else ""
+
+
+def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
+            ) -> dict[str, tuple[Array, Array]]:
+    """Where the release itself says the function plausibly lies; empty where it says nothing."""
+    if estimate.limits is None or estimate.band is None:
+        return {}
+    low, high = (np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        return {}
+    return dict(zip(names, zip(low, high, strict=True), strict=True))
+
+
+def _request(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> dict[str, Any]:
+    """The same settings for the command line: a new release of it has new noise and is charged."""
+    where = ({"data": {"file": "YOUR FILE"}} if source.facts.kind == "upload" else
+             {"source": {"key": source.key, "parameters": source.values()}})
+    return {"version": 1, "name": f"{name} again"[:ledger.LONGEST_NAME], **where,
+            "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
+            "budgets": [{"epsilon": asked.epsilon, "delta": asked.delta}]}
+
+
+# -- the guarantee card ---------------------------------------------------------------------------
+
+
+def unit_of(source: Source, mechanism: Mechanism) -> str:
+    """What is protected: all of a person, or less where the data or the method say so."""
+    facts = source.facts
+    if isinstance(mechanism, UnivariateMean) and not mechanism.setting.endswith("user"):
+        return f"one reading (weaker than all readings of one {facts.person})"
+    if not isinstance(mechanism, UnivariateMean) and DENSITY.key in mechanism.served:
+        return f"one {of(facts.person)} record"
+    if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
+        return f"one curve of the file; some {facts.people} have several and are protected less"
+    return f"one {of(facts.person)} whole curve"
+
+
+def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
+          receipt: ledger.Receipt, tuning: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The guarantee for machines: plain values, nothing of the data but public facts."""
+    facts, sizes, book = data.facts, data.sizes, receipt.odometer
+    return {
+        "kind": "differential privacy guarantee", "version": 1,
+        "release": {"name": ledger.checked_name(name), "at": receipt.at, "data_set": book.label,
+                    "of": facts.name, "what": _task(mechanism), "number": len(book.entries)},
+        "unit_of_protection": unit_of(source, mechanism),
+        "neighbours": "data sets of the same public sizes in which one unit is replaced",
+        "guarantee": _plain(quoted.certified),
+        "ideal": {**_plain(quoted.ideal), "note": "what continuous noise of the same size would "
+                  "cost; it is not what is promised"},
+        "accounting": {
+            "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
+            "messages": [_message(key[0], key[1], one) for key, one in quoted.messages.items()]},
+        "bounds": {**_bounds(data), "source": facts.origin,
+                   "applied": "numbers beyond are moved to the nearest bound before anything else"},
+        "mechanism": {"key": mechanism.key, "label": mechanism.label,
+                      "reference": mechanism.reference, "parameters": mechanism.values(),
+                      "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
+        "public": {"people_per_site": list(sizes.n_curves_per_server),
+                   "readings": sizes.n_observations},
+        "noise": {"sampler": hardened.library(), "lattice": "powers of two, in units of the noise",
+                  "entropy": "operating system", "seed": "none: nothing can draw this noise again",
+                  "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
+        "ledger": {"total": _plain(book.total), "spent": {
+            "epsilon": book.spent_epsilon, "delta": book.spent_delta},
+            "composition": "basic: ε and δ of all releases of this data set add"},
+        "not_covered": ["who is in the data", "how many people and readings there are",
+                        "what is true of people in general", "other data about the same people",
+                        "how long the computation took"],
+        "versions": {"privacy_curves": __version__, "opendp": hardened.library().split()[-1],
+                     "numpy": np.__version__, "python": platform.python_version()},
+    }
+
+
+def _plain(budget: Budget) -> dict[str, float]:
+    return {"epsilon": budget.epsilon, "delta": budget.delta}
+
+
+def _method(quoted: Quote) -> str:
+    if quoted.certified.is_pure:
+        return "ε of every message by OpenDP’s map; they add"
+    return ("ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "
+            "add, and ε follows from the sum at the stated δ")
+
+
+def _message(server: int, step: str, one: hardened.Measurement) -> dict[str, Any]:
+    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step,
+            "numbers": one.size, "noise": _NOISE[one.law], "lattice": f"2^-{one.bits}",
+            "rho" if one.law == "gaussian" else "epsilon": one.cost}
+
+
+def _bounds(data: Data) -> dict[str, Any]:
+    facts = data.facts
+    found: dict[str, Any] = {} if isinstance(data, SampleData) else {
+        "value": {"name": facts.value_name, "unit": facts.value_unit, "low": facts.value_low,
+                  "high": facts.value_high},
+        "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
+                 "high": facts.time_high}}
+    if facts.covariates:
+        found["columns"] = [_column(c) for c in facts.covariates]
+    return found
+
+
+def _column(covariate: Any) -> dict[str, Any]:
+    return {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
+            "high": covariate.high}
+
+
+def _jsonable(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value

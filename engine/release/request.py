@@ -1,0 +1,137 @@
+"""What the command line is asked to publish, as data.
+
+{"version": 1, "name": "growth-2026",
+ "data": {"file": "heights.csv", "columns": {"id": "child_id", "time": "age", "value": "height"},
+          "several": "keep",
+          "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
+                    "origin": "national growth chart, 2019", "value_name": "Height",
+                    "value_unit": "cm", "person": "child", "people": "children"}},
+ "mechanism": {"key": "adaptive_mean", "parameters": {}},
+ "budgets": [{"epsilon": 1.0, "delta": 1e-6}]}
+
+A scenario file with a bundled "source" in place of "data" will do, too; its seed and its numbers of
+repeats and draws are not looked at. For a density "data" has "features" in place of "columns":
+{"file": …, "features": [{"name": "age", "low": 0, "high": 105}], "facts": {"origin": …}}.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine import scenario
+from engine.errors import InputError
+from engine.mechanisms import Mechanism
+from engine.sources import Source
+from engine.sources.tables import Table, read_table
+from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
+from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
+from engine.tasks import DENSITY
+from engine.types import Budget
+
+_ENDS = ("value_low", "value_high", "time_low", "time_high")
+_WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
+_FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic")
+_KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to publish: `name` may be empty, and is then asked for."""
+
+    source: Source
+    mechanism: Mechanism
+    budget: Budget
+    name: str = ""
+
+
+def from_json(text: str, folder: Path) -> Request:
+    """Read a request; file names in it are relative to `folder`.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, missing or out of range, or what is wrong with the file.
+    """
+    try:
+        plain = json.loads(text)
+    except ValueError as problem:
+        raise InputError(f"The request is not valid JSON (line {getattr(problem, 'lineno', 1)}).",
+                         field="request", hint="Check commas, quotes and brackets there."
+                         ) from None
+    plain = scenario.checked_object(plain, "request", _KEYS)
+    name = plain.get("name", "")
+    if not isinstance(name, str):
+        raise InputError("“name” must be text.", field="name")
+    if "data" not in plain:
+        found = scenario.from_plain({key: value for key, value in plain.items() if key != "name"})
+        return Request(found.source, found.mechanism, _one(found.budgets), name)
+    if "source" in plain:
+        raise InputError("Give “data” or “source”, not both.", field="data")
+    mechanism = scenario.mechanism_of(plain)
+    return Request(_own(plain["data"], mechanism, folder), mechanism,
+                   _one(scenario.budgets_of(plain, 1)), name)
+
+
+def _one(budgets: tuple[Budget, ...]) -> Budget:
+    if len(set(budgets)) != 1:
+        raise InputError("A release has one budget for all sites.", field="budgets",
+                         hint="Give the same ε and δ to all of them.")
+    return budgets[0]
+
+
+def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
+    """Curves, or records where a density is asked for, from a file with stated facts."""
+    is_density = mechanism.served == {DENSITY.key}
+    keys = ("file", "features", "columns", "facts") if is_density else (
+        "file", "columns", "several", "facts")
+    given = scenario.checked_object(given, "data", keys)
+    path = folder / str(given.get("file", ""))
+    try:
+        table = read_table(path.read_bytes())
+    except OSError as problem:
+        raise InputError(f"Cannot read {str(given.get('file', ''))!r}: {problem.strerror}.",
+                         field="file") from None
+    columns = scenario.checked_object(given.get("columns", {}), "columns",
+                                      ("id", "time", "value", "server", "covariates"))
+    facts = scenario.checked_object(given.get("facts", {}), "facts", _FACTS)
+    if is_density:
+        return _records(table, _features(given, "features"), columns, facts)
+    curves = read_curves(table, suggest_layout(table, columns), given.get("several", "keep"))
+    words: dict[str, Any] = {key: str(facts[key]) for key in _WORDS if key in facts}
+    low, high, first, last = (_number(facts, name) for name in _ENDS)
+    declared = declare(
+        low, high, first, last, str(facts.get("origin", "")), _features(facts, "covariates"),
+        periodic=facts.get("periodic") is True, **words)
+    return Upload(curves=curves, declared=declared)  # type: ignore[call-arg]
+
+
+def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str, Any],
+             facts: Mapping[str, Any]) -> UploadRows:
+    stated = [one._replace(name=table.find(one.name)) for one in features]
+    layout = RowLayout(tuple(one.name for one in stated), None, columns.get("id"),
+                       columns.get("server"))
+    words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
+    declared = declare_rows(DENSITY.key, stated, str(facts.get("origin", "")), **words)
+    return UploadRows(rows=read_rows(table, layout), declared=declared)  # type: ignore[call-arg]
+
+
+def _features(given: Mapping[str, Any], name: str) -> list[StatedCovariate]:
+    """Columns with their ranges."""
+    listed = given.get(name, [])
+    if not isinstance(listed, list):
+        raise InputError(f"“{name}” must be a list of columns with their ranges.", field=name,
+                         hint='For example [{"name": "age", "low": 0, "high": 105}].')
+    each = [scenario.checked_object(one, name, ("name", "low", "high", "unit")) for one in listed]
+    return [StatedCovariate(str(one.get("name", "")), _number(one, "low"), _number(one, "high"),
+                            str(one.get("unit", ""))) for one in each]
+
+
+def _number(given: Mapping[str, Any], name: str) -> float | None:
+    value = given.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise InputError(f"“{name}” must be a number.", field=name)
+    return value

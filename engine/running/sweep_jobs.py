@@ -1,0 +1,62 @@
+"""A sweep of the dashboard as work for one worker process: what it would take, and its parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from engine.experiments import Block, Part, blocks, run_block
+from engine.privacy.accounting import exact_mu
+from engine.running import effort
+from engine.running.effort import Limits
+from engine.running.executors import SerialExecutor
+from engine.running.sweeps import run_sweep
+from engine.scenario import Scenario
+
+_WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out imports
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a sweep will take on one worker: seconds, right within a factor of three, and bytes."""
+
+    seconds: float
+    bytes: float
+
+
+def run(chosen: Scenario, limits: Limits) -> Iterator[Part]:
+    """The parts of a sweep, one for each block, as `python -m engine run` has them.
+
+    Raises
+    ------
+    InputError
+        If it needs more memory or time than `limits` allow, with the figure.
+    """
+    yield from run_sweep(blocks(chosen.cells(), chosen.run), SerialExecutor(), limits=limits)
+
+
+def foresee(chosen: Scenario) -> Iterator[Foreseen]:
+    """Time one repeat of the largest block of each kind, and reckon from it.
+
+    A block that cannot be run takes no time: its message is what there is to know of it.
+    """
+    exact_mu(1.0, 1e-6)  # its import takes long, once
+    work = blocks(chosen.cells(), chosen.run)
+    timed = {one: _seconds(one) for one in map(_one_repeat, effort.probes(work))}
+    yield Foreseen(effort.seconds(work, timed, 1), effort.memory(work, work, 1))
+
+
+def _one_repeat(block: Block) -> Block:
+    return replace(block, run=replace(block.run, repeats=1))
+
+
+def _seconds(block: Block) -> float:
+    """Of the second run of two, unless the first is long."""
+    for _ in range(2):
+        start = time.perf_counter()
+        run_block(block)
+        spent = time.perf_counter() - start
+        if spent > _WARM_FROM:
+            break
+    return spent

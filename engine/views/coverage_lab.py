@@ -1,0 +1,220 @@
+"""How often limits hold the truth: one interval after the other, on data drawn anew each time.
+
+Beside the limits that a method gives stand naive ones: as wide as chance in the data alone makes
+them, as if what was published carried no privacy noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from engine.bands import limits
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.sparse_averages import drawn
+from engine.mechanisms import Mechanism
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.metrics import best_kept
+from engine.sources import Source
+from engine.tasks import (
+    MEAN_FUNCTION,
+    SPARSE_REGRESSION,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
+from engine.types import Array, Budget, drawing_grid
+from engine.views.sparse_intervals import without_privacy
+
+REPEATS, EACH = 200, 10  # repetitions, and how many are made at once
+PROMISED = 0.05  # misses of 95 % limits, in the long run
+_CONFIDENCE = 0.95  # of the limits around a share of misses
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way of giving limits: what they are around, by which mechanism and settings.
+
+    `is_joint` says that limits must hold everything at once; a miss is then a miss anywhere.
+    """
+
+    label: str
+    task: str
+    cls: type[Mechanism]
+    chosen: tuple[tuple[str, Any], ...] = ()
+    is_joint: bool = False
+
+
+KINDS: dict[str, Kind] = {
+    "point": Kind("Average curve, at one time", MEAN_FUNCTION.key, AdaptiveMean,
+                  (("band", "pointwise"),)),
+    "curve": Kind("Average curve, all of it", MEAN_FUNCTION.key, AdaptiveMean,
+                  (("band", "simultaneous"),), True),
+    "effect": Kind("Effect of a covariate, at one time", VARYING_COEFFICIENTS.key,
+                   AdaptiveCoefficients, (("band", "pointwise"),)),
+    "effects": Kind("Effect of a covariate, all of it", VARYING_COEFFICIENTS.key,
+                    AdaptiveCoefficients, (("band", "simultaneous"),), True),
+    "reading": Kind("Regression curve, at one time", WAVELET_REGRESSION.key, WaveletPointwise),
+    "coefficient": Kind("Coefficient of a sparse regression", SPARSE_REGRESSION.key,
+                        SparseInference),
+    "coefficients": Kind("All coefficients of a sparse regression", SPARSE_REGRESSION.key,
+                         SparseInference, (("target", "band"),), True),
+}
+
+
+def names() -> list[str]:
+    return list(KINDS)
+
+
+@dataclass(frozen=True)
+class Question:
+    """Limits of one kind at one budget; `where` is the time on [0, 1], where there is one."""
+
+    kind: str
+    source: Source
+    mechanism: Mechanism
+    budget: Budget
+    seed: int = 1
+    where: float = 0.37
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Published value less the truth, and half the width of its limits: (repetitions,) each.
+
+    Of limits that must hold many values at once, where they fail or come closest to failing.
+    """
+
+    off: Array
+    half: Array
+
+    @property
+    def missed(self) -> NDArray[np.bool_]:
+        return np.asarray(np.abs(self.off) > self.half)
+
+    @classmethod
+    def of(cls, off: Array, half: Array) -> Limits:
+        """From values (repetitions, places)."""
+        worst = np.argmax(np.abs(off) / np.maximum(half, 1e-300), axis=1)[:, None]
+        return cls(*(np.take_along_axis(a, worst, axis=1)[:, 0] for a in (off, half)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Limits]) -> Limits:
+        return cls(np.concatenate([one.off for one in parts]),
+                   np.concatenate([one.half for one in parts]))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some repetitions: the limits as they are given, and naive ones around the same values."""
+
+    given: Limits
+    naive: Limits
+
+    @classmethod
+    def joined(cls, parts: Sequence[Batch]) -> Batch:
+        return cls(Limits.joined([one.given for one in parts]),
+                   Limits.joined([one.naive for one in parts]))
+
+
+def mechanism_for(kind: str, own: Mechanism, where: float) -> Mechanism:
+    """The mechanism that gives these limits: that on screen where it does, set accordingly."""
+    wanted = KINDS[kind]
+    found = own if isinstance(own, wanted.cls) else wanted.cls()
+    if wanted.cls is WaveletPointwise:
+        return replace(found, points=f"{where:.6g}")  # type: ignore[call-arg]
+    return replace(found, **dict(wanted.chosen))
+
+
+def repetitions(asked: Question) -> Generator[Batch, None, None]:
+    """Draw, release and look, `REPEATS` times, some at once.
+
+    Raises
+    ------
+    InputError
+        If the source is not simulated, or nothing is released at this budget.
+    """
+    if not asked.source.is_random or asked.source.facts.kind == "upload":
+        raise InputError("Repetitions need simulated data with a known truth.", field="source",
+                         hint="Choose simulated data.")
+    look = _LOOKS[KINDS[asked.kind].task]
+    for block in range(REPEATS // EACH):
+        batch = look(asked, generator(asked.seed, DATA_STREAM, block),
+                     generator(asked.seed, NOISE_STREAM, block))
+        if not (np.isfinite(batch.given.off) & np.isfinite(batch.given.half)).all():
+            raise InputError("At this budget nothing is released, so there are no limits.",
+                             field="epsilon", hint="Choose a larger ε, or more records.")
+        yield batch
+
+
+def _of_curves(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+    """Bands around curves; of several functions, around that of the first covariate."""
+    data: Any = asked.source.draw(EACH, chance)
+    estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
+    plain = asked.mechanism.without_protection(data)
+    assert estimate.band is not None and plain.band is not None
+    which = (0, slice(None), 0, *((1,) if estimate.functions else ()))
+    low, high = limits(estimate, estimate.band)
+    narrow = np.subtract(*limits(plain, replace(plain.band, kind=estimate.band.kind))[::-1]) / 2
+    off = (low + high) / 2 - best_kept(estimate, data.truth)
+    each = off[which], ((high - low) / 2)[which], narrow[which]
+    if not KINDS[asked.kind].is_joint:
+        place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
+        each = each[0][:, [place]], each[1][:, [place]], each[2][:, [place]]
+    return Batch(Limits.of(each[0], each[1]), Limits.of(each[0], each[2]))
+
+
+def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.Generator
+                 ) -> Batch:
+    """Limits around a curve at one point; both leave out what wavelets smooth away there."""
+    data: Any = asked.source.draw(EACH, chance)
+    estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
+    plain = asked.mechanism.without_protection(data)
+    assert estimate.band is not None and plain.band is not None
+    off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))  # type: ignore[attr-defined]
+    half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
+                    for one in (estimate.band, plain.band))
+    return Batch(Limits.of(off, half), Limits.of(off, narrow))
+
+
+def _of_rows(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
+    """Limits of sparse coefficients, from moments drawn without rows; of one, the first that is
+    not zero.
+    """
+    source: Any = asked.source
+    mechanism: Any = asked.mechanism
+    truth = source.truth.node_values
+    moments = drawn(source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance)
+    plan = mechanism.plan(source.sizes, (asked.budget,), source.facts)
+    found = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
+    naive = without_privacy(found, source)
+    off, half, narrow = (a[0, :, 0] for a in (found.centre - truth, found.half_width,
+                                              naive.half_width))
+    if not KINDS[asked.kind].is_joint:
+        at = np.flatnonzero(truth)[:1]
+        off, half, narrow = off[:, at], half[:, at], narrow[:, at]
+    return Batch(Limits.of(off, half), Limits.of(off, narrow))
+
+
+_LOOKS: dict[str, Callable[[Question, np.random.Generator, np.random.Generator], Batch]] = {
+    MEAN_FUNCTION.key: _of_curves, VARYING_COEFFICIENTS.key: _of_curves,
+    WAVELET_REGRESSION.key: _of_readings, SPARSE_REGRESSION.key: _of_rows}
+
+
+# -- counting -----------------------------------------------------------------------------------
+
+
+def clopper_pearson(count: int, n: int) -> tuple[float, float]:
+    """95 % limits around the chance behind `count` of n."""
+    tail = (1 - _CONFIDENCE) / 2
+    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
+    return low, high

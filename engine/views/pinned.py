@@ -1,0 +1,177 @@
+"""Scenarios put side by side: what each protects and costs, and where they cannot be compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from engine.privacy import risk
+from engine.types import Budget, PublicFacts, Spend
+from engine.words import wording
+
+NOTHING = "nothing would be published"
+
+
+@dataclass(frozen=True)
+class Pinned:
+    """One scenario that was kept, with what was found for it.
+
+    `budget` is the one asked for where people are protected least, `budgets` the words for all of
+    them. `typical` is the typical error in `error_unit`, NaN where nothing would be published or no
+    truth is known; `written` is how its page writes it. Odds are those of a person with `group`
+    protected units; `population` is the size of the group that a secret sample was declared to be
+    drawn of.
+    """
+
+    name: str
+    page: str
+    facts: PublicFacts
+    protects: str
+    method: str
+    people: int
+    budget: Budget
+    budgets: str
+    spends: tuple[Spend, ...] = field(repr=False)
+    typical: float = math.nan
+    error_unit: str = ""
+    written: str = ""
+    limits: str = ""
+    group: int = 1
+    population: int | None = None
+
+    @cached_property
+    def odds(self) -> risk.Odds:
+        return risk.of_ledger(self.spends, self.group)
+
+    @property
+    def unit(self) -> str:
+        """What is exchanged between neighbouring data."""
+        return self.spends[0].unit
+
+    @property
+    def relation(self) -> str:
+        return self.spends[0].relation
+
+    def measures_like(self, other: Pinned) -> bool:
+        """Whether errors are those of the same thing, in the same unit."""
+        return (self.facts.name, self.facts.kind, self.error_unit, self.page in _OF_AVERAGES) == (
+            other.facts.name, other.facts.kind, other.error_unit, other.page in _OF_AVERAGES)
+
+
+_OF_AVERAGES = ("Explore", "Plan", "Rates", "Sites")  # pages about one average curve
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+def table(pins: Sequence[Pinned]) -> dict[str, list[str]]:
+    """A row for each fact, a column for each scenario; the first stands for itself.
+
+    Numbers of the others are followed by their difference from the first in brackets.
+    """
+    first = pins[0]
+    columns = {"": [*_ROWS]}
+    for pin in pins:
+        columns[f"{pin.name} · {pin.page}"] = _column(pin, first)
+    return columns
+
+
+_ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Typical error", "Right guess",
+         "Careful attacker", "What limits accuracy")
+
+
+def _column(pin: Pinned, first: Pinned) -> list[str]:
+    others = pin is not first
+    people = wording.number(pin.people, 9)
+    if others and pin.people != first.people:
+        people += f" ({_against(pin.people / first.people)})"
+    return [pin.facts.name, pin.method, people, pin.protects,
+            _epsilon(pin, first), wording.small(pin.budget.delta),
+            _error(pin, first), _chance(pin.odds.right, first.odds.right, others),
+            _chance(pin.odds.detected, first.odds.detected, others), pin.limits or "–"]
+
+
+def _epsilon(pin: Pinned, first: Pinned) -> str:
+    ratio = pin.budget.epsilon / first.budget.epsilon
+    return f"{pin.budget.epsilon:g}" + ("" if ratio == 1 else f" ({_against(ratio)})")
+
+
+def _against(ratio: float) -> str:
+    """A ratio as it is read best: in percent up to twice as much, then as "4.3 times"."""
+    if ratio < 2:
+        return wording.change(ratio - 1)
+    return wording.times(ratio).replace(".0 ", " ")
+
+
+def _error(pin: Pinned, first: Pinned) -> str:
+    if not math.isfinite(pin.typical):
+        return NOTHING
+    text = pin.written or wording.with_unit(wording.number(pin.typical), pin.error_unit)
+    if pin is first or not math.isfinite(first.typical):
+        return text
+    if not pin.measures_like(first):
+        return f"{text} (of other things)"
+    return f"{text} ({_against(pin.typical / first.typical)})"
+
+
+def _chance(chance: float, first: float, others: bool) -> str:
+    """An upper bound, and how many more or fewer in 100 than in the first scenario."""
+    text = wording.in_hundred(chance).replace(" times in", " in")
+    if not others:
+        return text
+    more = math.ceil(round(100 * chance, 6)) - math.ceil(round(100 * first, 6))
+    return f"{text} ({'no change' if more == 0 else f'{more:+d}'.replace('-', '−')})"
+
+
+# -- what cannot be compared ----------------------------------------------------------------------
+
+
+def warnings(pins: Sequence[Pinned]) -> list[str]:
+    """Why equal ε, or errors, do not mean the same in these scenarios; usually nothing."""
+    found = [_units(pins), _promises(pins), _samples(pins), _groups(pins), _errors(pins)]
+    return [text for text in found if text]
+
+
+def _units(pins: Sequence[Pinned]) -> str:
+    if len({(pin.unit, pin.relation) for pin in pins}) == 1:
+        return ""
+    each = ", ".join(f"{pin.name} one {pin.unit} ({pin.relation})" for pin in pins)
+    return (f"**Different units of protection:** {each}. The same ε protects a person with many of "
+            "them less: ε cannot be compared.")
+
+
+def _promises(pins: Sequence[Pinned]) -> str:
+    two_kinds = wording.two_kinds({pin.name: pin.budget.delta for pin in pins})
+    if two_kinds or len({pin.budget.delta for pin in pins}) == 1:
+        return two_kinds
+    each = ", ".join(f"{pin.name} has δ = {wording.small(pin.budget.delta)}" for pin in pins)
+    return (f"**Different δ:** {each}. Equal ε is **not** quite equal protection: compare *Right "
+            "guess*.")
+
+
+def _samples(pins: Sequence[Pinned]) -> str:
+    if len({pin.population for pin in pins}) == 1:
+        return ""
+    each = ", ".join(f"{pin.name} declares " + (
+        "none" if pin.population is None else f"one of {wording.number(pin.population, 9)}")
+        for pin in pins)
+    return (f"**Different declarations of a secret sample:** {each}. ε and odds in this table "
+            "leave it out; with it they would not hold against the same attackers.")
+
+
+def _groups(pins: Sequence[Pinned]) -> str:
+    if len({pin.group for pin in pins}) == 1:
+        return ""
+    each = ", ".join(f"{pin.name} {pin.group}" for pin in pins)
+    return f"**Odds for different numbers of a person’s units:** {each}. Compare ε instead."
+
+
+def _errors(pins: Sequence[Pinned]) -> str:
+    others = [pin.name for pin in pins[1:] if not pin.measures_like(pins[0])]
+    if not others:
+        return ""
+    verb = "is" if len(others) == 1 else "are"
+    return (f"**Errors of different things:** {' and '.join(others)} {verb} about other data or "
+            f"another function than {pins[0].name}.")

@@ -1,0 +1,420 @@
+"""How much is needed? Solve for the one size or budget that is left open, by simulation.
+
+A plan is a question with five dials, ε, people on each site, readings, sites and the typical error,
+of which four are given. The error is measured on simulated curves at a few values of the open dial,
+joined by straight lines over log scales, and the answer carries the error bar of what was measured.
+Nothing here has seen anybody's data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, one_per_server
+from engine.privacy import accounting, risk
+from engine.sources import Source
+from engine.types import Array, Budget, PublicFacts, Spend
+from engine.views.preview import typical_errors
+
+DIALS = ("epsilon", "people", "readings", "sites", "error")
+HIGHEST_EPSILON = 10.0
+_USUAL_SHARE = 70  # of the range of the values, for a first target
+_LOWEST = {"epsilon": 0.01, "people": 2.0, "readings": 1.0, "sites": 1.0}
+_HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, "sites": 1000.0}
+_MOST_READINGS = 1_000_000  # of one data set
+_MOST_PEOPLE = 20_000  # in all
+_QUICK, _SURE = 60, 240  # data sets behind a step of the search and behind the answer
+_MOST_CURVES = 1000  # of a data set up to which so many are drawn; fewer of larger ones
+_CORRECTIONS = 4
+_MET = 0.005  # of log error: the target is met
+_NEAR = 0.03  # of log error: the search is over
+_MOST_STEPS = 12
+_CERTAIN = 2.58  # standard errors: 99 times in 100
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One point: sizes, budget, and what kind of curves and which method.
+
+    `delta` None means 1/n² for n people in all.
+    """
+
+    source: Source
+    mechanism: Mechanism
+    epsilon: float = 1.0
+    people: int = 200
+    readings: int = 30
+    sites: int = 1
+    delta: float | None = None
+
+    @classmethod
+    def of(cls, source: Source, mechanism: Mechanism, epsilon: float, delta: float | None = None
+           ) -> Setting:
+        """With the sizes of a source; people on each site are those of the smallest one."""
+        sizes = source.sizes
+        return cls(source, mechanism, epsilon, min(sizes.n_curves_per_server),
+                   round(sizes.n_observations_per_curve), sizes.n_servers, delta)
+
+    @property
+    def budget(self) -> Budget:
+        delta = 1.0 / (self.people * self.sites) ** 2 if self.delta is None else self.delta
+        return Budget(self.epsilon, delta)
+
+    @property
+    def curves(self) -> Source:
+        """The kind of curves, with these sizes."""
+        return self.source.resized(self.people, self.readings, self.sites)
+
+    def moved(self, dial: str, value: float) -> Setting:
+        """The same with one dial at another value; counts are whole."""
+        if dial == "epsilon":
+            return replace(self, epsilon=float(f"{value:.6g}"))
+        changed: dict[str, Any] = {dial: round(value)}
+        return replace(self, **changed)
+
+    @property
+    def n_readings(self) -> int:
+        return self.people * self.sites * self.readings
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The typical error at one setting, and the standard error of its logarithm.
+
+    Infinite where the method publishes nothing because nothing useful could be.
+    """
+
+    setting: Setting
+    error: float
+    log_se: float
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The budget asked for, the one proved, and what an attacker could gain, at the worst site."""
+
+    asked: Budget
+    proved: Budget
+    odds: risk.Odds
+    spends: tuple[Spend, ...] = ()
+
+    def for_group(self, records: int) -> Protection:
+        """The same for a person with so many curves."""
+        return replace(self, odds=risk.of_ledger(self.spends, records))
+
+    @property
+    def keeps_promise(self) -> bool:
+        return self.proved.epsilon <= self.asked.epsilon
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question comes to.
+
+    `value` is the dial's answer and `low` to `high` hold it 99 times in 100; all None where no
+    allowed value will do. `reached` is the error at the answer (or at the most favourable value),
+    `steps` the settings one step either way, and `fixes` which value of each other dial would do.
+    `too_easy` says that even the least favourable value does; `protection` is that of the answer.
+    """
+
+    unknown: str
+    target: float
+    value: float | None
+    low: float | None
+    high: float | None
+    reached: Measured
+    steps: tuple[Measured, ...] = ()
+    fixes: dict[str, float | None] | None = None
+    too_easy: bool = False
+    protection: Protection | None = None
+
+    @property
+    def is_possible(self) -> bool:
+        return self.value is not None
+
+
+def usual_target(facts: PublicFacts) -> float:
+    """A first error to ask for, in the unit of the values."""
+    return float(f"{(facts.value_high - facts.value_low) / _USUAL_SHARE:.1g}")
+
+
+def plain(answer: Answer) -> dict[str, Any]:
+    """An answer as plain values, for JSON; infinite errors become None."""
+    def row(measured: Measured) -> dict[str, Any]:
+        at = measured.setting
+        return {"epsilon": at.epsilon, "people": at.people, "readings": at.readings,
+                "sites": at.sites, "error": measured.error if math.isfinite(measured.error)
+                else None}
+
+    return {"unknown": answer.unknown, "target": answer.target, "possible": answer.is_possible,
+            "value": answer.value, "low": answer.low, "high": answer.high,
+            "reached": row(answer.reached), "steps": [row(step) for step in answer.steps],
+            "fixes": answer.fixes}
+
+
+def protection(setting: Setting, seed: int = 1) -> Protection:
+    """What one release at this setting really gives, from its ledger."""
+    data = setting.curves.draw(1, np.random.default_rng(seed))
+    estimate = setting.mechanism.release(data, (setting.budget,), np.random.default_rng(seed))
+    spends = estimate.spends[0]
+    proved = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
+    return Protection(setting.budget, proved, risk.of_ledger(spends), spends)
+
+
+def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixes: bool = True
+         ) -> Generator[Measured, None, Answer]:
+    """Answer one question; yields every measurement on the way and returns the answer.
+
+    Parameters
+    ----------
+    setting : Setting
+        All dials; the value of the unknown one is where the search begins.
+    unknown : "epsilon", "people", "readings", "sites" or "error"
+    target : typical error to reach, in response units; not used where the error is asked for.
+
+    Raises
+    ------
+    InputError
+        If the target is not positive, the dial is unknown, or sizes cannot be simulated.
+    """
+    _check(unknown, target)
+    answer = yield from _solved(setting, unknown, target, seed, with_fixes)
+    return replace(answer, protection=protection(answer.reached.setting))
+
+
+def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
+            ) -> Generator[Measured, None, Answer]:
+    if unknown == "error":
+        found = measure(setting, _SURE, seed)
+        yield found
+        spread = math.exp(_CERTAIN * found.log_se)
+        known = math.isfinite(found.error)
+        return Answer(unknown, found.error, found.error if known else None,
+                      found.error / spread if known else None,
+                      found.error * spread if known else None, found)
+    searched = yield from _search(setting, unknown, target, seed)
+    answer = yield from _answer(searched, unknown, target, seed)
+    if with_fixes and not answer.is_possible:
+        answer = yield from _with_fixes(answer, setting, seed)
+    return answer
+
+
+def _check(unknown: str, target: float) -> None:
+    if unknown not in DIALS:
+        raise InputError(f"There is no dial {unknown!r}.", field="unknown",
+                         hint=f"Ask for one of {', '.join(DIALS)}.")
+    if unknown != "error" and not (math.isfinite(target) and target > 0):
+        raise InputError(f"The error to reach must be above zero; got {target:g}.", field="target",
+                         hint="Give it in the unit of the values.")
+
+
+# -- measuring --------------------------------------------------------------------------------
+
+
+def measure(setting: Setting, repeats: int, seed: int) -> Measured:
+    """The typical error at one setting: exact where a formula is known, else simulated.
+
+    An exact one is the root of the mean squared error, and its standard error is zero.
+    """
+    curves = setting.curves
+    squared = setting.mechanism.exact_risk(curves, one_per_server(
+        (setting.budget,), curves.sizes.n_servers))
+    if squared is not None:
+        return Measured(setting, math.sqrt(squared), 0.0)
+    return _measured(setting, [setting.budget], repeats, seed)[0]
+
+
+def _measured(setting: Setting, budgets: Sequence[Budget], repeats: int, seed: int
+              ) -> list[Measured]:
+    """At several budgets of one setting, on the same data and noise."""
+    curves = setting.curves
+    fewer = max(4, repeats * _MOST_CURVES // max(curves.sizes.n_curves, _MOST_CURVES))
+    errors = typical_errors(curves, setting.mechanism, budgets, seed, fewer)
+    return [_summary(replace(setting, epsilon=budget.epsilon), budget, row)
+            for budget, row in zip(budgets, errors, strict=True)]
+
+
+def _summary(setting: Setting, budget: Budget, errors: Array) -> Measured:
+    """Median of (data sets, releases) and the standard error of its logarithm."""
+    verdict = setting.mechanism.feasibility(setting.curves.sizes, (budget,))
+    if verdict is not None and not verdict.is_feasible:
+        return Measured(setting, math.inf, 0.0)
+    logs = np.sort(np.log(errors), axis=None)
+    away = math.sqrt(len(logs)) / 2  # ranks: one standard deviation of a binomial count
+    low, middle, high = np.interp(np.array([-away, 0.0, away]) + (len(logs) - 1) / 2,
+                                  np.arange(len(logs)), logs)
+    by_data_set = np.median(np.log(errors), axis=1)  # releases of one data set are alike
+    spread = by_data_set.std(ddof=1) / math.sqrt(len(by_data_set)) if errors.shape[1] > 1 else 0.0
+    return Measured(setting, float(np.exp(middle)), max(float(high - low) / 2, float(spread)))
+
+
+# -- the search -------------------------------------------------------------------------------
+
+
+def bounds(setting: Setting, unknown: str) -> tuple[float, float]:
+    """The allowed values of a dial; sizes end where one data set would hold too many readings."""
+    low, high = _LOWEST[unknown], _HIGHEST[unknown]
+    if unknown != "epsilon":
+        others = setting.n_readings / getattr(setting, unknown)
+        high = min(high, max(low, _MOST_READINGS // others))
+        if unknown == "people":
+            low = max(low, math.ceil(2 / setting.sites))
+            high = min(high, _MOST_PEOPLE // setting.sites)
+        if unknown == "sites":
+            high = min(high, _MOST_PEOPLE // setting.people)
+    return low, high
+
+
+def _search(setting: Setting, unknown: str, target: float, seed: int
+            ) -> Generator[Measured, None, dict[float, Measured]]:
+    """Close in on the target from above and below; the error falls along every dial."""
+    low, high = bounds(setting, unknown)
+    seen: dict[float, Measured] = {}
+    value: float | None = min(max(float(getattr(setting, unknown)), low), high)
+    while value is not None and value not in seen and len(seen) < _MOST_STEPS:
+        seen[value] = measure(setting.moved(unknown, value), _QUICK, seed)
+        yield seen[value]
+        if abs(_gap(seen[value], target)) < _NEAR:
+            break
+        value = _next(seen, target, low, high, whole=unknown != "epsilon")
+    return seen
+
+
+def _gap(measured: Measured, target: float) -> float:
+    """How far the error is above the target, on the log scale."""
+    return math.log(measured.error / target) if math.isfinite(measured.error) else math.inf
+
+
+def _next(seen: dict[float, Measured], target: float, low: float, high: float, whole: bool
+          ) -> float | None:
+    """The next value to try; None if both sides touch or the allowed end is reached."""
+    gaps = {value: _gap(found, target) for value, found in seen.items()}
+    below = max((v for v, gap in gaps.items() if gap > 0), default=None)
+    above = min((v for v, gap in gaps.items() if gap <= 0), default=None)
+    if below is None or above is None:
+        value = min(seen) * math.exp(max(gaps[min(seen)], -1.4)) if below is None else \
+            max(seen) * math.exp(min(gaps[max(seen)], 1.4))
+        value = min(max(value, low), high)
+    elif math.isinf(gaps[below]):
+        value = math.sqrt(below * above)
+    else:
+        share = min(max(gaps[below] / (gaps[below] - gaps[above]), 0.1), 0.9)
+        value = below * (above / below) ** share
+    value = float(round(value)) if whole else float(f"{value:.3g}")
+    return None if value in seen else value
+
+
+def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
+            ) -> Generator[Measured, None, Answer]:
+    """Measure well at the crossing, on fresh data, and correct the answer along the slope."""
+    start = seen[min(seen)].setting
+    low, high = bounds(start, unknown)
+    nearest = min(seen, key=lambda value: abs(_gap(seen[value], target)))
+    slope = _slope(seen, nearest)
+    sure: dict[float, Measured] = {}
+    value = _corrected(nearest, _gap(seen[nearest], target), slope, unknown, low, high)
+    while value not in sure and len(sure) < _CORRECTIONS:
+        sure[value] = yield from _surely(start.moved(unknown, value), seed)
+        gap = _gap(sure[value], target)
+        if gap > _MET or gap < -_CERTAIN * sure[value].log_se / 2:
+            value = _corrected(value, max(gap, -0.5) + _MET, slope, unknown, low, high)
+    best = _least_that_does(sure, target)
+    found = sure[best]
+    gap, bar = _gap(found, target), _CERTAIN * found.log_se
+    if gap > bar:
+        return Answer(unknown, target, None, None, None, sure[max(sure)])
+    if gap < -bar and best <= low * (1 + 1e-9):
+        return Answer(unknown, target, low, low, low, found, too_easy=True)
+    spread = math.exp(min(bar / slope, 3.0))
+    steps = yield from _either_side(found.setting, unknown, best, low, high, seed)
+    return Answer(unknown, target, best, max(best / spread, low), min(best * spread, high), found,
+                  steps)
+
+
+def _corrected(value: float, gap: float, slope: float, unknown: str, low: float, high: float
+               ) -> float:
+    """Where the line through a measurement meets the target, within the dial."""
+    return _rounded(value * math.exp(min(gap / slope, 6.0)), unknown, low, high)
+
+
+def _least_that_does(sure: dict[float, Measured], target: float) -> float:
+    """The smallest value that was seen to meet the target; else the one nearest to it."""
+    does = [v for v, found in sure.items() if _gap(found, target) <= _MET]
+    return min(does) if does else min(sure, key=lambda v: _gap(sure[v], target))
+
+
+def _surely(setting: Setting, seed: int) -> Generator[Measured, None, Measured]:
+    """A measurement to rely on: more data sets, other ones than those of the search."""
+    found = measure(setting, _SURE, seed + 1)
+    yield found
+    return found
+
+
+def _either_side(setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
+                 ) -> Generator[Measured, None, tuple[Measured, ...]]:
+    """A fifth less and a quarter more, and at least one where the dial counts."""
+    least = 0.0 if unknown == "epsilon" else 1.0
+    found = []
+    for near in (min(0.8 * value, value - least), max(1.25 * value, value + least)):
+        near = float(f"{near:.2g}") if unknown == "epsilon" else near
+        if low <= near <= high and near != value:
+            found.append(measure(setting.moved(unknown, near), _QUICK, seed + 1))
+            yield found[-1]
+    return tuple(found)
+
+
+def _slope(seen: dict[float, Measured], nearest: float) -> float:
+    """−∂ log error / ∂ log dial near the answer, from the points within a factor of three."""
+    near = [(math.log(value), math.log(found.error)) for value, found in seen.items()
+            if math.isfinite(found.error) and abs(math.log(value / nearest)) < math.log(3.01)]
+    if len(near) < 2:
+        return 1.0
+    x, y = np.array(near).T
+    return float(np.clip(-np.polyfit(x, y, 1)[0], 0.1, 3.0))
+
+
+def _rounded(value: float, unknown: str, low: float, high: float) -> float:
+    """Up: counts to whole ones, ε to two digits."""
+    if unknown == "epsilon":
+        step = 10.0 ** (math.floor(math.log10(value)) - 1)
+        value = float(f"{math.ceil(value / step - 1e-9) * step:.6g}")
+    else:
+        value = float(math.ceil(value - 1e-9))
+    return min(max(value, low), high)
+
+
+def _with_fixes(answer: Answer, setting: Setting, seed: int
+                ) -> Generator[Measured, None, Answer]:
+    """For an impossible question: which value of each other dial would make it possible.
+
+    Where ε was asked for, at the highest one there is.
+    """
+    at = answer.reached.setting if answer.unknown == "epsilon" else setting
+    fixes: dict[str, float | None] = {}
+    for dial in ("people", "readings", "epsilon"):
+        if dial != answer.unknown:
+            other = yield from _solved(at, dial, answer.target, seed, with_fixes=False)
+            fixes[dial] = other.value
+    return replace(answer, fixes=fixes)
+
+
+# -- the map ----------------------------------------------------------------------------------
+
+
+def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
+              ) -> Iterator[Array]:
+    """Typical errors over people on each site and ε: one row (epsilons,) for each size.
+
+    NaN where nothing would be published. δ stays at that of `setting`.
+    """
+    delta = setting.budget.delta
+    for count in people:
+        here = setting.moved("people", count)
+        rows = _measured(here, [Budget(e, delta) for e in epsilons], _QUICK // 2, seed)
+        yield np.array([m.error if math.isfinite(m.error) else math.nan for m in rows])

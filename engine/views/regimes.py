@@ -1,0 +1,222 @@
+"""Which term of a rate rules where, and how a rate compares with errors that were measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.experiments import mean_and_se
+from engine.rates import Boundary, Rate
+from engine.types import Array
+from engine.views.planner import Setting, bounds
+from engine.views.preview import typical_errors
+
+_SAME = 1e-6  # of two terms on a border
+_ROOM = 3.0  # beside a point at or beyond the usual end of its axis
+
+
+# -- constants ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A rate with a constant in front of every term: all one, or fitted to what was measured."""
+
+    rate: Rate
+    weights: Array
+
+    @classmethod
+    def plain(cls, rate: Rate) -> Weighted:
+        return cls(rate, np.ones(len(rate.terms)))
+
+    @classmethod
+    def with_privacy_share(cls, rate: Rate, share: float, **point: float) -> Weighted:
+        """Privacy terms so weighted that they make up `share` of the rate at this point.
+
+        A rate without privacy terms, or a share of 0 or 1, is left as it is.
+        """
+        sizes = rate.evaluate(**point)
+        private = np.array([term.is_private for term in rate.terms])
+        if not private.any() or private.all() or not 0 < share < 1:
+            return cls.plain(rate)
+        factor = share / (1 - share) * sizes[~private].sum() / sizes[private].sum()
+        return cls(rate, np.where(private, factor, 1.0))
+
+    def evaluate(self, **point: float | Array) -> Array:
+        sizes = self.rate.evaluate(**point)
+        return np.asarray(self.weights.reshape(-1, *[1] * (sizes.ndim - 1)) * sizes)
+
+    def total(self, **point: float | Array) -> Array:
+        summed = self.evaluate(**point).sum(axis=0)
+        return np.minimum(summed, 1.0) if self.rate.capped else np.asarray(summed)
+
+    def dominant(self, **point: float | Array) -> Array:
+        return np.asarray(self.evaluate(**point).argmax(axis=0))
+
+    def shares(self, **point: float | Array) -> Array:
+        sizes = self.evaluate(**point)
+        return np.asarray(sizes / sizes.sum(axis=0))
+
+    def if_doubled(self, symbol: str, **point: float | Array) -> float:
+        """The rate's factor when one symbol doubles."""
+        here = self.rate.at(**point)
+        return float(self.total(**{**here, symbol: 2 * here[symbol]}) / self.total(**here))
+
+
+# -- the map ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RegimeMap:
+    """The ruling term over two symbols: `regimes` (across, along) holds indices of terms."""
+
+    along: str
+    across: str
+    x: Array
+    y: Array
+    regimes: Array
+
+
+def regime_map(weighted: Weighted, along: str, across: str, point: Mapping[str, float],
+               size: int = 400) -> RegimeMap:
+    """Map `across` against `along` over their usual ranges, which always hold the point."""
+    x, y = (axis_values(weighted.rate, name, point, size) for name in (along, across))
+    grid = moved(point, **{along: x[None, :], across: y[:, None]})
+    return RegimeMap(along, across, x, y, weighted.dominant(**grid))
+
+
+def moved(point: Mapping[str, float], **changes: Array) -> dict[str, float | Array]:
+    """The point with some symbols replaced by whole axes."""
+    return {**point, **changes}
+
+
+def axis_values(rate: Rate, name: str, point: Mapping[str, float], size: int) -> Array:
+    """Equally spaced on the log scale, over the usual range of a symbol and the point."""
+    symbol = next(symbol for symbol in rate.symbols if symbol.name == name)
+    here = float(point.get(name, symbol.usual))
+    low = symbol.low if here > symbol.low else here / _ROOM
+    high = symbol.high if here < symbol.high else here * _ROOM
+    return np.geomspace(low, high, size)
+
+
+def border(rate: Rate, boundary: Boundary, along: str, across: str, x: Array,
+           point: Mapping[str, float]) -> Array:
+    """Where a boundary runs on the map, as `across` over x; NaN where it separates no regimes.
+
+    A boundary given in the symbol of the horizontal axis is turned round by its own values.
+    """
+    names = [term.name for term in rate.terms]
+    if not set(boundary.between) <= set(names):
+        return np.full(len(x), np.nan)
+    if boundary.symbol == across:
+        y = np.broadcast_to(boundary.value(rate.at(**moved(point, **{along: x}))), x.shape)
+    elif boundary.symbol == along:
+        y = _turned(rate, boundary, across, x, point)
+    else:
+        return np.full(len(x), np.nan)
+    sizes = rate.evaluate(**moved(point, **{along: x, across: y}))
+    rows = [names.index(name) for name in boundary.between]
+    active = (sizes[rows] >= sizes.max(axis=0) * (1 - _SAME)).all(axis=0)
+    return np.where(active, y, np.nan)
+
+
+def _turned(rate: Rate, boundary: Boundary, across: str, x: Array, point: Mapping[str, float]
+            ) -> Array:
+    """Values of `across` at which the boundary in the other symbol equals x."""
+    y = axis_values(rate, across, point, 2000)
+    there = np.broadcast_to(boundary.value(rate.at(**moved(point, **{across: y}))), y.shape)
+    if np.ptp(np.log(there)) == 0:
+        return np.full(len(x), np.nan)
+    order = np.argsort(there)
+    inside = (x >= there.min()) & (x <= there.max())
+    found = np.exp(np.interp(np.log(x), np.log(there[order]), np.log(y[order])))
+    return np.where(inside, found, np.nan)
+
+
+# -- measured against the rate ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Mean squared error at one value of a symbol, with its standard error."""
+
+    value: float
+    mean: float
+    se: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A straight line through measured errors on log scales, beside that of the rate.
+
+    `slope` ± `slope_se` of the errors, `theory` that of the rate over the same values, `constant`
+    by which the rate is multiplied to run through the points.
+    """
+
+    slope: float
+    slope_se: float
+    theory: float
+    constant: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the slopes differ by no more than two standard errors, or a tenth."""
+        return abs(self.slope - self.theory) <= max(2 * self.slope_se, 0.1)
+
+
+def ready() -> Iterator[None]:
+    """Import what a sweep needs, so that the first one starts at once."""
+    from engine.privacy.accounting import exact_mu
+
+    exact_mu(1.0, 1e-6)
+    yield None
+
+
+def sweep(setting: Setting, dial: str, values: Sequence[float], repeats: int, seed: int
+          ) -> Iterator[Measured]:
+    """Measure the squared error at each value of a dial; NaN where nothing is published.
+
+    δ stays what it is at `setting`, so that only one thing changes.
+    """
+    fixed = replace(setting, delta=setting.budget.delta)
+    for value in values:
+        here = fixed.moved(dial, value)
+        verdict = here.mechanism.feasibility(here.curves.sizes, (here.budget,))
+        if verdict is not None and not verdict.is_feasible:
+            yield Measured(value, math.nan, math.nan)
+            continue
+        errors = typical_errors(here.curves, here.mechanism, [here.budget], seed, repeats)[0]
+        summary = mean_and_se(errors**2)
+        yield Measured(value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0))
+
+
+def sweep_values(setting: Setting, dial: str, count: int = 6) -> list[float]:
+    """Values around the present one, from a quarter to four times, within what can be drawn."""
+    low, high = bounds(setting, dial)
+    here = float(getattr(setting, dial))
+    span = np.geomspace(max(low, here / 4), min(high, here * 4), count)
+    values = span if dial == "epsilon" else np.unique(np.round(span))
+    return [float(f"{value:.3g}") if dial == "epsilon" else float(value) for value in values]
+
+
+def compare(points: Sequence[Measured], weighted: Weighted, symbol: str, point: Mapping[str, float]
+            ) -> Comparison | None:
+    """Fit both lines by least squares on log scales; None for fewer than three points."""
+    known = [p for p in points if math.isfinite(p.mean) and p.mean > 0]
+    if len(known) < 3:
+        return None
+    x = np.log([p.value for p in known])
+    y = np.log([p.mean for p in known])
+    rate = np.log(weighted.total(**moved(point, **{symbol: np.exp(x)})))
+    weights = 1 / np.maximum([p.se / p.mean for p in known], 1e-3)
+    centred = x - np.average(x, weights=weights**2)
+    spread = (weights**2 * centred**2).sum()
+    slope, theory = ((weights**2 * centred * line).sum() / spread for line in (y, rate))
+    left = y - np.average(y, weights=weights**2) - slope * centred
+    scatter = max(1.0, (weights**2 * left**2).sum() / (len(known) - 2))  # lines are not straight
+    constant = np.exp(np.average(y - rate, weights=weights**2))
+    return Comparison(float(slope), float(np.sqrt(scatter / spread)), float(theory),
+                      float(constant))

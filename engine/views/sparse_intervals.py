@@ -1,0 +1,170 @@
+"""Intervals and bands for sparse coefficients, their coverage, and machines that differ.
+
+For looking: simulated with a known seed, never a release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.families.sparse_averages import drawn
+from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
+from engine.mechanisms.sparse_inference import SparseInference
+from engine.metrics import entry_coverage
+from engine.privacy import accounting
+from engine.sources import Source
+from engine.sources.sparse_rows import SparseRows
+from engine.types import Array, Budget, Intervals, SampleData, Spend
+from engine.views.sparse import check_size
+
+COVERAGE_REPEATS = 200
+_SHOWN, _STUDY = 0, 1  # block numbers of the random streams
+FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
+        "pooled": "As if machines were alike"}
+
+
+@dataclass(frozen=True)
+class IntervalView:
+    """One release with its limits: `centre`, `low`, `high`, `error` (d,), and without protection.
+
+    `without_low` and `without_high` (d,) are the limits that the same rows would have without
+    protection; `truth` (d,) where it is known.
+    """
+
+    centre: Array
+    low: Array
+    high: Array
+    error: Array
+    without_low: Array
+    without_high: Array
+    truth: Array | None
+    kind: str
+    spends: tuple[Spend, ...]
+    guarantee: Budget
+
+    @property
+    def length(self) -> float:
+        """Of the average interval."""
+        return float(np.nanmean(self.high - self.low))
+
+    @property
+    def without_length(self) -> float:
+        return float(np.nanmean(self.without_high - self.without_low))
+
+    @property
+    def missed(self) -> int | None:
+        """How many true values lie outside; None where they are not known."""
+        if self.truth is None:
+            return None
+        known = np.isfinite(self.low)
+        return int((known & ((self.truth < self.low) | (self.truth > self.high))).sum())
+
+
+def interval_view(source: Source, mechanism: SparseInference, budget: Budget, seed: int
+                  ) -> IntervalView:
+    """One release of the shown rows, with its limits."""
+    check_size(source)
+    data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM, _SHOWN))
+    plain = mechanism.without_protection(data).intervals
+    own = estimate.intervals
+    assert own is not None and plain is not None
+    (low, high), (without_low, without_high) = (
+        [end.reshape(-1) for end in one.limits] for one in (own, plain))
+    return IntervalView(
+        centre=own.centre.reshape(-1), low=low, high=high, error=own.error.reshape(-1),
+        without_low=without_low, without_high=without_high, kind=own.kind,
+        truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],
+        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon))
+
+
+@dataclass(frozen=True)
+class CoverageStudy:
+    """How often limits hold what they should over fresh data sets, with standard errors.
+
+    `average` over all coefficients, `of_nonzero` over those that matter, `joint` all at once;
+    `naive` as `average`, or as `joint` for a band, with limits that leave the privacy noise out.
+    """
+
+    repeats: int
+    average: float
+    of_nonzero: float
+    joint: float
+    joint_se: float
+    average_se: float
+    naive: float
+
+
+def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int,
+                   repeats: int = COVERAGE_REPEATS) -> CoverageStudy:
+    """Release again and again, each time from fresh moments of as many rows; nothing is clipped.
+
+    Clips are so wide that they hardly matter here; the moments of normal rows are drawn as such.
+    """
+    moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
+                    repeats, generator(seed, DATA_STREAM, _STUDY))
+    plan = mechanism.plan(source.sizes, (budget,), source.facts)
+    estimate = mechanism.estimate(moments, [plan], repeats, 1,
+                                  generator(seed, NOISE_STREAM, _STUDY))
+    found = entry_coverage(estimate, source.truth)
+    assert found is not None
+
+    def se(each: Array) -> float:
+        return float(each.std(ddof=1) / np.sqrt(each.size))
+
+    assert estimate.intervals is not None
+    naive = entry_coverage(replace(estimate, intervals=without_privacy(
+        estimate.intervals, source)), source.truth)
+    assert naive is not None
+    own = naive.joint if estimate.intervals.kind == "simultaneous" else naive.average
+    return CoverageStudy(repeats, float(found.average.mean()), float(np.nanmean(found.of_nonzero)),
+                         float(found.joint.mean()), se(found.joint), se(found.average),
+                         float(own.mean()))
+
+
+def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:
+    """The same limits, as wide as chance in the rows alone makes them: σ(Θ_kk/N)^{1/2}."""
+    precision = np.diagonal(np.linalg.inv(source.covariance))
+    sampling = source.noise_sd * np.sqrt(precision / source.n_curves)
+    return replace(limits, half_width=limits.half_width * sampling / limits.error)
+
+
+# -- machines that differ -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Distances of machines' coefficients from the truth, by way of fitting: (draws, machines).
+
+    `without` (machines,) is that of two stages without protection.
+    """
+
+    errors: dict[str, Array]
+    without: Array
+    guarantee: Budget
+
+
+def machines(source: SparseRows, budget: Budget, seed: int, draws: int = 5) -> Machines:
+    """The same rows fitted in two stages, machine by machine, and all together."""
+    check_size(source)
+    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
+    truth = np.broadcast_to(source.truth.node_values, (source.n_servers, source.n_features))
+    errors, first = {}, None
+    for fit, label in FITS.items():
+        chosen: dict[str, Any] = {"fit": fit, "n_shared": source.n_shared,
+                                  "n_own": max(source.n_own, 1)}
+        mechanism = SparseHeterogeneous(**chosen)
+        estimate = mechanism.release_many(data, [(budget,)], draws,
+                                          generator(seed, NOISE_STREAM, _SHOWN))
+        errors[label] = np.linalg.norm(
+            np.broadcast_to(estimate.coefficients[0, 0], (draws, *truth.shape)) - truth, axis=-1)
+        if first is None:
+            first = mechanism, estimate
+    assert first is not None
+    plain = first[0].without_protection(data).coefficients[0, 0, 0]
+    return Machines(errors, np.linalg.norm(plain - truth, axis=-1),
+                    max(accounting.guarantees(first[1].spends[0]), key=lambda b: b.epsilon))

@@ -1,0 +1,1 @@
+"""The sentences of each page, of glossary and guide; numbers as they are read."""

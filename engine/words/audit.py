@@ -1,0 +1,232 @@
+"""Sentences of the Audit page: attacks, coverage, and noise that was used twice."""
+
+from __future__ import annotations
+
+import math
+
+from engine.audit import Progress, Report
+from engine.broken import Bug
+from engine.types import Budget, PublicFacts
+from engine.views import coverage_lab as lab
+from engine.views.audit import SECONDS, Attack
+from engine.views.reuse import Reuse
+from engine.words import wording
+
+TITLE = "Does the noise do what it claims?"
+HOLDS, BROKEN = "No contradiction found", "Claim broken"
+GIVEN_AWAY, FAILS = "Given away", "The formula fails"
+_ATTACK = ("**Worked out.** Pairs of neighbours are run with everything random held fixed; what is "
+          "left of the difference, in units of the noise, is a loss in closed form. **From "
+          "releases.** A test is fitted on a fifth of many releases of the worst pair; its hits "
+          "and false alarms on the others, with Clopper–Pearson limits, bound ε from below, as in "
+          "Dong, Roth and Su (2022) and Nasr and others (2023). Beside numbers: the same calls "
+          "must be made for both, noise must have its stated size and be drawn anew, and nothing "
+          "but messages may reach the release.")
+_REPEATED = ("Data are drawn anew in every repetition and released once. The count of misses has a "
+             "binomial law, so the share in the long run has Clopper–Pearson limits. Naive limits "
+             "have the width that the same method would give without privacy noise.")
+_TWICE = ("r₁ and r₂ are the two releases of the average f of 200 simulated curves by a Gaussian "
+          "process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw.")
+METHOD = {"attack": _ATTACK, "coverage": _REPEATED, "reuse": _TWICE}
+INTRO = ("An attacker who knows everything but one record looks at what is published and says "
+         "which of two data sets it came from. How often they are right shows an ε that the "
+         "method cannot be below.")
+SIMULATED = "Simulated data only: an upload is never attacked here."
+LEGEND = ("Left: the most that any pair of neighbours loses, worked out from the noise. Right: "
+          "what can be shown from releases alone, of the worst pair. Dashed: the claim.")
+NO_VARIANT = "None: the mechanism as it is"
+
+
+def unnamed(bug: Bug) -> str:
+    """A planted fault as a choice: what is wrong, without its full stop."""
+    return bug.what.removesuffix(".")
+
+
+def data(asked: Attack, small: str) -> str:
+    """Around which data neighbours are built."""
+    if asked.source is None:
+        return f"Neighbours of small simulated data ({small}) that are made for the attack."
+    sizes = asked.source.sizes
+    people = wording.number(sizes.n_curves, 6)
+    return f"Neighbours of simulated data: {asked.source.label}, {people} records."
+
+
+def confidence(report: Progress) -> str:
+    share = getattr(report, "confidence", 0.9998)
+    return f"{100 * share:.2f} %"
+
+
+def attacked(found: Progress) -> str:
+    """What the attack shows, against the claim: the sentence of the card."""
+    if found.is_broken:
+        return _fault(found)
+    claim = _epsilon(found.claimed_epsilon)
+    if not found.bound:
+        return (f"The worst pair loses **ε = {_down(found.worst_epsilon)}**, no more than the "
+                f"claim of {claim}; releases alone show nothing here. This does not prove the "
+                "claim; it failed to break it.")
+    return (f"The attack shows at least **ε = {_down(found.bound)}**, below the claim of {claim}. "
+            "This does not prove the claim; it failed to break it.")
+
+
+def _fault(found: Progress) -> str:
+    claim = _epsilon(found.claimed_epsilon)
+    if found.bound > found.claimed_epsilon:
+        return (f"The attack shows at least **ε = {_down(found.bound)}**, above the claim of "
+                f"{claim}. The claim is false, with {confidence(found)} confidence.")
+    if math.isfinite(found.worst_epsilon) and found.worst_epsilon > found.claimed_epsilon:
+        return (f"One pair of neighbours loses **ε = {_down(found.worst_epsilon)}**, above the "
+                f"claim of {claim}. The claim is false: this is worked out, not estimated.")
+    return f"The claim of ε = {claim} is false: {found.reason}."
+
+
+def worked_out(found: Progress) -> str:
+    """What is known of the worst pair when everything random is held fixed."""
+    pairs = wording.number(found.tried, 6)
+    if found.reason:
+        return f"After {pairs} pairs: {found.reason}."
+    if math.isinf(found.ratio):
+        return f"The worst of {pairs} pairs is given away for certain."
+    share = _percent(found.ratio)
+    return f"Worked out from the noise, the worst of {pairs} pairs loses **{share}** of the claim."
+
+
+def tightness(found: Report) -> str:
+    """Whether the noise is more than the claim needs; empty where that is not known."""
+    if found.is_broken:
+        return ""
+    if found.ratio >= 0.95:
+        return "So the noise is hardly larger than the claim needs."
+    if found.ratio < 0.9:
+        return "So there is more noise than these pairs ask for; the claim may be cautious."
+    return ""
+
+
+def running(found: Progress) -> str:
+    """Under the chart while the attack goes on."""
+    pairs = wording.number(found.tried, 6)
+    if not found.runs:
+        return f"{pairs} pairs of neighbours tried"
+    return (f"{pairs} pairs tried; {wording.number(found.runs, 6)} releases of each of two data "
+            "sets looked at")
+
+
+def caught(found: Report) -> str:
+    """Whether a planted fault was found."""
+    if found.is_broken:
+        return "The planted fault is caught."
+    return (f"The attack did not catch this fault within {SECONDS:g} seconds. Try the other data "
+            "or another ε: that nothing is found proves nothing.")
+
+
+def _epsilon(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _down(value: float) -> str:
+    """An "at least" number: rounded down, so that it stays true."""
+    if not 0 < value < math.inf:
+        return wording.number(value)
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return _epsilon(math.floor(value / step + 1e-6) * step)
+
+
+def _percent(ratio: float) -> str:
+    """Rounded down: a claim that is not reached is never said to be."""
+    if ratio >= 10:
+        return wording.times(ratio)
+    return f"{math.floor(1000 * ratio + 1e-6) / 10:g} %"
+
+
+# -- coverage -----------------------------------------------------------------------------------
+
+COVERAGE = ("Limits around a published value are meant to hold the truth in 95 of 100 cases. Here "
+            "the truth is known: data are drawn, released and looked at 200 times.")
+_KEPT_WAVES = ("point", "curve", "effect", "effects")
+
+
+def coverage_legend(kind: str) -> str:
+    """What one line of the chart is."""
+    what = ("Each line: one repetition, at the place where its limits fail or come closest to it."
+            if lab.KINDS[kind].is_joint else "Each line: the limits of one repetition.")
+    truth = " The truth is the best curve with the waves that are kept." * (kind in _KEPT_WAVES)
+    return f"{what} Zero is the truth; what does not reach it misses.{truth}"
+
+
+def misses(found: lab.Limits, naive: bool = False) -> str:
+    """How many limits missed, and what that says in the long run."""
+    count, n = int(found.missed.sum()), len(found.missed)
+    low, high = lab.clopper_pearson(count, n)
+    name = "Naive limits, which ignore privacy noise," if naive else "The limits as published"
+    span = f"between {_share(low, math.floor)} and {_share(high, math.ceil)} in the long run"
+    return (f"{name} missed **{count} of {n}** times: {span}, at 95 % confidence "
+            f"(Clopper–Pearson). {_judged(low, high)}")
+
+
+def _judged(low: float, high: float) -> str:
+    if low > lab.PROMISED:
+        return "They promise 5 %: **they hold too rarely.**"
+    if high < lab.PROMISED:
+        return "They promise 5 %: they hold more often than they must, so they are wide."
+    return "That agrees with the 5 % they promise."
+
+
+def _share(value: float, way: object) -> str:
+    rounded = way(round(1000 * value, 6)) / 10  # type: ignore[operator]
+    return f"{rounded:g} %"
+
+
+def widths(found: lab.Batch) -> str:
+    """What holding the truth costs in width."""
+    ratio = float(found.given.half.mean() / found.naive.half.mean())
+    if ratio < 1.05:
+        return "Here privacy noise is so small that leaving it out hardly narrows the limits."
+    return f"Counting privacy noise makes the limits {wording.times(ratio)} as wide."
+
+
+# -- noise that is used twice --------------------------------------------------------------------
+
+REUSE = ("The same average of simulated curves is published at two budgets. If both releases add "
+         "the **same draw of noise**, only scaled, anyone can solve for the exact average: two "
+         "equations, two unknowns.")
+REUSE_FORMULA = (r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "
+                 r"f = \frac{s_2 r_1 - s_1 r_2}{s_2 - s_1}")
+REUSE_RULE = ("Pages here share draws between budgets, so that pictures move smoothly. That is why "
+              "such pictures are for looking, and why a release draws its noise anew.")
+
+
+def recovered(found: Reuse, is_fresh: bool) -> str:
+    """What the formula gives."""
+    one, other = (wording.number(noise) for noise in found.noise)
+    first, second = (f"ε = {budget.epsilon:g}" for budget in found.budgets)
+    noisy = f"The releases are typically {one} ({first}) and {other} ({second}) from the average."
+    if is_fresh:
+        error = wording.number(found.largest_error)
+        return (f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
+                f"to **{error}**.")
+    if found.largest_error < 1e-9:
+        return f"{noisy} Together they give it away: **off by nothing but rounding**."
+    return f"{noisy} Together they give it away, up to {wording.small(found.largest_error)}."
+
+
+def spent(found: Reuse, is_fresh: bool) -> str:
+    """What the pair of releases costs."""
+    if not is_fresh:
+        return "The two together protect **nobody**: the exact average has no ε at all."
+    total = math.hypot(*(1 / scale for scale in found.scales))
+    weaker = 1 / min(found.scales)
+    return (f"With fresh noise the two cost what they must: together their μ is "
+            f"{wording.times(total / weaker)} that of the weaker one alone.")
+
+
+def claim(budget: Budget) -> str:
+    """For the strip."""
+    return f"Claim: {wording.budget_chip(budget)}"
+
+
+def two_budgets(first: float, second: float) -> str:
+    return f"ε = {first:g}, then ε = {second:g}"
+
+
+def unit(facts: PublicFacts) -> str:
+    return f" ({facts.value_unit})" if facts.value_unit else ""

@@ -1,0 +1,124 @@
+"""Sentences of the page on varying coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from engine.feasibility import MOST_GRAM_NOISE, Feasibility
+from engine.types import Array, Budget, Covariate, PublicFacts
+from engine.views.coefficients import CoefficientView, CostOfCovariates
+from engine.words import wording
+
+TITLE = "What shapes the curve, and what does protecting it cost?"
+
+
+def panel_title(name: str, k: int) -> str:
+    """The intercept, or the effect of a covariate from the middle of its range to the end."""
+    return "Average curve" if k == 0 else f"Effect of {wording.escape(_lower(name))}"
+
+
+def _lower(name: str) -> str:
+    """The name within a sentence; abbreviations and letters with numbers stay as they are."""
+    return wording.uncapital(name) if name[1:2].islower() else name
+
+
+def meaning(facts: PublicFacts) -> str:
+    """What the functions are, in words."""
+    text = (f"**Average curve:** of a {facts.person} in the middle of all ranges. **Effect:** what "
+            "going from the middle of a covariate’s range to its upper end adds to the curve")
+    ranges = [_range(covariate) for covariate in facts.covariates]
+    known = "; ".join(filter(None, ranges))
+    return f"{text}: {known}." if known else f"{text}."
+
+
+def _range(covariate: Covariate) -> str:
+    if (covariate.low, covariate.high, covariate.unit) == (-1.0, 1.0, ""):
+        return ""
+    middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
+    unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
+    return wording.escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
+
+
+def protects(facts: PublicFacts) -> str:
+    """What one person's protection covers here."""
+    return (f"What is protected: exchanging one {wording.of(facts.person)} whole curve **and all "
+            "of their covariates** changes what is published only a little.")
+
+
+def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+    """Instead of the panels: why nothing would be published, and what would change it."""
+    needed = wording.two_digits_up(verdict.curves_needed(n_curves))
+    epsilon = wording.two_digits_up(verdict.epsilon_needed(budget))
+    why = ("noise would blur how the covariates vary together"
+           if verdict.gram_noise > MOST_GRAM_NOISE else
+           f"{verdict.n_functions} functions have to share what so few {facts.people} can tell")
+    ways = [f"{needed:,.0f} {facts.people}", f"ε = {epsilon:g}", "fewer covariates"]
+    if verdict.gram_noise:
+        ways.append("second moments that are declared from the design (under *More options*)")
+    return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
+            f"At these sizes {why}, so no budget is spent. What helps, one of: "
+            f"{', '.join(ways[:-1])}, or {ways[-1]}.")
+
+
+def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
+    """How far off the functions typically are, and which one most."""
+    worst = int(view.typical.argmax())
+    numbers = wording.together([float(view.typical[0]), float(view.typical[worst])])
+    first, most = (wording.with_unit(text, facts.value_unit) for text in numbers)
+    target = "the true one" if view.floor is not None else "the one without protection"
+    text = f"The published average curve is typically **{first}** from {target}."
+    if worst:
+        text += (f" The effect of {wording.escape(_lower(view.names[worst]))} is furthest off, "
+                 f"typically **{most}**.")
+    return text
+
+
+def visible(view: CoefficientView, facts: PublicFacts) -> str:
+    """Which effects are larger than their typical error, so that the release shows them."""
+    known = view.truth if view.truth is not None else view.without
+    size = np.sqrt((known[1:] ** 2).mean(axis=1))
+    lost = [wording.escape(_lower(name)) for name, s, e in
+            zip(view.names[1:], size, view.typical[1:], strict=True) if e > s]
+    if not lost:
+        return "Every effect is larger than its typical error, so the release shows it."
+    if len(lost) == 1:
+        return f"The effect of {lost[0]} is smaller than its error: noise would hide it."
+    return f"The effects of {_and(lost)} are smaller than their errors: noise would hide them."
+
+
+def compared(typical: float, others: Mapping[str, float]) -> str:
+    """The total error beside that of the other methods."""
+    return wording.compared(typical, others)
+
+
+def cost(found: CostOfCovariates, budget: Budget) -> str:
+    """What more covariates cost, from the smallest to the largest number that works."""
+    known = np.flatnonzero(np.isfinite(found.private))
+    if not len(known):
+        return f"At ε = {budget.epsilon:g} nothing would be published with any of them."
+    first, last = int(known[0]), int(known[-1])
+    one, many = found.counts[first], found.counts[last]
+    if one == many:
+        return (f"At ε = {budget.epsilon:g} only {one} {_covariates(one)} can be had from so many.")
+    private = wording.times(float(found.private[last] / found.private[first]))
+    free = wording.times(float(found.without[last] / found.without[first]))
+    text = (f"From {one} to {many} covariates the total error grows **{private}**; without "
+            f"protection it would grow {free}.")
+    if last < len(found.counts) - 1:
+        text += f" With {many + 1} or more nothing would be published."
+    return text
+
+
+def _covariates(count: int) -> str:
+    return "covariate" if count == 1 else "covariates"
+
+
+def _and(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def total(errors: Array) -> float:
+    """The root of the summed squares of the typical errors of all functions."""
+    return float(np.sqrt((errors**2).sum()))

@@ -1,0 +1,70 @@
+"""Sentences about methods side by side: which one wastes least, and at which protection."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from engine.privacy.risk import Odds
+from engine.types import PublicFacts
+from engine.words import wording
+
+TITLE = "Which method wastes the least of the budget?"
+DIFFERENCE = ("Lines: 20 possible releases less the average without protection (dashed). The same "
+              "curves and the same axes everywhere; what lies beyond them is cut off.")
+RISK = ("Further left: better protection. Lower: less error. At one place on the horizontal axis "
+        "all methods protect equally. Marks: the budgets above.")
+
+
+def budgets(epsilons: Sequence[float]) -> str:
+    """For the strip: ε = 0.5, 1 and 2."""
+    *others, last = (f"{epsilon:g}" for epsilon in epsilons)
+    return f"ε = {', '.join(others)} and {last}" if others else f"ε = {last}"
+
+
+def promise(delta: float) -> str:
+    """Beside the name of a method: whether its limits may fail."""
+    if delta == 0:
+        return "δ = 0: its limits always hold"
+    return f"δ = {wording.small(delta)}: the chance that its limits do not hold"
+
+
+def cell(epsilon: float, error: str, odds: Odds) -> str:
+    """Above a small picture: the budget, the typical error and the risk."""
+    return f"**ε = {epsilon:g}** · typically {error} · right guess {wording.odds_short(odds)}"
+
+
+def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
+    """Which method errs least at a budget, and how far the next one is behind."""
+    known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
+    if not known:
+        return f"At **ε = {epsilon:g}** none of these methods would publish anything."
+    (best, label), *others = known
+    error = wording.escape(written[label])
+    text = f"At **ε = {epsilon:g}** {wording.escape(label)} errs least, **{error}**"
+    if not others:
+        return f"{text}."
+    ratio = others[0][0] / best
+    behind = ("about as far" if ratio < 1.1 else f"{wording.times(ratio)} as far")
+    return f"{text}; next is {wording.escape(others[0][1])}, {behind}."
+
+
+def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -> str:
+    """Errors where an attacker is right equally often, so where protection is the same."""
+    known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
+    if len(known) < 2:
+        return ""
+    numbers = wording.together([error for error, _ in known])
+    unit = wording.escape(facts.value_unit)
+    each = "; ".join(f"{wording.escape(label)} **{wording.with_unit(text, unit)}**"
+                     for text, (_, label) in zip(numbers, known, strict=True))
+    return (f"**At equal protection**, an attacker right at most {100 * chance:.0f} times in 100: "
+            f"{each}.")
+
+
+def aim(label: str, is_truth: bool) -> str:
+    """What errors are measured from."""
+    if is_truth:
+        return "Errors are distances from the true average, over fresh curves."
+    return (f"Errors are distances from the average without protection, as {wording.escape(label)} "
+            "fits it: one aim for all methods.")

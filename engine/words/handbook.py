@@ -1,0 +1,115 @@
+"""The guide and the notes on methods: the Markdown of `docs/`, which pages show as it stands."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from engine.errors import InputError
+from engine.mechanisms import mechanisms
+from engine.tasks import VARYING_COEFFICIENTS
+
+DOCS = Path(__file__).parents[2] / "docs"
+GLOSSARY = "glossary"
+CHAPTERS = ("first_steps", "three_readers", "own_curves", "reading_pictures", "budgets_and_odds",
+            "many_sites", "models", "comparing", "checking", "publishing", "command_line")
+PARTS = ("Idea", "Guarantee", "Why the noise is enough", "Constants", "Errata", "Source",
+         "Where to see it")
+_NAMED = re.compile(r"\*([^*\s][^*\n]*)\*")  # a bullet’s star stands before a space
+# Sections of docs/methods.md that hold what was measured, by family where there is no own one.
+_MEASURED = {"adaptive_mean": "Adaptive mean", "noisy_gradient_mean": "Several sites",
+             VARYING_COEFFICIENTS.key: "Varying coefficients", "wavelet": "Wavelet regression",
+             "functional": "Whole functions under pure privacy",
+             "sparse": "Sparse regression over machines"}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A title, and the text below it."""
+
+    title: str
+    text: str
+
+    def part(self, title: str) -> str:
+        """The text of one section; empty if there is none."""
+        return _sections(self.text).get(title, "")
+
+    @property
+    def opening(self) -> str:
+        """The first paragraph."""
+        return self.text.partition("\n\n")[0]
+
+    def names(self, title: str) -> bool:
+        """Whether a page is named in the text, in slanted letters."""
+        return title in _NAMED.findall(self.text.replace("**", ""))
+
+
+@cache
+def chapter(key: str) -> Chapter:
+    """A chapter of the guide."""
+    return _read(f"guide/{key}.md")
+
+
+@cache
+def method(key: str) -> Chapter:
+    """The notes on a registered mechanism; their sections are `PARTS`.
+
+    Raises
+    ------
+    InputError
+        If there is no such mechanism, or nobody has written notes on it.
+    """
+    return _read(f"methods/{mechanisms.get(key).key}.md")
+
+
+@cache
+def measured(key: str) -> str:
+    """What was measured here of a mechanism and its like; empty if nothing is on record."""
+    cls = mechanisms.get(key)
+    task = next(iter(cls.tasks)) if len(cls.tasks) == 1 else ""
+    title = next((_MEASURED[at] for at in (key, task, cls.family) if at in _MEASURED), "")
+    return _read("methods.md").part(title)
+
+
+@cache
+def exhibits(key: str) -> tuple[tuple[str, str], ...]:
+    """Names and titles of the exhibits that run a mechanism; else those of its paper."""
+    from engine.papers import papers  # on first use: they import what they run
+
+    arxiv = re.search(r"arXiv [\d.]+\d", mechanisms.get(key).reference)
+    all_of = [(paper, one) for paper in papers() for one in paper.exhibits]
+    found = [(paper, one) for paper, one in all_of
+             if any(cell.mechanism.key == key for cell in one.work("quick").cells)]
+    found = found or [(paper, one) for paper, one in all_of
+                      if arxiv is not None and arxiv.group() in paper.reference]
+    return tuple((f"{paper.key}/{one.key}", one.title) for paper, one in found)
+
+
+def method_keys() -> tuple[str, ...]:
+    """Keys of all mechanisms, in their order."""
+    return tuple(cls.key for cls in mechanisms.all())
+
+
+def method_label(key: str) -> str:
+    """Its name and what it is for."""
+    notes = method(key)
+    return f"{notes.title}: {notes.opening[0].lower()}{notes.opening[1:].rstrip('.')}"
+
+
+def _read(name: str) -> Chapter:
+    try:
+        text = (DOCS / name).read_text("utf-8")
+    except OSError:
+        raise InputError(f"docs/{name} is missing.", field="docs", hint="Write it, or take the "
+                         "whole folder docs along with the program.") from None
+    title, _, rest = text.partition("\n")
+    return Chapter(title.removeprefix("# ").strip(), rest.strip())
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Sections by their second-level titles."""
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return {title.strip(): body.strip() for title, body in
+            zip(parts[1::2], parts[2::2], strict=True)}

@@ -1,0 +1,139 @@
+"""Sentences of a plan: the question with its blanks, the verdict, and one step either way."""
+
+from __future__ import annotations
+
+from engine.types import PublicFacts
+from engine.views.planner import Answer, Measured, Setting
+from engine.words import wording
+from engine.words.wording import escape, number, small, times, with_unit
+
+
+def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
+    """The question in one sentence, with the open dial as a blank."""
+    parts = {name: "…" if name == unknown else value for name, value in _dials(setting).items()}
+    error = "…" if unknown == "error" else _target(target, facts)
+    delta = "1/n²" if setting.delta is None else small(setting.delta)
+    return (f"A typical error of at most {error} with {_people(parts, facts)}, "
+            f"{parts['readings']} readings each, at ε = {parts['epsilon']} and "
+            f"δ = {delta}.")
+
+
+def verdict(answer: Answer, facts: PublicFacts) -> str:
+    """One bold sentence, then what it rests on."""
+    if answer.unknown == "error":
+        return _found_error(answer, facts)
+    if not answer.is_possible:
+        return _not_possible(answer, facts)
+    dial = _dial(answer.unknown, answer.value or 0.0, facts)
+    if answer.too_easy:
+        return f"**{dial} is already enough**, the least that can be asked for here."
+    return (f"**{dial} {_verb(answer)} enough** for a typical error of "
+            f"{_target(answer.target, facts)}. {_certainty(answer)}")
+
+
+def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
+    """For an impossible question: which other dial would do, one line each."""
+    at = f" (at ε = {answer.reached.setting.epsilon:g})" if answer.unknown == "epsilon" else ""
+
+    def line(dial: str, value: float | None) -> str:
+        if value is not None:
+            return f"With {_dial(dial, value, facts)}{at} it would work."
+        if dial == "epsilon":
+            return "No ε up to 10 would do."
+        return f"No number of {_plural(dial, facts)} that can be simulated would do."
+
+    return [line(dial, value) for dial, value in (answer.fixes or {}).items()]
+
+
+def broken_promise(answer: Answer) -> str:
+    """Where the answer's noise does not give the ε that was asked for; empty elsewhere."""
+    given = answer.protection
+    if given is None or given.keeps_promise:
+        return ""
+    return wording.broken_promise(given.asked, given.proved.epsilon)
+
+
+def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:
+    """One row of the table: the dial and the error there."""
+    value = getattr(measured.setting, unknown)
+    error = _error(measured.error, facts) if measured.error < float("inf") else \
+        "nothing would be published"
+    return _dial(unknown, float(value), facts), error
+
+
+def short_of(answer: Answer) -> float:
+    """How many times the target the best reachable error is."""
+    return answer.reached.error / answer.target
+
+
+def _not_possible(answer: Answer, facts: PublicFacts) -> str:
+    best = getattr(answer.reached.setting, answer.unknown)
+    where = _dial(answer.unknown, float(best), facts)
+    if answer.reached.error == float("inf"):
+        return f"**Not possible.** Even with {where} nothing useful could be published."
+    return (f"**Not possible.** Even with {where} the typical error stays at "
+            f"{_error(answer.reached.error, facts)}, {times(short_of(answer))} what you ask for.")
+
+
+def _found_error(answer: Answer, facts: PublicFacts) -> str:
+    if answer.value is None or answer.low is None or answer.high is None:
+        return "**Nothing would be published:** too few people for this ε."
+    if answer.reached.log_se == 0:
+        return (f"**The typical error is {_error(answer.value, facts)}.** By formula, not by "
+                "simulation: the root of the mean squared error.")
+    return (f"**The typical error is {_error(answer.value, facts)}.** Simulated; it lies between "
+            f"{_error(answer.low, facts)} and {_error(answer.high, facts)}, 99 times in 100.")
+
+
+def _dials(setting: Setting) -> dict[str, str]:
+    return {"epsilon": f"{setting.epsilon:g}", "people": _count(setting.people),
+            "readings": _count(setting.readings), "sites": _count(setting.sites)}
+
+
+def _people(parts: dict[str, str], facts: PublicFacts) -> str:
+    noun = facts.person if parts["people"] == "1" else facts.people
+    people = f"{parts['people']} {escape(noun)}"
+    return people if parts["sites"] == "1" else f"{people} at each of {parts['sites']} sites"
+
+
+def _dial(dial: str, value: float, facts: PublicFacts) -> str:
+    if dial == "epsilon":
+        return f"ε = {value:g}"
+    return f"{_count(value)} {_plural(dial, facts) if value != 1 else _singular(dial, facts)}"
+
+
+def _certainty(answer: Answer) -> str:
+    """How sure the simulation is of the answer."""
+    if answer.reached.log_se == 0:
+        return "By formula, not by simulation: the root of the mean squared error."
+    shown = (lambda v: f"{v:.2g}") if answer.unknown == "epsilon" else _count
+    low, high = shown(answer.low or 0.0), shown(answer.high or 0.0)
+    if low == high:
+        return "Simulated, and sure to the last unit."
+    return f"Simulated; the true answer lies between {low} and {high}, 99 times in 100."
+
+
+def _verb(answer: Answer) -> str:
+    return "is" if answer.unknown == "epsilon" or answer.value == 1 else "are"
+
+
+def _plural(dial: str, facts: PublicFacts) -> str:
+    return {"people": escape(facts.people), "readings": f"readings per {escape(facts.person)}",
+            "sites": "sites", "epsilon": "ε"}[dial]
+
+
+def _singular(dial: str, facts: PublicFacts) -> str:
+    return {"people": escape(facts.person), "readings": f"reading per {escape(facts.person)}",
+            "sites": "site"}[dial]
+
+
+def _count(value: float) -> str:
+    return f"{round(value):,}".replace(",", "\u2009")
+
+
+def _error(value: float, facts: PublicFacts) -> str:
+    return with_unit(number(value), escape(facts.value_unit))
+
+
+def _target(value: float, facts: PublicFacts) -> str:
+    return with_unit(f"{value:g}", escape(facts.value_unit))

@@ -1,0 +1,92 @@
+"""Sentences about rates: what limits the error, what doubling buys, when privacy is free."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from engine.views.regimes import Comparison, Weighted, axis_values, moved
+from engine.words.wording import capital, change, number, small
+
+_TUNED = {"truncation": "basis functions kept"}
+_FREE = 0.1  # share of the rate below which privacy costs almost nothing
+
+
+def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
+    """Which term is the largest, and by how much."""
+    shares = weighted.shares(**point)
+    first = int(shares.argmax())
+    name = weighted.rate.terms[first].name.lower()
+    return f"What limits the error most: **{name}**, {100 * shares[first]:.0f} % of the rate."
+
+
+def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
+    """One line for each symbol: what doubling it does to the squared error."""
+    lines = []
+    for symbol in weighted.rate.symbols:
+        if symbol.name != "delta" and symbol.name in point:
+            factor = weighted.if_doubled(symbol.name, **point)
+            lines.append(f"{symbol.label} ({symbol.written}): squared error "
+                         f"**{change(factor - 1)}**")
+    return lines
+
+
+def when_free(weighted: Weighted, point: Mapping[str, float]) -> str:
+    """From which ε on privacy terms are under a tenth of the rate; empty without privacy."""
+    private = [term.is_private for term in weighted.rate.terms]
+    if not any(private) or all(private) or "epsilon" not in point:
+        return ""
+    x = axis_values(weighted.rate, "epsilon", point, 400)
+    share = weighted.shares(**moved(point, epsilon=x))[private].sum(axis=0)
+    first = int(np.flatnonzero(share >= _FREE).max(initial=-1)) + 1
+    if first == len(x):
+        return f"At no ε up to {x[-1]:g} is privacy free here."
+    return (f"From about **ε = {number(float(x[first]), 2)}** on privacy is nearly free: under "
+            "a tenth of the squared error.")
+
+
+def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
+    """What the theorems ask of δ, and whether it holds here with the constant one."""
+    full = weighted.rate.at(**point)
+    lines = []
+    for condition in weighted.rate.conditions:
+        limit = float(condition.limit(full))
+        holds = "holds" if bool(condition.holds(full)) else "does not hold"
+        written = next(s.written for s in weighted.rate.symbols if s.name == condition.symbol)
+        asked = f"{written} up to {_size(limit)}" if np.isfinite(limit) and limit > 0 else \
+            "more than these parameters give"
+        lines.append(f"{capital(condition.name)}: asks for {asked}; with constants one it "
+                     f"**{holds}** here.")
+    return lines
+
+
+def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
+    """The tuning that attains the rate, constants dropped."""
+    chosen = weighted.rate.tuning(**point)
+    return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {number(float(value))}"
+                      for name, value in chosen.items())
+
+
+def verdict(found: Comparison | None, symbol: str) -> str:
+    """Measured slope beside that of the rate, and what to make of it."""
+    if found is None:
+        return "Too few points to draw a line through."
+    text = (f"Measured slope in {symbol}: **{_signed(found.slope)} ± {found.slope_se:.2f}**; the "
+            f"rate’s is **{_signed(found.theory)}**. ")
+    if found.agrees:
+        return text + "They agree: the error behaves as the theory says."
+    if found.slope < found.theory:
+        return text + ("The error falls faster than the rate: at these sizes lower-order terms "
+                       "still weigh.")
+    return text + ("The error falls more slowly than the rate: something else, such as a floor of "
+                   "smoothing or chance, still weighs at these sizes.")
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
+
+
+def _size(value: float) -> str:
+    return small(value) if value < 0.001 else number(value, 2)
+

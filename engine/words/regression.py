@@ -1,0 +1,245 @@
+"""Sentences of the page on wavelet regression."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.families.wavelet_risk import RiskParts
+from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.types import Array, PublicFacts
+from engine.views.regression import (
+    ByLevel,
+    CostOfPrivacy,
+    DesignDemo,
+    Network,
+    PointView,
+    RegressionView,
+    WorstPair,
+)
+from engine.words import wording
+
+TITLE = "What can sites learn together from single readings?"
+UNIT = ("One person’s reading", "What is protected: exchanging one reading, with its position, "
+        "changes what a site sends only a little.")
+PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave out", "clipping")
+
+
+def shares(parts: RiskParts) -> tuple[float, float, float, float]:
+    """The four parts in the order of `PARTS`, as shares of the squared error."""
+    values = (parts.privacy, parts.data, parts.projection, parts.clip)
+    return tuple(max(value, 0.0) / parts.total for value in values)  # type: ignore[return-value]
+
+
+def budgets(network: Network) -> str:
+    epsilons = sorted({group.epsilon for group in network.groups})
+    span = f"{epsilons[0]:g}" if len(epsilons) == 1 else f"{epsilons[0]:g} to {epsilons[-1]:g}"
+    return f"ε = {span} · δ = {wording.small(network.delta)}"
+
+
+def accuracy(view: RegressionView) -> str:
+    """The exact error, beside that of publishing nothing; what is known where no truth is."""
+    if view.squared_error is None or view.zero_risk is None:
+        return _known(view)
+    typical, zero = wording.number(view.typical), wording.number(math.sqrt(view.zero_risk))
+    how = "simulated" if view.risk is None else "exact"
+    text = f"The published curve is off by **{typical}** (root of the mean squared error, {how})."
+    if view.squared_error > view.zero_risk:
+        return f"{text} A flat line at zero would be closer: {zero}."
+    return f"{text} A flat line at zero would be off by {zero}."
+
+
+def _known(view: RegressionView) -> str:
+    """What formulas and distances say of readings without a truth."""
+    noise, chance, apart = (_valued(text, view.facts) for text in wording.together(
+        [view.known.noise, view.known.chance, view.known.apart]))
+    what = ("Privacy noise is typically" if view.noise_sd is not None else
+            "Before the centre reshapes the curve, privacy noise is typically")
+    return (f"{what} **{noise}** (root of its mean square over the range, by a public formula). "
+            f"Chance in who takes part adds at most {chance}.\n\n"
+            f"The releases are typically **{apart}** from the curve without protection.\n\n"
+            "**How far the curve is off cannot be known.** What so few waves leave out and what "
+            "clipping shifts is a bias that only the true curve would show, and nobody has it.")
+
+
+def _valued(text: str, facts: PublicFacts) -> str:
+    """A number with the unit of the readings, without markup."""
+    return wording.with_unit(text, wording.escape(facts.value_unit))
+
+
+def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
+    """Values with the decimals of a span: a pressure of 1013.2 between 1012.9 and 1013.5."""
+    decimals = min(max(0, 1 - math.floor(math.log10(span))), 6)
+    return [_valued(f"{v:,.{decimals}f}".replace("-", "−").replace(",", "\u2009"), facts)
+            for v in values]
+
+
+def place(facts: PublicFacts, point: float) -> str:
+    """A position on [0, 1] in its own unit."""
+    digits = 3 - math.floor(math.log10(facts.time_high - facts.time_low))
+    at = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
+    return wording.with_unit(f"{at:.12g}", wording.escape(facts.time_unit))
+
+
+def refused(view: RegressionView) -> str:
+    return ("**These budgets allow no estimate.** The best bound on the error is no better than "
+            "for a flat line, so nothing is released and no budget is spent. More readings, "
+            "larger ε or fewer sites with more readings each would help.")
+
+
+def largest(parts: RiskParts) -> str:
+    """What makes up most of the squared error."""
+    own = shares(parts)
+    first = max(range(4), key=own.__getitem__)
+    return f"**{wording.capital(PARTS[first])}**: {100 * own[first]:.0f} % of the squared error."
+
+
+def levels(found: ByLevel) -> str:
+    """What moving the level would do."""
+    totals = {level: parts.total for level, parts in zip(found.levels, found.parts, strict=True)}
+    best = min(totals, key=totals.__getitem__)
+    chosen = f"The rule takes **{2**found.chosen} waves**"
+    if best == found.chosen:
+        return f"{chosen}, which is best for this curve. More waves add noise, fewer leave out."
+    ratio = math.sqrt(totals[found.chosen] / totals[best])
+    return (f"{chosen} from public numbers alone. For this very curve {2**best} would err "
+            f"{ratio:.1f} times less, which nobody can know without looking at it.")
+
+
+_REGIMES = {
+    "regime 8": "No single site dominates: regime 8 of the theorem.",
+    "regime 9": "One site alone would do about as well: regime 9 of the theorem.",
+    "neither": "That is neither regime 8 of the theorem (privacy limits every site) nor 9 (one "
+               "site alone would do about as well)."}
+
+
+def limited(network: Network, gamma: float) -> str:
+    """Which sites privacy holds back, with D and the regime of the theorem."""
+    theory = network.theory()
+    count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
+    sites = network.n_sites
+    who = ("readings, not privacy, limit every site" if count == 0 else
+           f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
+    return (f"By the rates, which leave out constants, {who} (privacy does where n ε² ≤ D = "
+            f"{wording.number(d)}). {_REGIMES[theory.regime(gamma)]}")
+
+
+def point(view: PointView) -> str:
+    """The value at one point with its interval."""
+    if view.is_refused:
+        return "**These budgets allow no estimate at this point**, so nothing is released."
+    if view.truth is None:
+        return _point_of_own(view)
+    value, low, high, true = wording.together([view.released, view.low, view.high, view.truth])
+    held = "holds" if view.low <= view.truth <= view.high else "misses"
+    return (f"At {view.point:g} the released value is **{value}**, with 95 in 100 limits "
+            f"{low} to {high}. The true value {true}: this interval {held} it.")
+
+
+def _point_of_own(view: PointView) -> str:
+    value, low, high = at_scale([view.released, view.low, view.high], view.high - view.low,
+                               view.facts)
+    return (f"At {place(view.facts, view.point)} the released value is **{value}**, with 95 in 100 "
+            f"limits {low} to {high}. They cover noise and chance in who takes part, not what the "
+            "waves leave out there, which cannot be known.")
+
+
+ONLY_EVEN = ("The method for one point takes times to be spread evenly. With times stated "
+             "otherwise, read the point off the whole curve.")
+
+WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenly. What one "
+                   "reading can move a message by with times stated otherwise stands in the "
+                   "ledger below, under *moved at most by*.")
+
+
+def point_against_whole(view: PointView) -> str:
+    """Its noise beside that of the whole curve at the same point, and the kind of noise."""
+    own, whole = (_valued(text, view.facts) for text in
+                  wording.together([view.noise_sd, view.whole_sd]))
+    kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
+            "curve": "noise on a whole curve"}[view.kind]
+    return (f"It is released on its own, with {kind} of standard deviation **{own}**; read off the "
+            f"whole curve it would have {whole}. Points asked for one after another cost a budget "
+            f"each; asked for together they share one message. {view.why}")
+
+
+def printed_constant(view: PointView) -> str:
+    ratio = view.printed / view.exact
+    text = (f"One reading moves the value by at most **{wording.number(view.exact)} τ/n**; the "
+            f"paper prints {wording.number(view.printed)} τ/n")
+    if ratio < 1:
+        return f"{text}, which is too little: noise of that size does not protect by ε."
+    return f"{text}, {ratio:.1f} times as much as is needed."
+
+
+def elbows(found: CostOfPrivacy) -> str:
+    whole, one = (wording.number(value, 2) for value in found.elbows)
+    return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
+            f"single point below **ε = {one}**. Smoother targets lose more to privacy.")
+
+
+def planned_cost(planned: tuple[Array, Array]) -> str:
+    """What the constants add to the rates."""
+    epsilons, times = planned
+    at_one = float(np.exp(np.interp(0.0, np.log(epsilons), np.log(times))))
+    return (f"Rates leave out constants. With them the bound that the plan keeps is **"
+            f"{wording.number(at_one, 2)} times** as large at ε = 1 as without privacy. The solid "
+            "line is flat on the left where nothing would be released.")
+
+
+def worst(found: WorstPair, clip: float, facts: PublicFacts) -> str:
+    """The pair of readings that changes a message most."""
+    ratio = found.printed / found.exact
+    high, low = at_scale([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
+    text = (f"The worst pair: both at {place(facts, found.time)}, one at {high}, one at {low}. "
+            f"It moves a site’s message by **{wording.number(found.exact)}"
+            f" τ/n**.")
+    return (f"{text} The paper’s bound is {wording.number(found.printed)} τ/n, "
+            f"{ratio:.1f} times as much: {ratio**2:.0f} times the noise variance.")
+
+
+def design(found: DesignDemo) -> str:
+    even, rising, known = wording.together([found.even, found.rising, found.weighted])
+    return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
+            f"the error goes from {even} to **{rising}**, and more readings do not help: the "
+            f"estimate converges to another curve. Stating that density (*Times of readings*, "
+            f"under *More options*) makes it {known}; an unknown one can be released with the "
+            "same message.")
+
+
+SLOPES = (
+    "How fast errors fall, on log scales, along nine paths. The theory leaves out logarithms, so "
+    "exact errors of the tuned plans fall a little slower: the clip grows with the number of "
+    "readings, and at both ends of a path more than one part of the error counts. All sites are "
+    "alike, δ = 10⁻⁸; the whole curve is exactly as rough as smoothness 1 allows, the point is a "
+    "kink of smoothness ¾.")
+
+
+def design_of_own(mechanism: WaveletGlobal, facts: PublicFacts) -> str:
+    """What is taken for granted of the times of one's own readings, and what else can be."""
+    span = f"{place(facts, 0.0)} to {place(facts, 1.0)}"
+    if mechanism.design == "even":
+        return (f"**Times are taken to be spread evenly over {span}.** Where they are not, the "
+                "estimate converges to another curve, the true one times the density of the times, "
+                "and more readings do not help. The file is not searched for this, because a "
+                "choice that follows the data would leak. What do you know of how the times came "
+                "about?")
+    if mechanism.design == "released":
+        return ("**Nothing is taken for granted of the times**: every site sends its noisy density "
+                "with the same message, and the centre divides by it. This costs more noise.")
+    return (f"**Times are taken to follow the density you state over {span}**, from outside the "
+            "file. Where it is wrong the estimate converges to another curve.")
+
+
+DESIGNS = {"even": "Spread evenly", "weighted": "Known density, by weights",
+           "ranked": "Known density, by ranks", "released": "Not known: release it, too"}
+
+ASSUMPTIONS = (
+    "**One reading, one person.** A person with several readings has a weaker protection: state "
+    "how many beside the odds, and they are about all of them.",
+    "**Bounds and spread are public.** The bound of the curve, the spread of readings and the "
+    "smoothness are stated, never read off the data.",
+    "**How many readings each site has is public**, and stays what it is.",
+    "**Readings are exchangeable between sites:** all follow one curve.")

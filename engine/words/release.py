@@ -1,0 +1,91 @@
+"""Sentences about a release: what it costs, what is left, and what cannot be taken back."""
+
+from __future__ import annotations
+
+from engine.mechanisms import Mechanism
+from engine.release.certified import Quote
+from engine.release.ledger import USUAL_TOTAL, Odometer
+from engine.sources import Source
+from engine.types import PublicFacts
+from engine.words.wording import budget_chip, escape, number, small
+
+TITLE = "Publish one protected curve"
+
+
+def before(source: Source, mechanism: Mechanism, quoted: Quote, book: Odometer | None
+           ) -> list[str]:
+    """What a release would cost, before anything is charged."""
+    facts, n = source.facts, source.sizes.n_curves
+    return [f"{mechanism.label} of {number(n, 9)} {facts.people}: {facts.name}.",
+            certified(quoted), left(facts, book),
+            f"Bounds come from: {facts.origin}."]
+
+
+def certified(quoted: Quote) -> str:
+    """The certified charge beside the ideal one."""
+    return (f"Certified: **{budget_chip(quoted.certified)}**, by the maps of the library that "
+            "draws the noise. Ideal noise of the same size would cost ε = "
+            f"{quoted.ideal.epsilon:.3g}; that is not what is promised.")
+
+
+def left(facts: PublicFacts, book: Odometer | None) -> str:
+    """What is left of the total of a data set: its odometer in a line."""
+    if book is None:
+        return f"Nothing published of these {escape(facts.people)} yet."
+    return (f"Left for these {escape(facts.people)}: **ε = {_epsilon(max(book.left, 0.0))} of "
+            f"{_epsilon(book.total.epsilon)}**.")
+
+
+def after(facts: PublicFacts, book: Odometer) -> str:
+    """What has been spent in all."""
+    return (f"Total for one {escape(facts.person)} so far: **ε = {_epsilon(book.spent_epsilon)}**, "
+            f"δ = {small(book.spent_delta)}, by adding up. {left(facts, book)}")
+
+
+def ticks(facts: PublicFacts, quoted: Quote) -> tuple[str, ...]:
+    """What must be confirmed before anything is published."""
+    return ("The bounds come from a public source, not from these curves.",
+            f"Each {escape(facts.person)} appears once in the file.",
+            f"I understand that this spends {budget_chip(quoted.certified)} and cannot be taken "
+            "back.")
+
+
+def total_help(facts: PublicFacts) -> str:
+    return (f"Most that all releases about these {facts.people} may cost together. The first one "
+            f"fixes it; later it can only be lowered. Usual: {USUAL_TOTAL:g}.")
+
+
+def _epsilon(value: float) -> str:
+    return f"{value:.6g}"
+
+
+LIMITS = """
+* **A release is not a preview.** Its noise comes from the operating system through OpenDP’s exact
+  samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
+* **Charged first.** The ledger is written before anything is computed. If the server stops at any
+  moment, it may have charged for what nobody saw, never the other way round.
+* **The total cannot be overrun.** ε and δ of all releases of the same data add up. The data are
+  known by their readings; a changed copy, or other data about the same people, is not recognised.
+* **Not covered:** who is in the data, how many people and readings there are, what is true of
+  people in general, and how long the computation took.
+* **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.
+"""
+
+
+def with_next(book: Odometer, quoted: Quote) -> str:
+    """What the total would be after one more release."""
+    after_it = book.spent_epsilon + quoted.certified.epsilon
+    return f"With one more like this: ε = {_epsilon(after_it)} of {_epsilon(book.total.epsilon)}."
+
+
+def why(quoted: Quote) -> str:
+    """How the charge follows from the messages."""
+    if quoted.certified.is_pure:
+        return ("Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
+                f"included. They add to **ε = {quoted.certified.epsilon:g}** with δ = 0.")
+    return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
+            f"rounding to the lattice included. They add, and prove **ε = "
+            f"{quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}. Continuous "
+            f"Gaussian noise of the same size would be exactly ε = {quoted.ideal.epsilon:.3g}; "
+            "that is not what is certified, so a release has slightly more noise than its "
+            "preview.")

@@ -1,0 +1,169 @@
+"""Sentences of the page on sparse regression."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.sources.tables import counted
+from engine.types import Budget, PublicFacts
+from engine.views.sparse import Calculation, Lines, Reported, SparseView
+from engine.views.sparse_intervals import FITS, CoverageStudy, IntervalView, Machines
+from engine.views.sparse_means import BIT, PRINTED, ROW, TRUSTED
+from engine.words import wording
+
+TITLE = "Which few features matter, and what does protecting every row cost?"
+UNIT = ("One row", "Exchanging one row, all of its numbers together, changes what is published "
+                   "only a little. A person with several rows is protected less.")
+_LIGHTS = {
+    "green": "Noise is far below the coefficients: the right features are found.",
+    "amber": "Noise is close to the coefficients: some features will be missed or made up.",
+    "red": "Noise is above the coefficients: what is published says little about the features."}
+
+
+def accuracy(view: SparseView) -> str:
+    """How far off a release is, beside what needs no protection."""
+    target = "the true ones" if view.truth is not None else "those without protection"
+    text = (f"The published coefficients are typically **{wording.number(view.typical)}** from "
+            f"{target}, all {view.sizes.n_covariates} together.")
+    if view.lasso is not None:
+        without, lasso = (wording.number(view.distance(one)) for one in (view.without, view.lasso))
+        text += f" Without protection: {without}; the lasso: {lasso}."
+    return text
+
+
+def legend(view: SparseView) -> str:
+    """What the dots are, and which features stand on the left."""
+    left = ("Features that matter" if view.truth is not None else
+            "Features chosen without protection")
+    return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
+            f"no dot. {left} stand on the left.")
+
+
+def distance(view: SparseView) -> str:
+    """What errors are distances from."""
+    target = "the true coefficients" if view.truth is not None else "those without protection"
+    return f"Euclidean distance from {target}, the same rows at every budget."
+
+
+def units(facts: PublicFacts) -> str:
+    """What a coefficient of one's own rows means, and what it is measured from."""
+    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    return (f"A coefficient is what “{facts.value_name}”{unit} gains when a feature rises by one "
+            "standard deviation, as you stated it. Features and response are measured from the "
+            "middle of their stated ranges; there is no constant beside them.")
+
+
+def support(view: SparseView) -> str:
+    """Which features are found."""
+    sure = int((view.found > 0.99).sum())
+    number = wording.number(view.false, 2)
+    which, none, others = ("that matter", "one that does not", f"{number} are made up")
+    if view.truth is None:
+        which, none, others = "chosen without protection", "another", f"{number} others are chosen"
+    text = f"**{sure} of {len(view.support)}** features {which} are in every release"
+    return f"{text}, and hardly ever {none}." if view.false < 0.05 else (
+        f"{text}; on average {others}.")
+
+
+def light(found: Calculation) -> str:
+    """The verdict before any row is looked at."""
+    return (f"{_LIGHTS[found.light]} The largest of all noises is about "
+            f"**{wording.number(found.ratio, 2)} times** the smallest coefficient that matters.")
+
+
+def noise(found: Calculation) -> str:
+    """Where the noise comes from."""
+    return (f"One row moves an entry of a step by at most {wording.number(found.sensitivity)}. "
+            f"Noise of size {wording.number(found.choice)} hides this in every choice, and of size "
+            f"{wording.number(found.values)} in every published value.")
+
+
+def over_budgets(lines: Lines) -> str:
+    """What a larger budget buys, and where it stops."""
+    first = next(iter(lines.private))
+    own, best = lines.private[first], min(lines.without.values(), default=0.0)
+    half = wording.times(float(own[1] / own[2]))
+    text = f"From ε = 0.5 to 1 the error falls {half}."
+    close = [e for e, error in zip(lines.epsilons, own, strict=True) if error < 1.5 * best]
+    if close:
+        text += f" From ε = {close[0]:g} on, privacy costs less than half of the error."
+    return text
+
+
+def intervals(view: IntervalView) -> str:
+    """How wide the limits are, and what they promise."""
+    what = ("Each interval holds its own coefficient in 95 of 100 cases." if view.kind ==
+            "pointwise" else "All limits together hold all coefficients in 95 of 100 cases.")
+    text = (f"{what} On average they are **{wording.number(view.length)}** wide, "
+            f"{wording.times(view.length / view.without_length)} as wide as without protection.")
+    if view.missed is None:
+        return text
+    count = int(np.isfinite(view.low).sum())
+    return f"{text} Here **{view.missed} of {count}** miss the truth."
+
+
+def coverage(found: CoverageStudy, kind: str) -> str:
+    """How often limits held what they should, and how often naive ones would have."""
+    return (f"{_held(found, kind)} Limits that leave the privacy noise out would have held in "
+            f"**{100 * found.naive:.0f} of 100**.")
+
+
+def _held(found: CoverageStudy, kind: str) -> str:
+    average, joint = 100 * found.average, 100 * found.joint
+    if kind == "pointwise":
+        return (f"Over {found.repeats} fresh data sets, intervals held their coefficient in "
+                f"**{average:.1f} of 100** cases (± {200 * found.average_se:.1f}), those that "
+                f"matter in {100 * found.of_nonzero:.1f}. All of them at once: {joint:.0f} of 100, "
+                "which is not what they promise.")
+    return (f"Over {found.repeats} fresh data sets, the band held all coefficients in "
+            f"**{joint:.0f} of 100** cases (± {200 * found.joint_se:.0f}).")
+
+
+def machines(found: Machines) -> str:
+    """What sharing a part buys when machines differ."""
+    typical = {label: float(np.median(errors)) for label, errors in found.errors.items()}
+    two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
+    text = f"Two stages are typically off by **{wording.number(two)}**."
+    for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
+        text += (f" {wording.capital(label)} errs {wording.times(other / two)} as much."
+                 if other > two else f" {wording.capital(label)} errs less: "
+                 f"{wording.number(other)}.")
+    return text
+
+
+def trust(at: dict[str, float], rates: dict[str, float]) -> str:
+    """What a trusted server is worth at the sizes in the middle, and which bound is none."""
+    gain = wording.times(at[ROW] / at[TRUSTED])
+    text = (f"A trusted server errs **{gain} less** than noisy averages that hide a row, and those "
+            f"{wording.times(at[BIT] / at[ROW])} less than one bit that hides a whole machine.")
+    text += (" **Two kinds of promise:** with the trusted server the limit may fail with chance δ, "
+             "without trust it never fails, so equal ε is not equal protection.")
+    if at[ROW] < rates[PRINTED]:
+        text += (" The bound printed for hiding a row lies above what is achieved here: it holds "
+                 "for hiding a machine.")
+    return text
+
+
+def paper(rows: list[Reported]) -> str:
+    """Why the published tables are no targets."""
+    base = next(row for row in rows if (row.row["n"], row.row["m"]) == (4000, 15))
+    return (f"**The stated noise cannot have produced these numbers.** At the base point, ε = "
+            f"{base.row['eps']:g}, the printed constants mean noise of size "
+            f"{wording.number(base.published.choice)} beside coefficients of "
+            f"{wording.number(base.row['s_star'] ** -0.5)}; reported is a squared error of "
+            f"{base.row['err']:g}. What they would spend is ε = "
+            f"{wording.number(base.published.epsilon)}. Our constants need "
+            f"{wording.times(base.published.choice / base.tight.choice)} less noise and still come "
+            f"out {base.tight.light} at these sizes.")
+
+
+PAPER_BANDS = (
+    "Bands around all coefficients, as published. At ε = 0.8 their lengths are those of bands "
+    "without protection, .079 at the base point, and they jump at smaller ε in a way that noise in "
+    "proportion to 1/ε does not. The reported coverage is an average over coefficients, not the "
+    "chance that the whole band holds.")
+
+
+def budget_line(budget: Budget, machines: int) -> str:
+    """What stands in the strip."""
+    return f"{counted(machines, 'machine')}, {wording.budget_chip(budget)}"

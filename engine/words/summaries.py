@@ -1,0 +1,176 @@
+"""Sentences of the page on whole functions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.families.functional_release import FunctionalRelease
+from engine.mechanisms.iclp import THEOREM_8_EXCESS
+from engine.tasks import (
+    COVARIANCE,
+    DENSITY,
+    FUNCTIONAL_SUMMARY,
+    RISK_MINIMISATION,
+    VARYING_COEFFICIENTS,
+)
+from engine.types import Budget
+from engine.views.feasible_smoothness import GridSweep, PrintedDensity
+from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.words import wording
+
+TITLE = "Publish a whole function: which way costs least?"
+LABELS = {FUNCTIONAL_SUMMARY.key: "Average curve", DENSITY.key: "Density",
+          COVARIANCE.key: "Covariance", RISK_MINIMISATION.key: "Prediction",
+          VARYING_COEFFICIENTS.key: "Effects of covariates"}
+MEANING = {
+    FUNCTIONAL_SUMMARY.key: "The mean of the curves at every time.",
+    DENSITY.key: "How records lie over their range: where the function is high, many are.",
+    COVARIANCE.key: "How curves vary together at two times: the diagonal is the variance.",
+    RISK_MINIMISATION.key: "A function that predicts a number, or the odds of a class, from "
+                           "another number.",
+    VARYING_COEFFICIENTS.key: "What each covariate adds to the average curve; all functions share "
+                              "one budget."}
+FIRST_STEPS = {COVARIANCE.key: "the mean that it is taken about",
+               VARYING_COEFFICIENTS.key: "the covariates’ own second moments"}
+PARTS = ("privacy noise", "chance in who takes part", "smoothing and clipping")
+
+
+def guarantee(way: Way) -> str:
+    """The promise of one way in a line."""
+    budget = way.guarantee
+    if math.isinf(budget.epsilon):
+        return "no protection: chosen on the data"
+    failing = "δ = 0" if budget.is_pure else f"δ = {wording.small(budget.delta)}"
+    return f"ε = {wording.number(budget.epsilon)}, {failing}"
+
+
+def compared(view: SummaryView) -> str:
+    """Which way comes closest, and by how much the next one is behind."""
+    known = sorted((way for way in view.ways if way.errors is not None), key=lambda w: w.typical)
+    if not known:
+        return "None of the ways can publish anything at this budget."
+    unit = unit_of(view)
+    target = "the truth" if view.floor is not None else "the estimate without protection"
+    best = known[0]
+    text = (f"**{best.label}** comes closest: typically **"
+            f"{wording.with_unit(wording.number(best.typical), unit)}** from {target}.")
+    if len(known) > 1:
+        text += f" Next is {known[1].label}, {_behind(known[1].typical / best.typical)}."
+    if view.floor:
+        without = wording.with_unit(wording.number(view.floor), unit)
+        text += f" Without protection it would be {without}."
+    return text
+
+
+def _behind(ratio: float) -> str:
+    return "practically as close" if ratio < 1.05 else f"{wording.times(ratio)} as far"
+
+
+def unit_of(view: SummaryView) -> str:
+    """The unit of an error, where it has one."""
+    return "" if view.is_surface or view.task == DENSITY.key else view.facts.value_unit
+
+
+def not_comparable(ways: Sequence[Way]) -> str:
+    """When promises of different kinds stand side by side."""
+    approximate = [way.label for way in ways if way.spends and not way.guarantee.is_pure]
+    if not approximate or len(approximate) == len(ways):
+        return ""
+    return (f"**Not the same kind of promise.** {_and(approximate)} can fail with chance δ; the "
+            "others never fail. Equal ε are not equally protective.")
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def largest(way: Way) -> str:
+    """What most of the error of one way is."""
+    if way.parts is None:
+        return ""
+    k = int(way.parts.argmax())
+    return f"{way.label}: {100 * way.parts[k]:.0f} % of the squared error is {PARTS[k]}."
+
+
+def components(found: Components, k: int) -> str:
+    """How much of the variance one component holds, in releases and without protection."""
+    middle = float(np.median(found.shares[:, k]))
+    return (f"{100 * middle:.0f} % of the released variance; {100 * found.share[k]:.0f} % without "
+            "protection")
+
+
+def removed(found: Components) -> str:
+    """What setting negative eigenvalues to zero took away."""
+    if found.removed < 0.005:
+        return "Hardly any of what was released had to be set to zero to make it a covariance."
+    return (f"**{100 * found.removed:.0f} %** of what noise left, by size, was negative and has "
+            "been set to zero: a covariance has no negative part. It costs no budget.")
+
+
+def spectrum(found: Spectrum) -> str:
+    """What the shape of the noise costs."""
+    tight, best = found.energy.get("tight"), found.energy.get("optimal")
+    text = ("The same protection can be had with noise of different shapes." if
+            np.ptp(found.filter) == 0 else
+            "Noise costs most where it falls on coefficients that the filter keeps in full, and is "
+            "wasted where the filter keeps little.")
+    if tight and best and best < 0.995 * tight:
+        text += (f" With the best shape the typical noise is **{wording.number(best)}** instead of "
+                 f"{wording.number(tight)}, at the same protection.")
+    elif tight and best:
+        text += f" Here the shape in use is as good as the best: {wording.number(tight)}."
+    published = found.energy.get("published")
+    if published and tight and published > 1.005 * tight:
+        text += (f" The published bound would ask for {wording.number(published)}: "
+                 f"{wording.times(published / tight)} the noise for nothing.")
+    return text
+
+
+def worst(found: WorstPair, asked: Budget) -> str:
+    """Which exchange of curves shows most."""
+    return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
+            f"release would change most. It costs **ε = {wording.number(found.epsilon, 4)}** of "
+            f"the {asked.epsilon:g} that are promised; no other pair costs more.")
+
+
+def aim(loss: str, two_classes: bool) -> str:
+    """What a loss aims at, where that is not the function that is known."""
+    if loss == "hinge":
+        return ("**The hinge aims at the sign only**: above zero is one class, below zero the "
+                "other. Heights are compared with the estimate without protection.")
+    if (loss == "logistic") == two_classes:
+        return ""
+    return ("**This loss does not suit these values.** " + (
+        "They tell two classes apart: choose logistic or hinge." if two_classes else
+        "They are numbers: choose Huber or square, unless only above or below the middle counts."))
+
+
+def by_grid(found: GridSweep) -> str:
+    """Whether the sensitivity settles on finer grids."""
+    if found.is_finite:
+        return ("The sensitivity settles as the grid gets finer: the release exists without a "
+                f"grid, because η is above {wording.number(found.least)}.")
+    grown = found.sensitivity[-1] / found.sensitivity[0]
+    return (f"**The sensitivity grows without end as the grid gets finer** ({wording.times(grown)} "
+            f"from {found.sizes[0]} to {found.sizes[-1]} points): only the grid makes a release "
+            f"possible. Take η above {wording.number(found.least)}, or a smoother kernel.")
+
+
+def printed_density(found: PrintedDensity, budget: Budget) -> str:
+    """What the printed bound for densities would spend."""
+    spent = wording.number(found.ratio * budget.epsilon)
+    if found.ratio <= 1:
+        return (f"The bound printed in Theorem 16 keeps its promise here: it would spend ε = "
+                f"{spent}.")
+    return (f"The bound printed in Theorem 16 is **smaller than what two records can change**: it "
+            f"would spend ε = {spent} where {budget.epsilon:g} is promised. It is refused.")
+
+
+def printed(mechanism: FunctionalRelease, budget: Budget) -> str:
+    """What the printed scale of Theorem 8 would spend."""
+    return (f"The scale printed in Theorem 8 of the paper is smaller by √2: it would spend "
+            f"ε = {wording.number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
+            "promised. It is never used here.")
