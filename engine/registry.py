@@ -221,7 +221,13 @@ class Registry:
         return tuple(sorted(self._members.values(), key=lambda c: (getattr(c, "order", 50), c.key)))
 
     def get(self, key: Any) -> Any:
-        """The member with this key; an `InputError` lists the known ones."""
+        """The member with this key.
+
+        Raises
+        ------
+        InputError
+            If there is none; the hint lists the keys.
+        """
         self._load()
         if not isinstance(key, str) or key not in self._members:
             raise InputError(f"There is no {self.noun} {key!r}.", field=self.noun,
@@ -233,7 +239,13 @@ class Registry:
         return tuple(c for c in self.all() if task in c.tasks)
 
     def build(self, key: Any, chosen: Mapping[str, Any]) -> Any:
-        """Make a member from plain values, naming any parameter it does not have."""
+        """Make a member from plain values, naming any parameter it does not have.
+
+        Raises
+        ------
+        InputError
+            If there is no such member or parameter, or a value is out of range.
+        """
         cls = self.get(key)
         known = [p.name for p in parameters(cls)]
         unknown = [name for name in chosen if name not in known]

@@ -40,7 +40,13 @@ class Scenario:
     plain: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def cells(self) -> list[Cell]:
-        """The full grid over the axes, in their order; one cell without axes."""
+        """The full grid over the axes, in their order; one cell without axes.
+
+        Raises
+        ------
+        InputError
+            If the axes make too many cells, or a cell is out of range.
+        """
         if math.prod(len(values) for values in self.axes.values()) > MOST_CELLS:
             raise InputError(f"The axes make more than {MOST_CELLS} cells.", field="axes",
                              hint="Take fewer values.")
@@ -56,7 +62,13 @@ class Scenario:
 
 
 def text_of(file: str) -> str:
-    """The text of a scenario or a view, from a file or standard input."""
+    """The text of a scenario or a view, from a file or standard input.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or is not UTF-8 text.
+    """
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as problem:
@@ -83,7 +95,13 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
 
 
 def from_plain(plain: Any) -> Scenario:
-    """Check a scenario given as plain dictionaries and lists; see `from_json`."""
+    """Check a scenario given as plain dictionaries and lists; see `from_json`.
+
+    Raises
+    ------
+    InputError
+        Naming the key that is unknown, missing or out of range.
+    """
     plain = _deep_copy(checked_object(plain, "scenario", _KEYS))
     if plain.setdefault("version", VERSION) != VERSION:
         raise InputError(f"This scenario has version {plain['version']!r}; only {VERSION} is "
@@ -202,7 +220,13 @@ def _put(plain: dict[str, Any], path: str, value: Any) -> None:
 
 
 def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A dictionary that has known keys only; otherwise an `InputError` that names the key."""
+    """The same dictionary, if it has known keys only.
+
+    Raises
+    ------
+    InputError
+        If it is no dictionary, or has another key.
+    """
     if not isinstance(value, dict):
         raise InputError(f"“{name}” must be an object in braces.", field=name)
     unknown = [key for key in value if known and key not in known]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.families.functional_release import Linear, Smoothing
+from engine.families.functional_parts import Linear, Smoothing
 from engine.summaries.covariance import CovarianceSummary, Steps
 from engine.tasks import COVARIANCE
 from engine.types import Array, Budget, CurveData

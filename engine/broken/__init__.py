@@ -30,6 +30,13 @@ class Broken(Mechanism):
 
     def release_many(self, data: Data, budgets: Any, draws: int, rng: np.random.Generator
                      ) -> Estimate:
+        """Release as the broken variant does, inside the audit.
+
+        Raises
+        ------
+        InputError
+            If it is asked outside the audit.
+        """
         if not permission.is_granted():
             raise InputError("This variant is broken on purpose and releases nothing outside the "
                              "audit.", field="mechanism", hint="Choose the mechanism itself.")
@@ -73,6 +80,7 @@ def bugs() -> tuple[Bug, ...]:
 
 
 def names() -> list[str]:
+    """The names of all bugs, in their order."""
     return [one.name for one in bugs()]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.families.functional_release import Block, Calibrated, Smoothing, Space
+from engine.families.functional_parts import Block, Calibrated, Smoothing, Space
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess

@@ -37,7 +37,13 @@ def add(commands: Any) -> None:
 
 
 def command(options: argparse.Namespace) -> int:
-    """0 if every claim holds, or fails for a known reason."""
+    """0 if every claim holds, or fails for a known reason.
+
+    Raises
+    ------
+    InputError
+        If quick results are to be renewed by a full run, or nothing has that name.
+    """
     if options.key is None:
         _list()
         return 0

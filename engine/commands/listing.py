@@ -22,6 +22,7 @@ def add(commands: Any) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
+    """Print every shelf with its members and their parameters."""
     shelves = {name: [_described(cls) for cls in shelf.all()] for name, shelf in _SHELVES.items()}
     if options.json:
         print(json.dumps(shelves, ensure_ascii=False, indent=1))

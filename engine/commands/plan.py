@@ -27,6 +27,13 @@ def add(commands: Any) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
+    """Print the answer, as sentences or as JSON.
+
+    Raises
+    ------
+    InputError
+        If sites have different budgets, or whatever a scenario is refused for.
+    """
     chosen = scenario.from_json(scenario.text_of(options.file))
     cell = chosen.cells()[0]
     if len(set(cell.budgets)) != 1:

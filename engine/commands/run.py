@@ -36,6 +36,7 @@ def add(commands: Any) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
+    """Run every cell and print its errors, as a table, JSON or CSV."""
     start = time.perf_counter()
     instead = {name: getattr(options, name) for name in ("repeats", "seed")
                if getattr(options, name) is not None}

@@ -63,6 +63,7 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts) ->
 
 
 def mu_of(budget: Budget) -> float:
+    """μ of a budget; where δ = 0, ε/4, which rules for sizes take in its place."""
     if budget.is_private and budget.is_pure:
         return budget.epsilon / 4
     return accounting.exact_mu(budget.epsilon, budget.delta)

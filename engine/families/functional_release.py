@@ -27,22 +27,33 @@ and best spectra were derived for this project.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
+from engine.families.functional_parts import (
+    ROUND_UP,
+    Block,
+    Calibrated,
+    Features,
+    Linear,
+    Plan,
+    Smoothing,
+    Space,
+    Summary,
+)
 from engine.mechanisms import Mechanism, one_per_server
 from engine.noise.laplace import laplace
-from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.numerics.kernel_densities import DensityAtoms
 from engine.privacy import transcript
 from engine.registry import param
+from engine.summaries import summaries
+from engine.summaries.selection import choose
 from engine.tasks import (
     COVARIANCE,
     DENSITY,
@@ -56,7 +67,6 @@ from engine.types import (
     Budget,
     Data,
     Estimate,
-    FunctionBasis,
     PublicFacts,
     ServerParts,
     Sizes,
@@ -69,225 +79,6 @@ SERVED = (MEAN_FUNCTION, VARYING_COEFFICIENTS, DENSITY, COVARIANCE, RISK_MINIMIS
 _GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 do not suit
 _BANDWIDTH = {1: 0.12, 2: 0.2}
 _MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
-ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
-
-
-# -- the three choices -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Space:
-    """The functions a mechanism works with, on a grid of K points.
-
-    `analysis` (K, r) takes a curve on the grid to its coefficients; `eigenvalues` (r,) decide how
-    much each is smoothed. `is_lattice` says that coefficients are values on a lattice: a curve is
-    then held to root mean square one there, or `by_sup` to values of size one at most; otherwise
-    it is held to norm one on the grid.
-    """
-
-    basis: FunctionBasis
-    grid: Grid
-    analysis: Array
-    eigenvalues: Array
-    is_lattice: bool = False
-    by_sup: bool = False
-
-    @property
-    def size(self) -> int:
-        return len(self.eigenvalues)
-
-    @property
-    def norms(self) -> Array:
-        """Squared norms of the functions: (r,)."""
-        return self.basis.squared_distance(np.eye(self.size))
-
-    @property
-    def gain(self) -> float:
-        """The largest ‖coefficients‖₂ of a curve that is held."""
-        return math.sqrt(self.size) if self.is_lattice else 1.0
-
-    def shortening(self, curves: Array) -> Array:
-        """min(1, 1/size) of every curve (…, K): (…,). Each follows from its own curve."""
-        if self.is_lattice:
-            values = (curves @ self.analysis) ** 2
-            squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
-        else:
-            squares = np.einsum("...k,...k,k->...", curves, curves, self.grid.weights)
-        return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖².
-
-    `table` (K, J) holds h on the grid. Coefficients in `basis` are `image` times u, entry by entry
-    for (r,) and as a matrix for (r, J); `variances` (r,) are those of the process that a release
-    may take its noise from.
-    """
-
-    basis: FunctionBasis
-    table: Array
-    image: Array
-    variances: Array
-
-    def coefficients(self, u: Array) -> Array:
-        """(…, J) → (…, r)."""
-        return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
-
-    @cached_property
-    def norms(self) -> Array:
-        """Squared norms of the functions: (r,)."""
-        return self.basis.squared_distance(np.eye(len(self.variances)))
-
-
-class Smoothing(Protocol):
-    """What is done to averaged coefficients before noise is added."""
-
-    def __call__(self, averages: Array) -> Array:
-        """Averages (…, r) → coefficients of the summary."""
-        ...
-
-    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
-        """Changes of the summary when those of the averages fill a ball of this radius.
-
-        `loose` is the largest change of one coordinate as papers count it; n records are averaged.
-        """
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Linear:
-    """s∘c for a filter s (r,), 0 ≤ s ≤ 1."""
-
-    shrink: Array
-
-    def __call__(self, averages: Array) -> Array:
-        return np.asarray(self.shrink * averages)
-
-    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
-        return Ellipsoid(self.shrink, radius, loose)
-
-
-@dataclass(frozen=True, eq=False)
-class Soft:
-    """sgn(c_j) max(|c_j| − T_j, 0) for thresholds T (r,); only for averages of unit vectors."""
-
-    thresholds: Array
-
-    def __call__(self, averages: Array) -> Array:
-        return np.asarray(np.sign(averages) * np.maximum(np.abs(averages) - self.thresholds, 0.0))
-
-    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
-        return Thresholded(self.thresholds, n)
-
-
-# -- what is released ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """One vector that every site releases.
-
-    `differences` gives the set of its changes from the number of records of a site; `shape` (r,)
-    is the mechanism's own shape of the noise; `share` the part of the budget; `norms` (r,) are the
-    squared norms of the functions.
-    """
-
-    what: str
-    differences: Callable[[float], DifferenceSet]
-    shape: Array
-    norms: Array
-    share: float = 1.0
-
-
-class Summary(Protocol):
-    """What is summarised; one for each task. `scale` turns its unit into response units."""
-
-    basis: FunctionBasis
-    scale: float
-    functions: tuple[str, ...]
-    offset: Callable[[Array], Array] | None
-
-    def records(self, data: Any) -> Any:
-        """What is kept of the records of one site, each held to the unit ball on its own."""
-        ...
-
-    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
-        """Candidates for the smoothing; one where it is fixed by a formula."""
-        ...
-
-    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        """The vectors that are released one after another."""
-        ...
-
-    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
-               ) -> Array:
-        """One vector of one site without noise, (repeats, 1 or draws, r).
-
-        `earlier` are the centre's averages of earlier vectors, (repeats, draws, r) each.
-        """
-        ...
-
-    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
-        """Coefficients in `basis` from the centre's averages; uses nothing else."""
-        ...
-
-    def reference(self, data: Any) -> Estimate:
-        """What would be published without any protection, the same for every mechanism."""
-        ...
-
-
-@dataclass(frozen=True, eq=False)
-class Calibrated:
-    """Noise of one vector at one site: `scales` (r,) times standard noise.
-
-    `sensitivity` and `multiplier` are in units of the noise's shape; what it costs is `epsilon`
-    where it is pure, else `mu`; `variance` is that of standard noise in one coordinate, and `norms`
-    those of its function. `norm` and `law` are as in `Spend`.
-    """
-
-    scales: Array
-    norms: Array
-    sensitivity: float
-    multiplier: float
-    epsilon: float | None
-    mu: float | None = None
-    variance: float = 2.0
-    norm: str = "weighted ℓ1"
-    law: str = "laplace"
-
-    @property
-    def cost(self) -> float:
-        """ε, or μ where the noise is not pure."""
-        spent = self.mu if self.epsilon is None else self.epsilon
-        assert spent is not None
-        return spent
-
-    @property
-    def energy(self) -> float:
-        """E‖noise‖² of the function."""
-        return self.variance * float((self.norms * self.scales**2).sum())
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """All that is fixed before any record is looked at.
-
-    `noise` holds, for every candidate smoothing and site, the noise of each vector; `weights`
-    (candidates, sites) the share of each site.
-    """
-
-    smoothings: tuple[Smoothing, ...]
-    blocks: tuple[tuple[Block, ...], ...]
-    noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
-    weights: Array
-    spends: tuple[Spend, ...]
-    budgets: tuple[Budget, ...]
-
-    def energy(self, candidate: int) -> float:
-        """E‖noise‖² of the last vector after sites are averaged."""
-        each = np.array([site[-1].energy for site in self.noise[candidate]])
-        return float((self.weights[candidate] ** 2 * each).sum())
 
 
 # -- the mechanism ------------------------------------------------------------------------------
@@ -414,8 +205,6 @@ class FunctionalRelease(Mechanism):
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:
         """The chosen summary, from public facts."""
-        from engine.summaries import summaries
-
         found: Summary = summaries[self.task](self, sizes, facts)
         return found
 
@@ -433,8 +222,6 @@ class FunctionalRelease(Mechanism):
         InputError
             If the data do not fit the task, or a budget the noise: Gaussian noise needs δ > 0.
         """
-        from engine.summaries.selection import choose
-
         summary, n_sites = self.summary(data.sizes, data.facts), data.sizes.n_servers
         plans = [self.plan(data.sizes, one_per_server(given, n_sites), data.facts)
                  for given in budgets]
@@ -470,7 +257,13 @@ class FunctionalRelease(Mechanism):
     # -- fixed before any record is looked at ----------------------------------------------------
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
-        """Smoothing, noise, weights and ledger from public facts alone."""
+        """Smoothing, noise, weights and ledger from public facts alone.
+
+        Raises
+        ------
+        InputError
+            If a site has no records, or `calibrated` refuses.
+        """
         budgets = one_per_server(budgets, sizes.n_servers)
         n = np.array(sizes.n_curves_per_server, dtype=float)
         if not n.all():
@@ -517,7 +310,13 @@ class FunctionalRelease(Mechanism):
         return self.size or facts.largest_norm
 
     def grid(self, facts: PublicFacts, dimension: int = 1) -> Grid:
-        """The public grid: common times where curves have them, else midpoints."""
+        """The public grid: common times where curves have them, else midpoints.
+
+        Raises
+        ------
+        InputError
+            If a grid in the plane has too many points.
+        """
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
         usual = 28 if dimension == 2 else _GRID.get(self.task, 100)

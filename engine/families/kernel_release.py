@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
-from engine.families.functional_release import (
-    CURVES,
+from engine.families.functional_parts import (
     Features,
-    FunctionalRelease,
     Linear,
     Smoothing,
     Space,
+    penalised,
+    usual_power,
 )
+from engine.families.functional_release import CURVES, FunctionalRelease
 from engine.numerics.eigensystems import KERNELS, Eigenbasis, Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, spectral_atoms
 from engine.registry import param
 from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Sizes
-
-_ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power
-_ETA_OF_DENSITY = 9 / 8  # (η − 1)β: 1 is where Theorem 16 begins to hold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,21 +53,6 @@ class KernelRelease(FunctionalRelease):
 
 def _space(basis: Eigenbasis, grid: Grid) -> Space:
     return Space(basis, grid, (grid.weights * basis.functions).T, basis.eigenvalues)
-
-
-@lru_cache(maxsize=16)
-def penalised(basis: Eigenbasis, eta: float) -> Features:
-    """The features λ_j^{η/2} φ_j of a kernel on its grid."""
-    roots = basis.eigenvalues ** (eta / 2)
-    return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
-
-
-def usual_power(kernel: Kernel, dimension: int, is_density: bool = False) -> float:
-    """η = 1 + 2/β, or for densities 1 + 9/(8β); β is the decay of the kernel's eigenvalues."""
-    beta = kernel.decay(dimension)
-    if math.isinf(beta):
-        return _ETA_WITHOUT_DECAY
-    return 1 + (_ETA_OF_DENSITY if is_density else 2) / beta
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,7 +75,13 @@ class SparseIntervals(PublicGuesses):
         return self.step_size or (0.7 if self.n_kept <= _FEW else 0.5)
 
     def places(self, sizes: Sizes) -> Indices:
-        """The features that are asked for, counted from 0."""
+        """The features that are asked for, counted from 0.
+
+        Raises
+        ------
+        InputError
+            If there is no feature of a number that was asked for.
+        """
         size, asked = sizes.n_covariates, set(whole_numbers("features", self.features))
         if asked and max(asked) > size:
             raise InputError(f"There are {size} features; number {max(asked)} was asked for.",

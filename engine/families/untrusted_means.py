@@ -206,6 +206,11 @@ class UntrustedMean(Mechanism):
         """Who answers for what, and how privately, from public facts alone.
 
         Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
+
+        Raises
+        ------
+        InputError
+            If `check` refuses, or if some coordinate would be asked of nobody.
         """
         check(sizes, facts)
         epsilon = np.array([budget.epsilon for budget in one_per_server(budgets, sizes.n_servers)])
@@ -260,6 +265,7 @@ def bound(sizes: Sizes, facts: PublicFacts) -> float:
 
 
 def largest_mean(facts: PublicFacts) -> float:
+    """The largest size that a mean may have, from its stated bounds."""
     return max(abs(facts.value_low), abs(facts.value_high))
 
 
@@ -294,7 +300,13 @@ def held(values: Array, limit: float) -> Array:
 
 
 def check(sizes: Sizes, facts: PublicFacts) -> None:
-    """Refuse machines without rows and numbers whose spread is not stated."""
+    """Refuse machines without rows and numbers whose spread is not stated.
+
+    Raises
+    ------
+    InputError
+        If a machine has no rows, or the spread of numbers is not stated.
+    """
     if not all(sizes.n_curves_per_server):
         raise InputError("Every machine needs at least one row.", field="server",
                          hint="Number machines without gaps.")

@@ -257,6 +257,7 @@ def readings(data: CurveData, clip: float) -> Array:
 
 
 def times_of(data: CurveData) -> Array:
+    """Times with 0 for what is no finite number."""
     return data.times if _all_finite(data.times) else np.nan_to_num(data.times)
 
 
@@ -267,5 +268,6 @@ def _all_finite(values: Array) -> bool:
 
 
 def bias_of_clipping(clips: Array, sites: Sites) -> Array:
+    """The most that clips move a mean, over all curves within their bound."""
     return worst_bias(clips, sites.bound, sites.sigma)
 

@@ -48,40 +48,70 @@ class Design:
 UNIFORM = Design()
 
 
-def curve_risk(truth: Truth, basis: WaveletBasis, clip: float, sigma: float, n: Array,
-               weights: Array, noise: Array, design: Design = UNIFORM) -> RiskParts:
-    """E∫(f̂ − f)², with f around the middle of its bounds.
+@dataclass(frozen=True, eq=False)
+class Average:
+    """What sites send and a centre averages: n_j readings clipped at ±τ, with weights u_j.
+
+    `sigma` is σ of the readings around the curve. `n`, `weights` and `noise`, the variance of what
+    each site adds to the quantity whose error is asked for, are (sites,).
+    """
+
+    basis: WaveletBasis
+    clip: float
+    sigma: float
+    n: Array
+    weights: Array
+    noise: Array
+
+    def means(self, curve: Array) -> Array:
+        """E([Y]_τ | x) where the curve has these values."""
+        return clipped_mean(curve, self.clip, self.sigma)
+
+    def squares(self, curve: Array) -> Array:
+        """E([Y]_τ² | x)."""
+        return clipped_square(curve, self.clip, self.sigma)
+
+    @property
+    def chance(self) -> float:
+        """Σ u_j²/n_j: what the variance of one reading counts."""
+        return float((self.weights**2 / self.n).sum())
+
+    @property
+    def privacy(self) -> float:
+        """Σ u_j² noise_j."""
+        return float((self.weights**2 * self.noise).sum())
+
+
+def curve_risk(truth: Truth, average: Average, design: Design = UNIFORM) -> RiskParts:
+    """E∫(f̂ − f)², with f around the middle of its bounds; `noise` is that of all coefficients.
 
     ‖f‖² − ‖P_J f‖² + ‖P_J(m − f)‖² + A_J Σ u_j²/n_j + Σ u_j² noise_j, where m = E([Y]_τ | x) and
-    A_J = ∫ E([Y]_τ² | x) K_J(x, x) dx − ‖P_J m‖². `n`, `weights` and `noise`, the total variance of
-    the noise of a site, are (sites,).
+    A_J = ∫ E([Y]_τ² | x) K_J(x, x) dx − ‖P_J m‖².
     """
-    nodes, share = truth.quadrature
+    basis, (nodes, share) = average.basis, truth.quadrature
     curve, seen = truth.node_values, design.density(nodes) * design.weight(nodes)
-    means = clipped_mean(curve, clip, sigma) * seen
+    means = average.means(curve) * seen
     best, clipped = basis.inner_products(nodes, share * np.stack([curve, means]))
-    squares = clipped_square(curve, clip, sigma) * seen * design.weight(nodes)
+    squares = average.squares(curve) * seen * design.weight(nodes)
     spread = share @ (squares * basis.diagonal(nodes)) - (clipped**2).sum()
     return RiskParts(float(max(truth.energy - (best**2).sum(), 0.0)),
                      float(((clipped - best) ** 2).sum()),
-                     float(spread * (weights**2 / n).sum()), float((weights**2 * noise).sum()))
+                     float(spread * average.chance), average.privacy)
 
 
-def point_risk(curve: Callable[[Array], Array], point: float, basis: WaveletBasis, clip: float,
-               sigma: float, n: Array, weights: Array, noise: Array) -> RiskParts:
+def point_risk(curve: Callable[[Array], Array], point: float, average: Average) -> RiskParts:
     """E(f̂(x0) − f(x0))², integrated over the cells where K = K_J(x0, ·) is not zero.
 
     (∫mK − f(x0))² + Σ (u_j²/n_j)(∫E([Y]_τ²|x)K² − (∫mK)²) + Σ u_j² noise_j.
     """
-    nodes, kernel, width = _kernel_nodes(point, basis)
+    nodes, kernel, width = _kernel_nodes(point, average.basis)
     values = curve(nodes)
-    mean = float((clipped_mean(values, clip, sigma) * kernel).sum() * width)
-    square = float((clipped_square(values, clip, sigma) * kernel**2).sum() * width)
+    mean = float((average.means(values) * kernel).sum() * width)
+    square = float((average.squares(values) * kernel**2).sum() * width)
     at = float(curve(np.array([point]))[0])
     projection = (float((values * kernel).sum() * width) - at) ** 2
     return RiskParts(projection, (mean - at) ** 2 - projection,
-                     (square - mean**2) * float((weights**2 / n).sum()),
-                     float((weights**2 * noise).sum()))
+                     (square - mean**2) * average.chance, average.privacy)
 
 
 def _kernel_nodes(point: float, basis: WaveletBasis) -> tuple[Array, Array, float]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.families.feasible_smoothness import GridSweep
 from engine.figures.cards import pattern
 from engine.figures.theme import (
     Chart,
@@ -23,6 +22,7 @@ from engine.figures.theme import (
 from engine.sources.tables import shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts
+from engine.views.feasible_smoothness import GridSweep
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
 from engine.words.summaries import PARTS, unit_of
 from engine.words.wording import capital, number, with_unit

@@ -116,7 +116,13 @@ class Mechanism(Parameterised):
 
 
 def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
-    """The budgets of all servers; a single one is used for every server."""
+    """The budgets of all servers; a single one is used for every server.
+
+    Raises
+    ------
+    InputError
+        If there are neither one nor as many budgets as servers.
+    """
     if len(budgets) == 1:
         return budgets * n_servers
     if len(budgets) != n_servers:

@@ -272,7 +272,13 @@ class AdaptiveCoefficients(Mechanism):
                 "ends the published functions would be wrong. Choose cosine.")
 
     def declared(self, n_functions: int) -> Array:
-        """E GG' as stated: (K, K), diagonal."""
+        """E GG' as stated: (K, K), diagonal.
+
+        Raises
+        ------
+        InputError
+            If there is not one declared mean square for each covariate.
+        """
         squares = ((_EVENLY_SPREAD,) * (n_functions - 1) if self.declared_gram is None
                    else self._stated_squares())
         if len(squares) != n_functions - 1:

@@ -295,7 +295,13 @@ class AdaptiveMean(Mechanism):
     # -- fixed before any reading is looked at ---------------------------------------------
 
     def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
-        """Basis size, shares and ledger from public facts alone."""
+        """Basis size, shares and ledger from public facts alone.
+
+        Raises
+        ------
+        InputError
+            If an undeclared design comes with a Fourier basis.
+        """
         sizes = data.sizes
         effective = effective_size(sizes, budgets)
         density = (self.design == "undeclared" and effective >= _DENSITY_FROM

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.families.functional_release import CURVES, Features, FunctionalRelease, Space
-from engine.families.kernel_release import penalised, usual_power
+from engine.families.functional_parts import Features, Space, penalised, usual_power
+from engine.families.functional_release import CURVES, FunctionalRelease
 from engine.mechanisms import mechanisms
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_release import (
+from engine.families.functional_parts import (
     ROUND_UP,
     Block,
     Calibrated,
@@ -16,8 +16,10 @@ from engine.families.functional_release import (
     Linear,
     Smoothing,
     Space,
+    penalised,
+    usual_power,
 )
-from engine.families.kernel_release import KernelRelease, penalised, usual_power
+from engine.families.kernel_release import KernelRelease
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Grid
@@ -53,6 +55,13 @@ class Frl(Selection, KernelRelease):
         "with a random length and direction, somewhat less in total.", choices=("laplace", "norm"))
 
     def check_task(self) -> None:
+        """Refuse what is not proved for noise by norm.
+
+        Raises
+        ------
+        InputError
+            For noise by norm, if the constants are printed ones or the smoothing is chosen.
+        """
         super().check_task()
         if self.noise == "norm" and self.constants == "published":
             raise InputError("Nothing is published for noise by norm.", field="constants",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.families.functional_release import ROUND_UP, Block, Calibrated
+from engine.families.functional_parts import ROUND_UP, Block, Calibrated
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.privacy import accounting

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_release import Smoothing, Soft
+from engine.families.functional_parts import Smoothing, Soft
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.registry import param
@@ -57,6 +57,13 @@ class Iclp(Selection, PenalisedRelease):
         return chosen.get("penalty") != "absolute" or task == MEAN_FUNCTION.key
 
     def check_task(self) -> None:
+        """Refuse what the absolute penalty is not made for.
+
+        Raises
+        ------
+        InputError
+            For the absolute penalty, if the task is another, or η is below 1.
+        """
         super().check_task()
         if self.penalty == "absolute" and self.task != MEAN_FUNCTION.key:
             raise InputError("The absolute penalty is made for the mean of curves.",

@@ -230,7 +230,13 @@ class SparseHeterogeneous(SparseIntervals):
         return self.target == "coordinates" and len(self.places(sizes)) == 1
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
-        """Clips, steps, noise and ledger from public facts alone."""
+        """Clips, steps, noise and ledger from public facts alone.
+
+        Raises
+        ------
+        InputError
+            If a machine has no rows, δ = 0, σ is not stated, or a feature does not exist.
+        """
         asked, per_machine = one_per_server(budgets, sizes.n_servers), sizes.n_curves_per_server
         if not all(per_machine):
             raise InputError("Every machine needs at least one row.", field="server",

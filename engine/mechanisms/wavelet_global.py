@@ -21,7 +21,7 @@ from engine.families.wavelet_regression import (
     readings,
     times_of,
 )
-from engine.families.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
+from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.mechanisms import mechanisms, one_per_server
 from engine.numerics.clipped_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
@@ -259,8 +259,8 @@ class WaveletGlobal(WaveletRegression):
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
-        return curve_risk(truth, plan.basis, plan.clip, self.stated(facts)[1], n, plan.weights,
-                          plan.total_noise, design)
+        return curve_risk(truth, Average(plan.basis, plan.clip, self.stated(facts)[1], n,
+                                         plan.weights, plan.total_noise), design)
 
     def _tuned(self, sites: Sites) -> Choice:
         levels, clips = self.levels(), self.clips(sites)

@@ -21,7 +21,7 @@ from engine.families.wavelet_regression import (
     readings,
     times_of,
 )
-from engine.families.wavelet_risk import RiskParts, point_risk
+from engine.families.wavelet_risk import Average, RiskParts, point_risk
 from engine.mechanisms import mechanisms, one_per_server
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function
@@ -250,7 +250,8 @@ class WaveletPointwise(WaveletRegression):
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)
         sigma = self.stated(facts)[1]
-        each = [point_risk(curve, point, plan.basis, plan.clip, sigma, n, plan.weights, noise)
+        each = [point_risk(curve, point, Average(plan.basis, plan.clip, sigma, n, plan.weights,
+                                                 noise))
                 for point, noise in zip(points, plan.point_noise.T, strict=True)]
         return RiskParts(*(float(np.mean([getattr(one, part) for one in each]))
                            for part in ("projection", "clip", "data", "privacy")))

@@ -9,6 +9,7 @@ from engine.types import Array
 
 
 def normal_density(z: Array) -> Array:
+    """φ(x)."""
     return np.asarray(np.exp(-(np.asarray(z) ** 2) / 2) / np.sqrt(2 * np.pi))
 
 

@@ -20,6 +20,7 @@ _ROWS = 32
 
 
 def edge_rule(moments: int, edges: str) -> Periodic | Corrected:
+    """The treatment of the ends by its name."""
     if moments == 1 or edges == "periodic":
         return Periodic(moments)
     return Corrected(moments)
@@ -212,6 +213,11 @@ class WaveletBasis:
 
         Convex in x and in x' between nodes, so over pairs of nodes; the first x may be taken in
         the first cell, because shifting both by a cell only renumbers the functions.
+
+        Raises
+        ------
+        InputError
+            If the edges are not periodic.
         """
         if not isinstance(self.rule, Periodic):
             raise InputError("Only periodic wavelets can release the density of the times.",

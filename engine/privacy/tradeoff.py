@@ -337,6 +337,13 @@ class Subsampled(Curve):
 
 
 def at_least_zero(value: ArrayLike, field: str) -> Chances:
+    """The values as an array.
+
+    Raises
+    ------
+    InputError
+        If any of them is negative or missing.
+    """
     array = np.asarray(value, dtype=float)
     if not (array >= 0).all():  # also refuses NaN
         raise InputError(f"“{field}” must not be negative or missing.", field=field)

@@ -19,7 +19,7 @@ import scipy
 
 from engine import __version__
 from engine.errors import InputError
-from engine.running.executors import WorkerDied
+from engine.running.workers import WorkerDied
 
 _PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there
 # Left to itself, Dask has its workers give memory back after every array, which doubles the time.

@@ -38,7 +38,13 @@ NO_LIMITS = Limits()
 
 def refuse_memory(work: Sequence[Block], left: Sequence[Block], n_workers: int, limits: Limits
                   ) -> None:
-    """Refuse a sweep whose results and largest blocks at once do not fit; see `memory`."""
+    """Refuse a sweep whose results and largest blocks at once do not fit; see `memory`.
+
+    Raises
+    ------
+    InputError
+        If the limit of memory would be passed.
+    """
     needed = memory(work, left, n_workers) / 1e9 if limits.gigabytes < math.inf else 0.0
     if needed > limits.gigabytes:
         raise InputError(
@@ -63,7 +69,13 @@ def probes(work: Sequence[Block]) -> list[Block]:
 
 def refuse_time(work: Sequence[Block], timed: Mapping[Block, float], n_workers: int,
                 limits: Limits) -> None:
-    """Refuse blocks that would take too long by those that were timed; see `seconds`."""
+    """Refuse blocks that would take too long by those that were timed; see `seconds`.
+
+    Raises
+    ------
+    InputError
+        If the limit of time would be passed.
+    """
     minutes = seconds(work, timed, n_workers) / 60
     if minutes > limits.minutes:
         raise InputError(

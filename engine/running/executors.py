@@ -17,14 +17,10 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from engine.errors import InputError
-from engine.running.workers import Worker
+from engine.running.workers import Worker, WorkerDied
 
 _MOST_PROCESSES = 512
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks whether all is over
-
-
-class WorkerDied(Exception):
-    """The worker of a task ended before the task did: killed, crashed or out of memory."""
 
 
 class SerialExecutor(Executor):

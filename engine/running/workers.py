@@ -23,6 +23,11 @@ _SPAWN = multiprocessing.get_context("spawn")  # forking a process with threads 
 Answer = Callable[[Connection, bytes], None]
 
 
+class WorkerDied(Exception):
+    """The worker of a task ended before the task did: killed, crashed or out of memory."""
+
+
+
 class Worker:
     """The process, seen from outside: started, and replaced, when a task comes.
 

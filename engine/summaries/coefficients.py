@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.functional_parts import Block, Linear, Smoothing
 from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes
+
+if TYPE_CHECKING:
+    from engine.families.functional_release import FunctionalRelease
 
 
 class CoefficientSummary:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.functional_parts import Block, Linear, Smoothing
 from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs
@@ -16,6 +17,9 @@ from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
 from engine.tasks import COVARIANCE
 from engine.types import Array, CurveData, Estimate, PublicFacts, Sizes
+
+if TYPE_CHECKING:
+    from engine.families.functional_release import FunctionalRelease
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
+from engine.families.functional_parts import Block, Linear, Smoothing
 from engine.numerics.difference_sets import Averaged
 from engine.numerics.eigensystems import Grid
 from engine.numerics.kernel_densities import bumps, nearest_density
 from engine.numerics.tabulated import Tabulated
 from engine.tasks import DENSITY
 from engine.types import Array, Estimate, FunctionBasis, PublicFacts, SampleData, Sizes
+
+if TYPE_CHECKING:
+    from engine.families.functional_release import FunctionalRelease
 
 
 class DensitySummary:
@@ -34,7 +38,7 @@ class DensitySummary:
     References
     ----------
     Lin and Reimherr (2023), arXiv 2309.00125, Theorem 16 and section 6.2. The printed bound there
-    can be too small; it is refused where it is (`engine.families.feasible_smoothness`).
+    can be too small; it is refused where it is (`engine.views.feasible_smoothness`).
     """
 
     functions: tuple[str, ...] = ()

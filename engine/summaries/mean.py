@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing, Space
+from engine.families.functional_parts import Block, Linear, Smoothing, Space
 from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tabulated import Tabulated
 from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes
+
+if TYPE_CHECKING:
+    from engine.families.functional_release import FunctionalRelease
 
 
 class MeanSummary:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_release import Block, FunctionalRelease, Linear, Smoothing
-from engine.families.kernel_release import penalised, usual_power
+from engine.families.functional_parts import Block, Linear, Smoothing, penalised, usual_power
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
@@ -27,6 +27,9 @@ from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Estimate, PublicFacts, SampleData, Sizes
 
 NUMBERS = ("square", "huber")
+
+if TYPE_CHECKING:
+    from engine.families.functional_release import FunctionalRelease
 
 
 class RiskSummary:

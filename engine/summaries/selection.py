@@ -28,12 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
+from engine.families.functional_parts import Plan
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, Budget, Spend
 
 if TYPE_CHECKING:
-    from engine.families.functional_release import Plan
     from engine.summaries.mean import Held
 
 RULES = ("formula", "paid", "cross_validated")
@@ -57,7 +57,13 @@ class Selection:
         task: str
 
     def check_task(self) -> None:
-        """Only the mean of curves can have its smoothing chosen."""
+        """Only the mean of curves can have its smoothing chosen.
+
+        Raises
+        ------
+        InputError
+            If the smoothing of another summary is to be chosen.
+        """
         if self.selection_rule != "formula" and self.task != MEAN_FUNCTION.key:
             raise InputError("Only for the mean of curves can the smoothing be chosen on the data.",
                              field="selection_rule", hint="Choose the formula.")

@@ -71,6 +71,7 @@ KINDS: dict[str, Kind] = {
 
 
 def names() -> list[str]:
+    """The keys of what can be repeated."""
     return list(KINDS)
 
 

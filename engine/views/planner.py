@@ -312,18 +312,11 @@ def _next(seen: dict[float, Measured], target: float, low: float, high: float, w
 
 def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
             ) -> Generator[Measured, None, Answer]:
-    """Measure well at the crossing, on fresh data, and correct the answer along the slope."""
-    start = seen[min(seen)].setting
-    low, high = bounds(start, unknown)
+    """The least favourable value that does, measured well, with the range that holds it."""
+    low, high = bounds(seen[min(seen)].setting, unknown)
     nearest = min(seen, key=lambda value: abs(_gap(seen[value], target)))
     slope = _slope(seen, nearest)
-    sure: dict[float, Measured] = {}
-    value = _corrected(nearest, _gap(seen[nearest], target), slope, unknown, low, high)
-    while value not in sure and len(sure) < _CORRECTIONS:
-        sure[value] = yield from _surely(start.moved(unknown, value), seed)
-        gap = _gap(sure[value], target)
-        if gap > _MET or gap < -_CERTAIN * sure[value].log_se / 2:
-            value = _corrected(value, max(gap, -0.5) + _MET, slope, unknown, low, high)
+    sure = yield from _at_the_crossing(seen, nearest, slope, unknown, target, seed)
     best = _least_that_does(sure, target)
     found = sure[best]
     gap, bar = _gap(found, target), _CERTAIN * found.log_se
@@ -335,6 +328,21 @@ def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
     steps = yield from _either_side(found.setting, unknown, best, low, high, seed)
     return Answer(unknown, target, best, max(best / spread, low), min(best * spread, high), found,
                   steps)
+
+
+def _at_the_crossing(seen: dict[float, Measured], nearest: float, slope: float, unknown: str,
+                     target: float, seed: int) -> Generator[Measured, None, dict[float, Measured]]:
+    """Measure well, on fresh data, and go along the slope until the target is met, not more."""
+    start = seen[nearest].setting
+    low, high = bounds(start, unknown)
+    sure: dict[float, Measured] = {}
+    value = _corrected(nearest, _gap(seen[nearest], target), slope, unknown, low, high)
+    while value not in sure and len(sure) < _CORRECTIONS:
+        sure[value] = yield from _surely(start.moved(unknown, value), seed)
+        gap = _gap(sure[value], target)
+        if gap > _MET or gap < -_CERTAIN * sure[value].log_se / 2:
+            value = _corrected(value, max(gap, -0.5) + _MET, slope, unknown, low, high)
+    return sure
 
 
 def _corrected(value: float, gap: float, slope: float, unknown: str, low: float, high: float

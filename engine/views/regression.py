@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.wavelet_risk import UNIFORM, Design, RiskParts, curve_risk
+from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.mechanisms.wavelet_global import Plan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
@@ -305,9 +305,9 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
 
 def _risk(own: RegressionPoints, plan: Plan, design: Design = UNIFORM) -> RiskParts:
     """Exact risk of a plan on simulated readings, also of one that would release nothing."""
-    return curve_risk(own.truth, plan.basis, plan.clip, own.noise_sd,
-                      np.array(own.sizes.n_curves_per_server, dtype=float), plan.weights,
-                      plan.total_noise, design)
+    n = np.array(own.sizes.n_curves_per_server, dtype=float)
+    return curve_risk(own.truth, Average(plan.basis, plan.clip, own.noise_sd, n, plan.weights,
+                                         plan.total_noise), design)
 
 
 @dataclass(frozen=True)

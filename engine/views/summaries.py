@@ -14,7 +14,8 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.functional_release import FunctionalRelease, Linear
+from engine.families.functional_parts import Linear
+from engine.families.functional_release import FunctionalRelease
 from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import integrated_squared_errors, typical_distance
 from engine.numerics.pairs import Pairs

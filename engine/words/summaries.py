@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.families.feasible_smoothness import GridSweep, PrintedDensity
 from engine.families.functional_release import FunctionalRelease
 from engine.mechanisms.iclp import THEOREM_8_EXCESS
 from engine.tasks import (
@@ -18,6 +17,7 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
 )
 from engine.types import Budget
+from engine.views.feasible_smoothness import GridSweep, PrintedDensity
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
 from engine.words import wording
 

@@ -24,7 +24,6 @@ from pages.shared.computing import computed, use_workers, uses_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
 if TYPE_CHECKING:
-    from engine.families import feasible_smoothness
     from engine.lessons import Worked
     from engine.mechanisms.iclp import Iclp
     from engine.mechanisms.sparse_inference import SparseInference
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from engine.sources.sparse_rows import SparseRows
     from engine.views import coefficients as coefficient_view
     from engine.views import error_parts as parts
+    from engine.views import feasible_smoothness, planner, reuse, risk_plan, sites
     from engine.views import holdout as protocol
-    from engine.views import planner, reuse, risk_plan, sites
     from engine.views import regression as regression_view
     from engine.views import sparse as sparse_view
     from engine.views import sparse_intervals as sparse_interval_view
@@ -256,7 +255,7 @@ def sensitivity_by_grid(mechanism: Iclp, n: int, dimension: int) -> feasible_smo
     """The sensitivity of n records on finer and finer grids."""
     key = digest(("by grid", mechanism, n, dimension))
     return _result(_SHARED, key,
-                   later("families.feasible_smoothness").sensitivity_by_grid, mechanism, n,
+                   later("views.feasible_smoothness").sensitivity_by_grid, mechanism, n,
                    dimension)
 
 

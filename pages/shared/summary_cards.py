@@ -9,7 +9,6 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.exports import code_for
-from engine.families import feasible_smoothness
 from engine.families.functional_release import FunctionalRelease
 from engine.figures import summaries as figures
 from engine.figures.theme import Chart
@@ -22,6 +21,7 @@ from engine.tasks import (
     RISK_MINIMISATION,
 )
 from engine.types import Array, Budget
+from engine.views import feasible_smoothness
 from engine.views import summaries as summary_view
 from engine.views.summaries import SummaryView, Way
 from engine.words import summaries as words

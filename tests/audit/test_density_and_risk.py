@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from engine.families.functional_release import Calibrated
+from engine.families.functional_parts import Calibrated
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from engine.experiments import generator
-from engine.families.feasible_smoothness import printed_density
 from engine.mechanisms.iclp import Iclp
 from engine.metrics import integrated_squared_errors
 from engine.numerics.eigensystems import midpoints
@@ -17,6 +16,7 @@ from engine.numerics.risk_minimisation import Logistic, kappa, radius
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.types import Budget
+from engine.views.feasible_smoothness import printed_density
 
 PURE = (Budget(1.0, 0.0),)
 NOISE = {1000: {1.25: .0107, 1.5: .00722, 2.0: .00457},

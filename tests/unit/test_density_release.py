@@ -8,7 +8,6 @@ from scipy.spatial.distance import pdist
 
 from engine.errors import InputError
 from engine.experiments import generator, mean_and_se
-from engine.families.feasible_smoothness import least_power, printed_density, sensitivity_by_grid
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
@@ -29,6 +28,7 @@ from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.density_points import DensityPoints
 from engine.summaries.density import Counts
 from engine.types import Budget, Covariate, PublicFacts, SampleData, Sizes
+from engine.views.feasible_smoothness import least_power, printed_density, sensitivity_by_grid
 
 SOURCE = DensityPoints()
 PLANE = DensityPoints(design="two_modes_2d")

@@ -1,0 +1,262 @@
+"""What a release of a whole function is made of: functions, smoothings, vectors and their noise.
+
+Mechanisms say in which functions (`Space`, or `Features` to predict by) and how averages are
+smoothed (`Smoothing`); a `Summary` says what is averaged and which vectors (`Block`) are released;
+a `Plan` holds the noise of each (`Calibrated`). `engine.families.functional_release` says why that
+is private.
+
+References
+----------
+Lin and Reimherr (2023), arXiv 2309.00125: Algorithm 1, sections 5 and 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
+from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
+from engine.types import Array, Budget, Estimate, FunctionBasis, Spend
+
+ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
+_ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power
+_ETA_OF_DENSITY = 9 / 8  # (η − 1)β: 1 is where Theorem 16 begins to hold
+
+
+# -- the three choices -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The functions a mechanism works with, on a grid of K points.
+
+    `analysis` (K, r) takes a curve on the grid to its coefficients; `eigenvalues` (r,) decide how
+    much each is smoothed. `is_lattice` says that coefficients are values on a lattice: a curve is
+    then held to root mean square one there, or `by_sup` to values of size one at most; otherwise
+    it is held to norm one on the grid.
+    """
+
+    basis: FunctionBasis
+    grid: Grid
+    analysis: Array
+    eigenvalues: Array
+    is_lattice: bool = False
+    by_sup: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.eigenvalues)
+
+    @property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(self.size))
+
+    @property
+    def gain(self) -> float:
+        """The largest ‖coefficients‖₂ of a curve that is held."""
+        return math.sqrt(self.size) if self.is_lattice else 1.0
+
+    def shortening(self, curves: Array) -> Array:
+        """min(1, 1/size) of every curve (…, K): (…,). Each follows from its own curve."""
+        if self.is_lattice:
+            values = (curves @ self.analysis) ** 2
+            squares = values.max(axis=-1) if self.by_sup else values.mean(axis=-1)
+        else:
+            squares = np.einsum("...k,...k,k->...", curves, curves, self.grid.weights)
+        return np.asarray(1 / np.sqrt(np.maximum(squares, 1.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Functions f = Σ u_j h_j that records are to be predicted by, with the penalty ‖u‖².
+
+    `table` (K, J) holds h on the grid. Coefficients in `basis` are `image` times u, entry by entry
+    for (r,) and as a matrix for (r, J); `variances` (r,) are those of the process that a release
+    may take its noise from.
+    """
+
+    basis: FunctionBasis
+    table: Array
+    image: Array
+    variances: Array
+
+    def coefficients(self, u: Array) -> Array:
+        """(…, J) → (…, r)."""
+        return np.asarray(self.image * u if self.image.ndim == 1 else u @ self.image.T)
+
+    @cached_property
+    def norms(self) -> Array:
+        """Squared norms of the functions: (r,)."""
+        return self.basis.squared_distance(np.eye(len(self.variances)))
+
+
+@lru_cache(maxsize=16)
+def penalised(basis: Eigenbasis, eta: float) -> Features:
+    """The features λ_j^{η/2} φ_j of a kernel on its grid."""
+    roots = basis.eigenvalues ** (eta / 2)
+    return Features(basis, basis.functions.T * roots, roots, basis.eigenvalues)
+
+
+def usual_power(kernel: Kernel, dimension: int, is_density: bool = False) -> float:
+    """η = 1 + 2/β, or for densities 1 + 9/(8β); β is the decay of the kernel's eigenvalues."""
+    beta = kernel.decay(dimension)
+    if math.isinf(beta):
+        return _ETA_WITHOUT_DECAY
+    return 1 + (_ETA_OF_DENSITY if is_density else 2) / beta
+
+
+class Smoothing(Protocol):
+    """What is done to averaged coefficients before noise is added."""
+
+    def __call__(self, averages: Array) -> Array:
+        """Averages (…, r) → coefficients of the summary."""
+        ...
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        """Changes of the summary when those of the averages fill a ball of this radius.
+
+        `loose` is the largest change of one coordinate as papers count it; n records are averaged.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """s∘c for a filter s (r,), 0 ≤ s ≤ 1."""
+
+    shrink: Array
+
+    def __call__(self, averages: Array) -> Array:
+        return np.asarray(self.shrink * averages)
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return Ellipsoid(self.shrink, radius, loose)
+
+
+@dataclass(frozen=True, eq=False)
+class Soft:
+    """sgn(c_j) max(|c_j| − T_j, 0) for thresholds T (r,); only for averages of unit vectors."""
+
+    thresholds: Array
+
+    def __call__(self, averages: Array) -> Array:
+        return np.asarray(np.sign(averages) * np.maximum(np.abs(averages) - self.thresholds, 0.0))
+
+    def differences(self, radius: float, loose: float, n: float) -> DifferenceSet:
+        return Thresholded(self.thresholds, n)
+
+
+# -- what is released ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One vector that every site releases.
+
+    `differences` gives the set of its changes from the number of records of a site; `shape` (r,)
+    is the mechanism's own shape of the noise; `share` the part of the budget; `norms` (r,) are the
+    squared norms of the functions.
+    """
+
+    what: str
+    differences: Callable[[float], DifferenceSet]
+    shape: Array
+    norms: Array
+    share: float = 1.0
+
+
+class Summary(Protocol):
+    """What is summarised; one for each task. `scale` turns its unit into response units."""
+
+    basis: FunctionBasis
+    scale: float
+    functions: tuple[str, ...]
+    offset: Callable[[Array], Array] | None
+
+    def records(self, data: Any) -> Any:
+        """What is kept of the records of one site, each held to the unit ball on its own."""
+        ...
+
+    def smoothings(self, n: float, effective: float) -> tuple[Smoothing, ...]:
+        """Candidates for the smoothing; one where it is fixed by a formula."""
+        ...
+
+    def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
+        """The vectors that are released one after another."""
+        ...
+
+    def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Sequence[Array]
+               ) -> Array:
+        """One vector of one site without noise, (repeats, 1 or draws, r).
+
+        `earlier` are the centre's averages of earlier vectors, (repeats, draws, r) each.
+        """
+        ...
+
+    def finished(self, averages: Sequence[Array], smoothing: Smoothing) -> Array:
+        """Coefficients in `basis` from the centre's averages; uses nothing else."""
+        ...
+
+    def reference(self, data: Any) -> Estimate:
+        """What would be published without any protection, the same for every mechanism."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """Noise of one vector at one site: `scales` (r,) times standard noise.
+
+    `sensitivity` and `multiplier` are in units of the noise's shape; what it costs is `epsilon`
+    where it is pure, else `mu`; `variance` is that of standard noise in one coordinate, and `norms`
+    those of its function. `norm` and `law` are as in `Spend`.
+    """
+
+    scales: Array
+    norms: Array
+    sensitivity: float
+    multiplier: float
+    epsilon: float | None
+    mu: float | None = None
+    variance: float = 2.0
+    norm: str = "weighted ℓ1"
+    law: str = "laplace"
+
+    @property
+    def cost(self) -> float:
+        """ε, or μ where the noise is not pure."""
+        spent = self.mu if self.epsilon is None else self.epsilon
+        assert spent is not None
+        return spent
+
+    @property
+    def energy(self) -> float:
+        """E‖noise‖² of the function."""
+        return self.variance * float((self.norms * self.scales**2).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that is fixed before any record is looked at.
+
+    `noise` holds, for every candidate smoothing and site, the noise of each vector; `weights`
+    (candidates, sites) the share of each site.
+    """
+
+    smoothings: tuple[Smoothing, ...]
+    blocks: tuple[tuple[Block, ...], ...]
+    noise: tuple[tuple[tuple[Calibrated, ...], ...], ...]
+    weights: Array
+    spends: tuple[Spend, ...]
+    budgets: tuple[Budget, ...]
+
+    def energy(self, candidate: int) -> float:
+        """E‖noise‖² of the last vector after sites are averaged."""
+        each = np.array([site[-1].energy for site in self.noise[candidate]])
+        return float((self.weights[candidate] ** 2 * each).sum())
