@@ -5,11 +5,20 @@ The browser never leaves the loopback address, and every server is ended by its 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from scripts import find_browser
 from tests.server import Server, running
@@ -17,6 +26,7 @@ from tests.server import Server, running
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--disable-dev-shm-usage"]
+WINDOW: ViewportSize = {"width": 1280, "height": 720}
 _OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")
 expect.set_options(timeout=20_000)  # a loaded machine is slow, not wrong
 
@@ -58,32 +68,57 @@ def fresh_server(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def free_pages() -> dict[str, list[Page]]:
+    """Blank pages that other tests have done with, by the context they are in."""
+    return defaultdict(list)
+
+
 @pytest.fixture
-def open_app(browser: Browser) -> Iterator[Callable[..., Page]]:
+def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Callable[..., Page]]:
     """Open `url` in a context of its own: ``open_app(url, color_scheme="dark", viewport=...)``.
 
     The page has `outside`, addresses asked for that are not on this machine, and `problems`,
     errors of the console and of scripts. It is returned when its script has run to the end.
     """
-    contexts = []
+    taken: list[tuple[str, Page]] = []
 
-    def open_app(url: str, **context: object) -> Page:
-        contexts.append(browser.new_context(**{"reduced_motion": "reduce", **context}))
-        page = contexts[-1].new_page()
-        _record(page)
+    def open_app(url: str, viewport: ViewportSize = WINDOW, color_scheme: str = "light",
+                 reduced_motion: str = "reduce", **context: object) -> Page:
+        kind = repr(sorted(context.items()))
+        page = free_pages[kind].pop() if free_pages[kind] else _new_page(browser, context)
+        taken.append((kind, page))
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
+        page.outside, page.problems = [], []
         page.goto(url)
         page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
         page.locator("[data-testid=stMain] h1").first.wait_for()
         return page
 
     yield open_app
-    for context in contexts:
-        context.close()
+    for kind, page in taken:
+        _forget(page)
+        free_pages[kind].append(page)
+
+
+def _forget(page: Page) -> None:
+    """Leave the page as if nobody had used it, but for the scripts of the front end.
+
+    A fresh context reads and compiles those anew, which is most of the work of opening a page.
+    """
+    page.goto("about:blank")
+    page.mouse.move(0, 0)
+    page.context.set_storage_state({})
+
+
+def _new_page(browser: Browser, context: dict[str, object]) -> Page:
+    page = browser.new_context(**context).new_page()
+    _record(page)
+    return page
 
 
 def _record(page: Page) -> None:
-    page.outside, page.problems = [], []
-
     def request(request: Request) -> None:
         if not request.url.startswith(_OWN):
             page.outside.append(request.url)

@@ -20,8 +20,9 @@ LINKS = [("/", HOME_TITLE)]
 LINKS += [(f"/{Path(script).stem}?s=e-0.5", title) for _, script, title in PAGES]
 
 
-# A fresh server costs seconds: of all pages but the first and the last that is left to `test-all`.
-FEW = [pytest.param(*one, marks=() if one in (LINKS[0], LINKS[1], LINKS[-1]) else pytest.mark.slow)
+# A fresh server costs seconds: of all but a link to the first and the last page that is left to
+# `test-all`.
+FEW = [pytest.param(*one, marks=() if one in (LINKS[1], LINKS[-1]) else pytest.mark.slow)
        for one in LINKS]
 
 

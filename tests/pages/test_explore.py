@@ -23,6 +23,15 @@ from tests.pages.reading import components, warnings, words
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK)
            for _, chosen in cls.presets()]
+METHODS = [(cls, chosen) for cls in mechanisms.for_task(settings.TASK)
+           for _, chosen in cls.presets()]
+
+
+def first_of_each(ways):
+    """One way for every class; its others draw the same page and are left to `test-all`."""
+    first = {cls: chosen for cls, chosen in reversed(ways)}
+    return [pytest.param(cls, chosen, marks=() if chosen is first[cls] else pytest.mark.slow)
+            for cls, chosen in ways]
 
 
 def open_page(token="", fine=True, **state):
@@ -69,7 +78,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
-@pytest.mark.parametrize(("cls", "chosen"), PRESETS, ids=lambda x: str(x))
+@pytest.mark.parametrize(("cls", "chosen"), first_of_each(PRESETS), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
     at = open_page(settings.encode(now))
@@ -77,11 +86,10 @@ def test_every_source_draws(cls, chosen):
     assert "picks the right one" in words(at)
 
 
-@pytest.mark.parametrize("cls", mechanisms.for_task(settings.TASK))
-def test_every_method_draws(cls):
-    for _, chosen in cls.presets():
-        now = dataclasses.replace(settings.Settings(), mechanism=cls(**chosen))
-        assert not open_page(settings.encode(now)).error
+@pytest.mark.parametrize(("cls", "chosen"), first_of_each(METHODS), ids=lambda x: str(x))
+def test_every_method_draws(cls, chosen):
+    now = dataclasses.replace(settings.Settings(), mechanism=cls(**chosen))
+    assert not open_page(settings.encode(now)).error
 
 
 def test_choosing_other_curves_changes_the_page_and_the_address():

@@ -1,5 +1,7 @@
 """The fold of Explore that repeats the published study, on its synthetic twin and nowhere else."""
 
+import pytest
+
 from engine.sources.hormone_study import HormoneStudy
 from engine.views.holdout import PAPER_EPSILONS, release_range
 from engine.words import wording
@@ -51,11 +53,11 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     assert shown[columns]["mean of runs"].tolist() == runs.mean[0].round(4).tolist()
 
 
-def test_other_methods_and_a_link_open_the_same_fold():
-    for token in ("m-noisy_gradient_mean", "m-noisy_gradient_mean~m.scheme-split"):
-        at = open_page(f"{TWIN}~{token}", fold_holdout=True)
-        assert not at.error
-        assert wording.LICENSED in words(at)
+@pytest.mark.parametrize("scheme", ["split", pytest.param("full_batch", marks=pytest.mark.slow)])
+def test_other_methods_and_a_link_open_the_same_fold(scheme):
+    at = open_page(f"{TWIN}~m-noisy_gradient_mean~m.scheme-{scheme}", fold_holdout=True)
+    assert not at.error
+    assert wording.LICENSED in words(at)
 
 
 def test_where_nothing_would_be_published_there_are_no_runs():

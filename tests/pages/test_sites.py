@@ -4,14 +4,13 @@ import dataclasses
 
 import pytest
 
-from engine.mechanisms import mechanisms
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.sites import PRESETS, SiteRow, federation
 from engine.words import sites as site_words
 from pages.shared import settings, site_table
 from tests import files
-from tests.pages.test_explore import own_curves, words
+from tests.pages.test_explore import METHODS, first_of_each, own_curves, words
 from tests.pages.test_plan_and_rates import visit
 
 USUAL = settings.Settings()
@@ -58,12 +57,11 @@ def test_every_preset_draws_and_is_a_short_link():
     assert "Since your change" in words(at)
 
 
-@pytest.mark.parametrize("cls", mechanisms.for_task(settings.TASK))
-def test_every_method_draws(cls):
-    for _, chosen in cls.presets():
-        token = settings.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
-        at = visit("sites", token, fold_what_if=True, fold_transcript=True)
-        assert not any("our side" in error.value for error in at.error)
+@pytest.mark.parametrize(("cls", "chosen"), first_of_each(METHODS), ids=lambda x: str(x))
+def test_every_method_draws(cls, chosen):
+    token = settings.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
+    at = visit("sites", token, fold_what_if=True, fold_transcript=True)
+    assert not any("our side" in error.value for error in at.error)
 
 
 def test_an_edited_cell_changes_the_numbers_the_address_and_says_what_it_did():

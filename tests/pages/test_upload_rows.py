@@ -149,7 +149,8 @@ def test_a_prediction_asks_for_a_predictor_a_response_and_whether_it_is_a_class(
 FOLDS = {f"fold_{name}": True for name in (
     "numbers", "sparse_ledger", "sparse_formula", "sparse_more", "summaries_ledger",
     "summaries_formula", "summaries_more")}
-OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]), (DENSITY, ["f0", "f1"])]
+OWN = [(SPARSE, NAMES), (RISK, ["f0"]), (DENSITY, ["f0"]),
+       pytest.param(DENSITY, ["f0", "f1"], marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize(("task", "names"), OWN)
