@@ -5,21 +5,25 @@ import streamlit as st
 from engine.errors import InputError
 from engine.words import wording
 from pages.shared import (
-    cards,
+    budget_cards,
     controls,
+    explore_cards,
+    guarantee_cards,
     holdout_cards,
     layout,
     odds_card,
     roles,
+    rule_cards,
     run,
-    settings,
+    session,
     shape_cards,
     step_cards,
     tour,
     upload_panel,
 )
+from pages.shared.scene import Scene
 
-now, source = settings.current(), settings.source()
+now, source = session.current(), session.source()
 facts = source.facts
 
 st.title(wording.escape(wording.title(facts)), anchor=False)
@@ -27,23 +31,23 @@ layout.link_problems()
 
 try:
     with layout.loading(600):
-        shown = run.picture(source, now.mechanism, settings.delta(source), now.seed,
-                            settings.steps(now.epsilon))
+        shown = run.picture(source, now.mechanism, session.delta(source), now.seed,
+                            session.steps(now.epsilon))
 except InputError as problem:  # the controls below stay usable
     shown = None
     st.error(controls.message(problem), icon=":material/block:")
 
 if shown is not None:
-    scene = cards.Scene(shown, source, now)
+    scene = Scene(shown, source, now)
     scene.follow_picture()
-    cards.strip(scene)
-    cards.promise(shown.spends[scene.at], scene.budget)
-    cards.caution(scene)
-    cards.beyond_rule(scene.budget.epsilon)
+    explore_cards.strip(scene)
+    guarantee_cards.promise(shown.spends[scene.at], scene.budget)
+    explore_cards.caution(scene)
+    rule_cards.beyond_rule(scene.budget.epsilon)
     tour.card(scene.facts)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        cards.picture(scene)
+        explore_cards.picture(scene)
 else:
     left, right = st.columns([7, 3], gap="medium")
 
@@ -61,33 +65,33 @@ if shown is not None:
         roles.chips()
         tour.button()
         scene.charts |= odds_card.card(scene.facts, shown.spends[scene.at], shown.data.sizes, scene)
-        cards.accuracy(scene)
+        explore_cards.accuracy(scene)
     with layout.user_errors():
-        cards.limits(scene)
+        explore_cards.limits(scene)
     with layout.user_errors():
-        cards.budgets(scene)
+        budget_cards.budgets(scene)
         with why:
-            cards.why_this_method(scene)
+            budget_cards.why_this_method(scene)
     with layout.user_errors():
         shape_cards.section(scene)
-    cards.take_away(scene)
+    explore_cards.take_away(scene)
 
 layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "more") as is_open:
     if is_open:
         controls.more_options()
-cards.rule_and_precedents()
+rule_cards.rule_and_precedents()
 if shown is not None:
     step_cards.fold(scene)
     holdout_cards.fold(source, scene.budget, scene.is_refused)
     with layout.fold("Numbers behind this picture", "numbers") as is_open:
         if is_open:
-            cards.numbers(scene)
-    cards.consequences(shown.spends[scene.at], scene.facts, "explore")
+            explore_cards.numbers(scene)
+    guarantee_cards.consequences(shown.spends[scene.at], scene.facts, "explore")
     with layout.fold("What was spent: the ledger", "ledger") as is_open:
         if is_open:
-            cards.ledger(shown.spends[scene.at], scene.budget)
+            guarantee_cards.ledger(shown.spends[scene.at], scene.budget)
     with layout.fold("Formula and source", "formula") as is_open:
         if is_open:
-            cards.formula(now.mechanism, shown.tuning[scene.at])
-    cards.code(scene)
+            guarantee_cards.formula(now.mechanism, shown.tuning[scene.at])
+    explore_cards.code(scene)

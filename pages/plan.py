@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import cards, controls, layout, plan_cards, split_cards
+from pages.shared import controls, layout, plan_cards, rule_cards, split_cards
 
 view = plan_cards.View()
 
@@ -29,7 +29,7 @@ with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_op
     if is_open:
         plan_cards.options(view)
 split_cards.fold(view)
-cards.rule_and_precedents()
+rule_cards.rule_and_precedents()
 layout.numbers(view.charts)
 with layout.fold("Formula and source", "plan_formula") as is_open:
     if is_open:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from engine.words import regression as regression_words
-from pages.shared import controls, layout, settings, upload_panel
+from pages.shared import controls, layout, session, upload_panel
 from pages.shared import regression_cards as cards
 
 st.title(regression_words.TITLE, anchor=False)
@@ -44,7 +44,7 @@ with layout.fold("Slopes: theory and exact", "regression_slopes") as is_open:
 layout.chips(controls.all_changed(cards.TASK), layout.reset)
 with layout.fold("More options: readings, method, seed", "regression_more") as is_open:
     if is_open:
-        controls.more_options(cards.TASK, epsilon=False, delta=settings.uploaded(cards.TASK))
+        controls.more_options(cards.TASK, epsilon=False, delta=session.uploaded(cards.TASK))
 if view is not None:
     layout.numbers(view.charts, view.own)
     cards.consequences(view)

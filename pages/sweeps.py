@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from pages.shared import controls, layout, settings, sweep_panel
+from pages.shared import controls, layout, session, sweep_panel
 
 st.title("How does the error move with what you change?", anchor=False)
 layout.link_problems()
-task = settings.current().sweep.task
+task = session.current().sweep.task
 sweep_panel.strip(task)
 layout.prose("Choose what to vary. Each value is simulated afresh, and its error drawn as a point.")
 with st.container(horizontal=True):

@@ -23,7 +23,16 @@ from engine.views import audit as audit_view
 from engine.views import coverage_lab as lab
 from engine.views.audit import Attack, Subject
 from engine.words import audit as words
-from pages.shared import cards, code_fold, controls, layout, run, settings
+from pages.shared import (
+    code_fold,
+    controls,
+    guarantee_cards,
+    layout,
+    run,
+    session,
+    settings,
+    strips,
+)
 from pages.shared.jobs import Job, jobs
 from pages.shared.progress import progress
 
@@ -31,7 +40,7 @@ _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
 _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
 _DRAWS = {"same": "The same draw", "fresh": "Fresh noise"}
 _RECORD = ("One record", "Neighbouring data differ in one record: a curve, a reading or a row, "
-                         "whichever the method protects.")
+           "whichever the method protects.")
 _JOBS = "audit_jobs"  # where the session keeps what was started, by the digest of the question
 
 
@@ -39,7 +48,7 @@ class View:
     """What is attacked, as it is set on its own page, at the present ε. Never an upload."""
 
     def __init__(self) -> None:
-        self.now = settings.current()
+        self.now = session.current()
         self.subject = _subject(self.now)
         self.mechanism, self.source = _as_on_its_page(self.subject, self.now)
         self.charts: dict[str, Chart] = {}
@@ -64,7 +73,7 @@ class View:
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"audit_{key}", height, phone)
+        layout.draw(chart, f"audit_{key}", height, phone)
 
 
 def _subject(now: settings.Settings) -> Subject:
@@ -89,7 +98,7 @@ def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism
 
 def _budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
     pure = mechanism.guarantee == "pure"
-    return Budget(now.epsilon, 0.0 if pure else settings.chosen_delta(source))
+    return Budget(now.epsilon, 0.0 if pure else session.chosen_delta(source))
 
 
 # -- above all parts ----------------------------------------------------------------------------
@@ -101,18 +110,18 @@ def strip(view: View) -> None:
         budget = words.two_budgets(view.now.epsilon, view.now.again)
         odds = words.odds_of_two(view.now.epsilon, view.now.again, run.delta_of_reuse(),
                                  view.now.draw == "fresh")
-        cards.fixed_strip(run.later("views.reuse").SOURCE.facts, budget, "audit_strip", odds)
+        strips.fixed(run.later("views.reuse").SOURCE.facts, budget, "audit_strip", odds)
         return
     shown = _lab(view) if view.now.part == "coverage" else view
     facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
-    cards.fixed_strip(facts, words.claim(shown.budget), "audit_strip",
-                      cards.by_budget_alone(shown.budget), unit=None if of_curves else _RECORD,
-                      held="curve" if of_curves else "record", highest=shown.budget.epsilon)
+    strips.fixed(facts, words.claim(shown.budget), "audit_strip",
+                 strips.by_budget_alone(shown.budget), unit=None if of_curves else _RECORD,
+                 held="curve" if of_curves else "record", highest=shown.budget.epsilon)
 
 
 def parts(view: View) -> None:
     controls.bound(st.segmented_control, "Part", view.now.part,
-                   lambda chosen: settings.change(part=chosen or view.now.part), "audit_part",
+                   lambda chosen: session.change(part=chosen or view.now.part), "audit_part",
                    options=list(_PARTS), format_func=_PARTS.__getitem__,
                    label_visibility="collapsed")
 
@@ -164,21 +173,21 @@ def _method(view: View) -> None:
     found = {one.key: one.label for one in audit_view.subjects()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Method", view.subject.key,
-                       lambda key: settings.change(audited=key, variant=""), "audit_method",
+                       lambda key: session.change(audited=key, variant=""), "audit_method",
                        options=list(found), format_func=found.__getitem__,
                        help="As it is set on its own page.")
         controls.bound(st.selectbox, "Data", view.now.around,
-                       lambda chosen: settings.change(around=chosen), "audit_around",
+                       lambda chosen: session.change(around=chosen), "audit_around",
                        options=list(_AROUND), format_func=_AROUND.__getitem__,
                        help="Around which simulated data neighbours are built. With small data "
-                            "the claim must be reached.")
+                       "the claim must be reached.")
     names = {"": words.NO_VARIANT} | {one.name: words.unnamed(one) for one in view.variants}
     left, right = st.columns([4, 6], gap="medium")
     with left:
         _slider()
     with right:
         controls.bound(st.selectbox, "Planted fault", view.variant,
-                       lambda chosen: settings.change(variant=chosen), "audit_variant",
+                       lambda chosen: session.change(variant=chosen), "audit_variant",
                        options=list(names), format_func=names.__getitem__,
                        disabled=not view.variants, help="A variant of this method with one "
                        "privacy bug. It can run in this audit and nowhere else.")
@@ -278,7 +287,7 @@ def coverage(view: View) -> None:
     layout.prose(words.COVERAGE)
     names = {key: kind.label for key, kind in lab.KINDS.items()}
     controls.bound(st.selectbox, "Limits of", view.now.limits,
-                   lambda chosen: settings.change(limits=chosen), "audit_limits",
+                   lambda chosen: session.change(limits=chosen), "audit_limits",
                    options=list(names), format_func=names.__getitem__,
                    help="By the method and on the data of its own page.")
     kind = lab.KINDS[view.now.limits]
@@ -304,8 +313,8 @@ def coverage(view: View) -> None:
 
 
 def _time() -> None:
-    controls.bound(st.slider, "At which time, from start (0) to end (1)", settings.current().point,
-                   lambda chosen: settings.change(point=settings.checked_point(chosen)),
+    controls.bound(st.slider, "At which time, from start (0) to end (1)", session.current().point,
+                   lambda chosen: session.change(point=settings.checked_point(chosen)),
                    "audit_point", min_value=0.0, max_value=1.0, step=0.01)
 
 
@@ -342,11 +351,11 @@ def reuse(view: View) -> None:
         _slider("First release (ε)")
     with right:
         controls.bound(st.select_slider, "Second release (ε)", now.again,
-                       lambda chosen: settings.change(again=settings.checked_epsilon(chosen)),
+                       lambda chosen: session.change(again=settings.checked_epsilon(chosen)),
                        "audit_again", options=settings.steps_of(now.again),
                        format_func=lambda e: f"ε = {e:g}")
     controls.bound(st.segmented_control, "Noise of the second release", now.draw,
-                   lambda chosen: settings.change(draw=chosen or now.draw), "audit_draw",
+                   lambda chosen: session.change(draw=chosen or now.draw), "audit_draw",
                    options=list(_DRAWS), format_func=_DRAWS.__getitem__)
     is_fresh = now.draw == "fresh"
     found = run.reused(now.epsilon, now.again, now.seed, is_fresh)
@@ -386,7 +395,7 @@ def formula(view: View) -> None:
         st.latex(words.FORMULA)
     else:
         shown = _lab(view) if view.now.part == "coverage" else view
-        cards.formula(shown.mechanism, {})
+        guarantee_cards.formula(shown.mechanism, {})
 
 
 def code(view: View) -> None:

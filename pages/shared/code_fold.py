@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from engine.exports.code_for import Code, OwnFile, notebook
-from pages.shared import layout, settings
+from pages.shared import layout, session, settings
 
 Make = Callable[[OwnFile | None], Code]
 _HEIGHT = 320  # of long code, which scrolls
@@ -24,7 +24,7 @@ def show(page: str, make: Make, task: str = settings.TASK, note: str = "") -> No
         if not is_open:
             return
         own = own_file(task)
-        if task and settings.uploaded(task) and own is None:
+        if task and session.uploaded(task) and own is None:
             st.markdown("There is no code without the file: read it again under *Use my curves*.")
         else:
             _drawn(page, make(own), own, note)
@@ -32,7 +32,7 @@ def show(page: str, make: Make, task: str = settings.TASK, note: str = "") -> No
 
 def own_file(task: str) -> OwnFile | None:
     """How the file on screen was read; None where none is."""
-    if not task or not settings.uploaded(task):
+    if not task or not session.uploaded(task):
         return None
     found: OwnFile | None = st.session_state.get(_key(task))
     return found
@@ -44,7 +44,7 @@ def remember(task: str) -> None:
 
 
 def _key(task: str) -> str:
-    return f"{settings.own_key(task)}_how"
+    return f"{session.own_key(task)}_how"
 
 
 def _drawn(page: str, code: Code, own: OwnFile | None, note: str) -> None:

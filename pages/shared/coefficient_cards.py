@@ -17,7 +17,18 @@ from engine.types import Budget
 from engine.views.coefficients import BUDGET_STEPS, CoefficientView
 from engine.words import coefficients as words
 from engine.words import wording
-from pages.shared import cards, code_fold, controls, layout, odds_card, odometer, run, settings
+from pages.shared import (
+    budget_cards,
+    code_fold,
+    controls,
+    guarantee_cards,
+    layout,
+    odds_card,
+    odometer,
+    run,
+    session,
+    strips,
+)
 
 TASK = VARYING_COEFFICIENTS.key
 _IN_A_ROW = 3
@@ -28,8 +39,8 @@ class View:
     """Coefficient functions at the chosen budget, and the charts that are on screen."""
 
     def __init__(self, shown: CoefficientView) -> None:
-        self.shown, self.now = shown, settings.current()
-        self.source, self.facts = settings.source(TASK), shown.data.facts
+        self.shown, self.now = shown, session.current()
+        self.source, self.facts = session.source(TASK), shown.data.facts
         self.mechanism, self.budget = self.now.mechanism_of(TASK), shown.budget
         self.charts: dict[str, Chart] = {}
 
@@ -40,7 +51,7 @@ class View:
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
         self.charts[title] = chart
-        cards.draw(chart, key, height, phone)
+        layout.draw(chart, key, height, phone)
 
 
 def budget() -> None:
@@ -51,11 +62,11 @@ def budget() -> None:
 
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
-    now, source = settings.current(), settings.source(TASK)
+    now, source = session.current(), session.source(TASK)
     try:
-        if settings.uploaded(TASK):
+        if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
-        chosen = Budget(now.epsilon, settings.delta(source, TASK))
+        chosen = Budget(now.epsilon, session.delta(source, TASK))
         return View(run.coefficients(source, now.mechanism_of(TASK), chosen, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
@@ -67,7 +78,7 @@ def own_curves() -> None:
     state = st.session_state
     if "upload" not in state or not state.get("show_upload"):
         return
-    if not settings.uploaded(TASK):
+    if not session.uploaded(TASK):
         st.info("Your curves have no columns that may explain them. Choose some under *Use my "
                 "curves* to see effects; simulated curves are shown until then.",
                 icon=":material/info:")
@@ -81,14 +92,14 @@ def strip(view: View) -> None:
     odds = odds_card.of(view.shown.spends)
     typical = "" if view.shown.is_refused else wording.with_unit(
         wording.number(words.total(view.shown.typical)), view.facts.value_unit)
-    cards.fixed_strip(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
-                      wording.odds_short(odds), typical, highest=view.budget.epsilon)
-    odometer.line(settings.source(TASK))
+    strips.fixed(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
+                 wording.odds_short(odds), typical, highest=view.budget.epsilon)
+    odometer.line(session.source(TASK))
 
 
 def promise(view: View) -> None:
     """What is wrong with the promise or the basis, before anything is shown."""
-    cards.promise(view.shown.spends, view.budget)
+    guarantee_cards.promise(view.shown.spends, view.budget)
     caution = view.mechanism.caution(view.facts)
     if caution:
         st.warning(caution, icon=":material/warning:")
@@ -158,13 +169,13 @@ def over_budgets(view: View) -> None:
             layout.theme()), "over_budgets", 340, 320)
         st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
     with right:
-        budget = replace(view.budget, delta=settings.chosen_delta(source))
+        budget = replace(view.budget, delta=session.chosen_delta(source))
         others = run.other_methods(source, view.mechanism, (budget,), now.seed, TASK)
         if not view.shown.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
-            least = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
-            st.markdown(words.compared(words.total(view.shown.typical),
-                                       {label: errors[label] for label in least[:cards.FEW]}))
+            ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
+            few = {label: errors[label] for label in ranked[:budget_cards.FEW]}
+            st.markdown(words.compared(words.total(view.shown.typical), few))
 
 
 def cost(view: View) -> None:
@@ -177,22 +188,22 @@ def cost(view: View) -> None:
     with left:
         view.draw("Total errors over covariates", figures.cost(
             found, view.mechanism.key, view.mechanism.family, view.facts, layout.theme()),
-            "cost", 320, 300)
+                  "cost", 320, 300)
         st.markdown(":small[Total: the root of the sum of all squared errors. ◇ you are here.]")
     with right:
         st.markdown(words.cost(found, view.budget))
 
 
 def consequences(view: View) -> None:
-    cards.consequences(view.shown.spends, view.facts, "coefficients")
+    guarantee_cards.consequences(view.shown.spends, view.facts, "coefficients")
 
 
 def ledger(view: View) -> None:
-    cards.ledger(view.shown.spends, view.budget)
+    guarantee_cards.ledger(view.shown.spends, view.budget)
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, view.shown.tuning)
+    guarantee_cards.formula(view.mechanism, view.shown.tuning)
     st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors are "
                 f"summed over {np.size(view.shown.typical)} functions.")
 

@@ -22,7 +22,17 @@ from engine.views.shape import Question
 from engine.words import compare as words
 from engine.words import shape as shapes
 from engine.words import wording
-from pages.shared import cards, controls, layout, odds_card, run, settings, shape_cards
+from pages.shared import (
+    controls,
+    guarantee_cards,
+    layout,
+    odds_card,
+    run,
+    session,
+    settings,
+    shape_cards,
+    strips,
+)
 
 _USUAL = ("adaptive_mean", "noisy_gradient_mean", "frl")
 _HEIGHT, _PHONE = 200, 180
@@ -68,7 +78,7 @@ class View:
     """What stands side by side."""
 
     def __init__(self) -> None:
-        self.now, self.source = settings.current(), settings.source()
+        self.now, self.source = session.current(), session.source()
         self.facts, self.words = self.source.facts, chosen_methods()
         self.own = self.facts.kind == "upload"
         self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]
@@ -87,8 +97,8 @@ class View:
         return [way for way in self.ways if way.shown is not None]
 
     def _drawn(self, mechanism: Mechanism) -> Way:
-        label, variant = cards.named(mechanism)
-        delta = 0.0 if mechanism.guarantee == "pure" else settings.chosen_delta(self.source)
+        label, variant = controls.named(mechanism)
+        delta = 0.0 if mechanism.guarantee == "pure" else session.chosen_delta(self.source)
         try:
             shown = run.picture(self.source, mechanism, delta, self.now.seed, EPSILON_STEPS)
         except InputError as problem:
@@ -103,12 +113,12 @@ class View:
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"compare_{key}", height, phone)
+        layout.draw(chart, f"compare_{key}", height, phone)
 
 
 def chosen_methods() -> tuple[str, ...]:
     """Words of the methods side by side: chosen ones, or that of Explore and usual others."""
-    now = settings.current()
+    now = session.current()
     if now.methods:
         return now.methods
     own = _word_of(now.mechanism)
@@ -116,13 +126,13 @@ def chosen_methods() -> tuple[str, ...]:
 
 
 def _word_of(mechanism: Mechanism) -> str:
-    variant = cards.named(mechanism)[1]
+    variant = controls.named(mechanism)[1]
     return f"{mechanism.key}:{variant}" if variant else mechanism.key
 
 
 def _member(word: str, source: Source) -> Mechanism:
     """The method of a word: as it is set on Explore where it is that one, else a named setting."""
-    now = settings.current()
+    now = session.current()
     if word == _word_of(now.mechanism):
         return now.mechanism
     _, cls, chosen = settings.METHODS[word]
@@ -137,10 +147,10 @@ def strip(view: View) -> None:
     odds = [way.odds[k] for way in view.known for k in view.at]
     errors = [way.typical[k] for way in view.known for k in view.at]
     weakest = max(odds, key=lambda one: one.right, default=None)
-    cards.fixed_strip(view.facts, words.budgets(view.now.budgets), "compare_strip",
-                      "" if weakest is None else wording.odds_short(weakest),
-                      words.span(errors, view.facts.value_unit),
-                      highest=max(view.now.budgets), pins_here=False)
+    strips.fixed(view.facts, words.budgets(view.now.budgets), "compare_strip",
+                 "" if weakest is None else wording.odds_short(weakest),
+                 words.span(errors, view.facts.value_unit),
+                 highest=max(view.now.budgets), pins_here=False)
 
 
 def choices(view: View) -> None:
@@ -149,14 +159,14 @@ def choices(view: View) -> None:
     with left:
         controls.bound(
             st.multiselect, "Methods", list(view.words),
-            lambda chosen: settings.change(methods=settings.checked_methods(chosen)),
+            lambda chosen: session.change(methods=settings.checked_methods(chosen)),
             "compare_methods", options=list(settings.METHODS),
             format_func=lambda word: settings.METHODS[word][0],
             help="Ways to add the noise. The one chosen on Explore keeps its settings there.")
     with right:
         controls.bound(
             st.multiselect, "Budgets (ε)", list(view.now.budgets),
-            lambda chosen: settings.change(budgets=settings.checked_budgets(chosen)),
+            lambda chosen: session.change(budgets=settings.checked_budgets(chosen)),
             "compare_budgets", options=list(EPSILON_STEPS), format_func=lambda e: f"{e:g}",
             max_selections=settings.MOST_BUDGETS, help="Steps of the slider, side by side.")
 
@@ -327,4 +337,4 @@ def options() -> None:
 def formulas(view: View) -> None:
     """What each method computes."""
     for way in view.ways:
-        cards.formula(way.mechanism, {})
+        guarantee_cards.formula(way.mechanism, {})

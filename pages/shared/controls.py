@@ -13,10 +13,10 @@ from typing import Any
 import streamlit as st
 
 from engine.errors import InputError
-from engine.mechanisms import mechanisms
+from engine.mechanisms import Mechanism, mechanisms
 from engine.registry import Parameter, Registry
 from engine.sources import sources
-from pages.shared import settings
+from pages.shared import session, settings
 
 _OWN = {False: "Your curves", True: "Your records"}  # whether they are rows of numbers
 _USUAL = "usual"
@@ -47,12 +47,12 @@ def look(label: str, options: Sequence[Any], key: str, usual: Any = None, **more
     `key` is one of `settings.LOOKS`; without a choice it is `usual`, or else the first option.
     """
     options = list(options)
-    found = dict(settings.current().looks).get(key)
+    found = dict(session.current().looks).get(key)
     value = options[found] if found is not None and found < len(options) else \
         options[0] if usual is None else usual
 
     def write(chosen: Any) -> None:
-        settings.look_at(key, options.index(chosen))
+        session.look_at(key, options.index(chosen))
 
     bound(st.segmented_control, label, value, write, key, options=options, required=True, **more)
     return value
@@ -80,15 +80,15 @@ _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 def source_choice(task: str = settings.TASK) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
     presets, mine = _presets(sources, task), _OWN[task in settings.OF_ROWS]
-    labels = [label for label, _, _ in presets] + ([mine] if settings.own(task) is not None else [])
-    current = (mine if settings.uploaded(task)
-               else settings.current().source_of(task).nearest_preset()[0])
+    labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
+    current = (mine if session.uploaded(task)
+               else session.current().source_of(task).nearest_preset()[0])
 
     def write(label: str) -> None:
-        settings.show_own(task, label == mine)
+        session.show_own(task, label == mine)
         if label != mine:
             cls, chosen = next((c, v) for name, c, v in presets if name == label)
-            settings.change_source(task, cls(**chosen))
+            session.change_source(task, cls(**chosen))
 
     what = "Records" if task in settings.OF_ROWS else "Curves"
     bound(st.selectbox, what, current, write, _key("source", task), options=labels,
@@ -101,19 +101,19 @@ def mechanism_choice(task: str = settings.TASK) -> None:
 
     def write(label: str) -> None:
         cls, chosen = next((c, v) for name, c, v in presets if name == label)
-        settings.change_mechanism(task, cls(**chosen))
+        session.change_mechanism(task, cls(**chosen))
 
-    bound(st.selectbox, "Method", settings.current().mechanism_of(task).nearest_preset()[0], write,
+    bound(st.selectbox, "Method", session.current().mechanism_of(task).nearest_preset()[0], write,
           _key("mechanism", task), options=[label for label, _, _ in presets],
           help="How the noise is added. Under More options you can change its settings.")
 
 
 def epsilon_slider(key: str, help: str, label: str = "Protection (ε)") -> None:
     """The ε of a page, with the steps of Explore and what its two ends mean."""
-    now = settings.current()
+    now = session.current()
     with st.container(gap=None):
-        bound(st.select_slider, label, now.epsilon, settings.set_epsilon, key,
-              options=settings.steps(now.epsilon), format_func=lambda epsilon: f"ε = {epsilon:g}",
+        bound(st.select_slider, label, now.epsilon, session.set_epsilon, key,
+              options=session.steps(now.epsilon), format_func=lambda epsilon: f"ε = {epsilon:g}",
               help=help)
         with st.container(horizontal=True, horizontal_alignment="distribute"):
             st.markdown(":small[◀ stronger protection]", width="content")
@@ -194,8 +194,8 @@ def _shown(value: Any) -> str:
 
 def all_changed(task: str = settings.TASK) -> list[str]:
     """Everything that differs from the usual settings of a task, in words."""
-    now = settings.current()
-    out = [] if settings.uploaded(task) else changed_chips(now.source_of(task))
+    now = session.current()
+    out = [] if session.uploaded(task) else changed_chips(now.source_of(task))
     out += changed_chips(now.mechanism_of(task))
     if now.delta is not None:
         out.append(f"δ {now.delta:g} (usual 1/n²)")
@@ -205,7 +205,7 @@ def all_changed(task: str = settings.TASK) -> list[str]:
         out.append(f"Own rule: ε at most {now.rule:g}")
     if now.group > 1:
         out.append(f"Odds for {now.group} together (usual 1)")
-    if now.population is not None and not settings.uploaded(task):
+    if now.population is not None and not session.uploaded(task):
         out.append(f"Secret sample of {now.population:,}, as declared")
     return out
 
@@ -215,28 +215,39 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
 
     `epsilon` and `delta` say whether the page has one budget, which is asked for here.
     """
-    now, source = settings.current(), settings.source(task)
+    now, source = session.current(), session.source(task)
     mechanism = now.mechanism_of(task)
-    if not settings.uploaded(task):
+    if not session.uploaded(task):
         st.subheader("Records" if task in settings.OF_ROWS else "Curves", anchor=False)
         parameter_form(source, f"c_{source.key}",
-                       lambda member: settings.change_source(task, member), leave_out=("mean",))
+                       lambda member: session.change_source(task, member), leave_out=("mean",))
     st.subheader("Method", anchor=False)
     parameter_form(mechanism, f"m_{mechanism.key}",
-                   lambda member: settings.change_mechanism(task, member))
+                   lambda member: session.change_mechanism(task, member))
     st.subheader("Protection and chance", anchor=False)
     columns = st.columns(3)
     if epsilon:
         with columns[0]:
-            bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon, "epsilon",
+            bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon, "epsilon",
                   format="%g", step=None, help="Any value between the slider’s ends.")
     if delta:
         with columns[epsilon]:
-            bound(st.number_input, "Chance the limit fails (δ)", settings.chosen_delta(source),
-                  lambda chosen: settings.set_delta(chosen, task), "delta", format="%.2g",
+            bound(st.number_input, "Chance the limit fails (δ)", session.chosen_delta(source),
+                  lambda chosen: session.set_delta(chosen, task), "delta", format="%.2g",
                   step=None, help="Usual value 1/n². Keep it far below 1/n: at 1/n a method could "
                   "publish one whole curve and still pass. 0: never, for methods that can.")
     with columns[epsilon + delta]:
-        bound(st.number_input, "Seed", now.seed, settings.set_seed, "seed", step=1, format="%d",
+        bound(st.number_input, "Seed", now.seed, session.set_seed, "seed", step=1, format="%d",
               help="Same seed, same noise: a class sees the same picture. Never used for a "
-                   "release.")
+              "release.")
+
+
+def named(mechanism: Mechanism) -> tuple[str, int]:
+    """A method's name on screen, and which of its named settings that is."""
+    label = mechanism.nearest_preset()[0]
+    return label, variant(mechanism, label)
+
+
+def variant(mechanism: Mechanism, label: str) -> int:
+    """Which of the named settings of a method has this name."""
+    return [name for name, _ in mechanism.offered()].index(label)

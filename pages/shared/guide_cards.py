@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.mechanisms import mechanisms
 from engine.words import glossary, handbook
-from pages.shared import controls, layout, settings
+from pages.shared import controls, layout, session
 from pages.shared.shell import PAGES
 from pages.shared.word_fold import entry
 
@@ -23,8 +23,8 @@ _UNDER = ("Errata", "Source", "Where to see it")  # beside the other parts, in t
 
 def contents() -> str:
     """The chapters to choose from; an address brings one back."""
-    now = settings.current().chapter
-    controls.bound(st.pills, "Chapters", now, lambda key: settings.change(chapter=key or now),
+    now = session.current().chapter
+    controls.bound(st.pills, "Chapters", now, lambda key: session.change(chapter=key or now),
                    "chapter", options=[*handbook.CHAPTERS, handbook.GLOSSARY],
                    format_func=_chapter_title, label_visibility="collapsed")
     return now
@@ -81,8 +81,8 @@ def words() -> None:
 
 def method_choice() -> str:
     """The method to read about; an address brings it back."""
-    now = settings.current().about
-    controls.bound(st.selectbox, "Method", now, lambda key: settings.change(about=key), "about",
+    now = session.current().about
+    controls.bound(st.selectbox, "Method", now, lambda key: session.change(about=key), "about",
                    options=list(handbook.method_keys()), format_func=handbook.method_label,
                    width=640)
     return now

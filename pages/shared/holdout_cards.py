@@ -14,7 +14,7 @@ from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget
 from engine.words import wording
 from pages.shared import components as pieces
-from pages.shared import layout, run, settings
+from pages.shared import layout, run, session
 
 
 def fold(source: Source, budget: Budget, is_refused: bool) -> None:
@@ -34,7 +34,7 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
 
 def _distances(source: Source, budget: Budget) -> None:
     """Held-out women against protected ones, at the budgets of the paper."""
-    now, facts = settings.current(), source.facts
+    now, facts = session.current(), source.facts
     study = run.holdout(source, now.mechanism, budget.delta, now.seed)
     chart = figures.distances(study, _method(), facts.value_unit, layout.theme())
     _show(chart, "distances", wording.holdout(
@@ -46,7 +46,7 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
     if is_refused:
         st.markdown("Nothing would be published at this ε, so there are no runs to show.")
         return
-    now, facts = settings.current(), source.facts
+    now, facts = session.current(), source.facts
     shown = run.release_range(source, now.mechanism, budget, now.seed)
     chart = figures.runs(shown, 0, shown.n_runs, _method(), facts, layout.theme())
     _show(chart, "runs", wording.runs(facts, budget, shown.n_runs, source.sizes.n_curves))
@@ -54,7 +54,7 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
 
 def _method() -> Method:
     """Name and look of the chosen method."""
-    mechanism = settings.current().mechanism
+    mechanism = session.current().mechanism
     label = mechanism.nearest_preset()[0]
     variant = [name for name, _ in mechanism.offered()].index(label)
     return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)

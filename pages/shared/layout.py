@@ -14,7 +14,8 @@ import streamlit as st
 from engine.errors import InputError
 from engine.figures.theme import Chart, Theme
 from engine.words import wording
-from pages.shared import settings
+from pages.shared import components as pieces
+from pages.shared import session, settings
 from pages.shared.controls import message
 
 _log = logging.getLogger("privacy_curves")
@@ -103,8 +104,8 @@ def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:
 @contextmanager
 def fold(label: str, key: str) -> Iterator[bool]:
     """A fold; yields whether it is open, so that a closed one costs nothing; a link keeps it."""
-    box = st.expander(label, on_change=settings.change, key=f"fold_{key}")
-    settings.note_fold(key, bool(box.open))
+    box = st.expander(label, on_change=session.change, key=f"fold_{key}")
+    session.note_fold(key, bool(box.open))
     with box, user_errors():
         yield bool(box.open)
 
@@ -153,7 +154,13 @@ def reset() -> None:
     """Back to the usual settings of the same curves and the same methods."""
     from pages.shared.controls import preset_of
 
-    now, usual = settings.current(), settings.FRONT_PAGE
-    settings.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
-                    delta=usual.delta, seed=usual.seed, group=usual.group,
-                    population=usual.population, rule=usual.rule)
+    now, usual = session.current(), settings.FRONT_PAGE
+    session.change(**{name: preset_of(getattr(now, name)) for name in settings.PLUGGED},
+                   delta=usual.delta, seed=usual.seed, group=usual.group,
+                   population=usual.population, rule=usual.rule)
+
+
+def draw(chart: Chart, key: str, height: int, phone: int | None = None,
+         picked: Callable[[float], None] | None = None) -> None:
+    """A chart on a page; `picked` hears the place along its horizontal axis that was clicked."""
+    pieces.chart(chart.spec, chart.alt, f"chart_{key}", height, phone, picked)

@@ -13,7 +13,7 @@ from engine.lessons import Lesson, heading, lessons, neighbours
 from engine.sources.sparse_curves import SparseCurves
 from engine.words import glossary
 from engine.words.wording import capital, source_tag
-from pages.shared import cards, code_fold, controls, layout, run, settings
+from pages.shared import address, code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.components import guess
 from pages.shared.word_fold import entry
@@ -30,7 +30,7 @@ class View:
     """The lesson on screen, for the seed of the link."""
 
     def __init__(self) -> None:
-        self.now = settings.current()
+        self.now = session.current()
         self.lesson: type[Lesson] = lessons.get(self.now.lesson)
         with st.spinner("Computing this lesson"):
             self.worked = run.lesson(self.now.lesson, self.now.seed)
@@ -52,13 +52,13 @@ class View:
     @property
     def link(self) -> str:
         """The lesson with its seed for everybody in class, whatever else was set here."""
-        token = settings.encode(replace(settings.Settings(), lesson=self.now.lesson,
-                                        seed=self.now.seed))
+        token = address.encode(replace(settings.Settings(), lesson=self.now.lesson,
+                                       seed=self.now.seed))
         return f"{st.context.url or ''}?s={token}" if token else st.context.url or ""
 
 
 def title() -> str:
-    return heading(lessons.get(settings.current().lesson))
+    return heading(lessons.get(session.current().lesson))
 
 
 def strip(view: View) -> None:
@@ -72,7 +72,7 @@ def strip(view: View) -> None:
                          "Whoever opens the link sees this noise. A seed is never used for a "
                          "release.", "gray", "person")]
     asked = view.worked.asked
-    odds = "" if asked is None else cards.by_budget_alone(asked)
+    odds = "" if asked is None else strips.by_budget_alone(asked)
     pieces.strip(chips, [pieces.Budgeted(view.worked.budget, odds)], 0, key="teach_strip",
                  rev=st.session_state.rev)
 
@@ -91,11 +91,11 @@ def choose(view: View) -> None:
 
 
 def _go(key: str) -> None:
-    settings.change(lesson=key)
+    session.change(lesson=key)
 
 
 def _present(is_on: bool) -> None:
-    settings.change(presenter="on" if is_on else "off")
+    session.change(presenter="on" if is_on else "off")
 
 
 # -- the lesson -----------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def _going_on(view: View, token: str) -> str:
 
     They stand in the order in which the page will write them, so that Back leads back.
     """
-    return settings.encode(replace(settings.decode(token)[0], seed=view.now.seed))
+    return address.encode(replace(address.decode(token)[0], seed=view.now.seed))
 
 
 def folds(view: View) -> None:
@@ -180,7 +180,7 @@ def folds(view: View) -> None:
         return
     with layout.fold("More options: seed", "teach_more") as is_open:
         if is_open:
-            controls.bound(st.number_input, "Seed", view.now.seed, settings.set_seed,
+            controls.bound(st.number_input, "Seed", view.now.seed, session.set_seed,
                            "teach_seed", step=1, format="%d",
                            help="Same seed, same noise: a class sees the same picture.")
     with layout.fold("Numbers behind this picture", "teach_numbers") as is_open:

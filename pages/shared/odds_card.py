@@ -17,7 +17,7 @@ from engine.privacy.amplification import Person, SecretSample
 from engine.types import PublicFacts, Sizes, Spend
 from engine.words import glossary, wording
 from pages.shared import components as pieces
-from pages.shared import controls, layout, settings
+from pages.shared import controls, layout, session, settings
 
 WEAK_FROM = 4.0
 _FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
@@ -25,7 +25,7 @@ _FIRST_GUESSES = {"1 in 100": 0.01, "10 in 100": 0.1, "50 in 100": 0.5}
 
 def of(spends: Sequence[Spend], first_guess: float = 0.5) -> risk.Odds:
     """For a person with as many protected units as the visitor states, usually one."""
-    return risk.of_ledger(spends, settings.current().group, first_guess)
+    return risk.of_ledger(spends, session.current().group, first_guess)
 
 
 def person(facts: PublicFacts, sizes: Sizes) -> Person:
@@ -33,13 +33,13 @@ def person(facts: PublicFacts, sizes: Sizes) -> Person:
     n, declared = sizes.n_curves, _declared(facts, sizes)
     counts = declared is not None and declared > n and not amplification.reason_against(sizes)
     sample = SecretSample(n, declared, True) if counts and declared else None
-    return Person(settings.current().group, sample)
+    return Person(session.current().group, sample)
 
 
 def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
     """The size of the larger group; for one's own data it stays in the session, not in a link."""
     if facts.kind != "upload":
-        return settings.current().population
+        return session.current().population
     found: int | None = st.session_state.get(_own_declaration(facts, sizes))
     return found
 
@@ -50,7 +50,7 @@ def _own_declaration(facts: PublicFacts, sizes: Sizes) -> str:
 
 def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
     """Beside the unit of protection, where odds are about several of them."""
-    count = settings.current().group
+    count = session.current().group
     if count == 1:
         return []
     return [pieces.Chip(*wording.group_tag(facts, count, unit), "orange", "person")]
@@ -157,7 +157,7 @@ def _several(facts: PublicFacts, held: str) -> None:
     """How many protected units one person has: stated, never read off the data."""
     controls.bound(
         st.number_input, f"{wording.capital(held)}s of one {facts.person}",
-        settings.current().group, lambda count: settings.change(
+        session.current().group, lambda count: session.change(
             group=settings.checked_group(count or 1)), "group", min_value=1,
         max_value=settings.MOST_OF_ONE, step=1, help=f"The most {held}s that one {facts.person} "
         "has in the data, from repeat visits for example. Yours to state.")
@@ -180,7 +180,7 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         if own:
             state[own] = population
         else:
-            settings.change(population=population)
+            session.change(population=population)
 
     def count(entered: int | None) -> None:
         state.larger_group = SecretSample(n, entered or 0, True).population  # refuses what is none
@@ -194,7 +194,7 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         lambda declared: declare(total if declared else None), "declared")
     if chosen is not None:
         drawn = SecretSample(n, chosen, True)
-        st.markdown(wording.sampled(of(spends), drawn.odds(spends, settings.current().group),
+        st.markdown(wording.sampled(of(spends), drawn.odds(spends, session.current().group),
                                     drawn.share, facts.person))
 
 

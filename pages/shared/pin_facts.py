@@ -17,7 +17,7 @@ from engine.words import sites as site_words
 from engine.words import sparse as sparse_words
 from engine.words import summaries as summary_words
 from engine.words import wording
-from pages.shared import pins, run, settings
+from pages.shared import address, pins, run, session, settings
 from pages.shared.pins import Pin
 from pages.shared.settings import Settings
 
@@ -30,7 +30,7 @@ def of(pin: Pin) -> Pinned:
     InputError
         Where its page would refuse it.
     """
-    now, _ = settings.decode(pin.token)
+    now, _ = address.decode(pin.token)
     return Pinned(name=pin.name, page=pins.PAGES[pin.page], group=now.group,
                   population=now.population, **_FOUND[pin.page](now))
 
@@ -38,7 +38,7 @@ def of(pin: Pin) -> Pinned:
 def _budget(now: Settings, task: str) -> Budget:
     """The budget of a page with one mechanism and one ε."""
     pure = now.mechanism_of(task).guarantee == "pure"
-    usual = settings.usual_delta(now.source_of(task))
+    usual = session.usual_delta(now.source_of(task))
     return Budget(now.epsilon, 0.0 if pure else usual if now.delta is None else now.delta)
 
 
@@ -122,7 +122,7 @@ def _regression(now: Settings) -> dict[str, Any]:
 def _summary(now: Settings) -> dict[str, Any]:
     """A whole function in the chosen way."""
     task, source = now.summary, now.source_of(now.summary)
-    delta = settings.usual_delta(source) if now.delta is None else now.delta
+    delta = session.usual_delta(source) if now.delta is None else now.delta
     shown = run.summary(source, now.mechanism_of(task), task, Budget(now.epsilon, delta), now.seed)
     way = shown.ways[0]
     if way.refusal:

@@ -102,4 +102,4 @@ def keep(page: str, token: str) -> str:
 
 def drop(name: str) -> None:
     take_over(tuple(pin for pin in kept() if pin.name != name))
-    st.session_state.changed = True  # the address follows; see `settings.load`
+    st.session_state.changed = True  # the address follows; see `session.load`

@@ -19,7 +19,18 @@ from engine.types import Budget, PublicFacts
 from engine.views.planner import Answer, Measured, Setting, bounds, usual_target
 from engine.words import glossary, wording
 from engine.words import plan as plan_words
-from pages.shared import cards, code_fold, controls, layout, odometer, run, settings
+from pages.shared import (
+    code_fold,
+    controls,
+    guarantee_cards,
+    layout,
+    odometer,
+    rule_cards,
+    run,
+    session,
+    settings,
+    strips,
+)
 from pages.shared import components as pieces
 
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
@@ -31,7 +42,7 @@ class View:
     """The question on screen: everything but one dial is given."""
 
     def __init__(self) -> None:
-        self.now, self.source = settings.current(), settings.source()
+        self.now, self.source = session.current(), session.source()
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.now.unknown
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
@@ -55,14 +66,14 @@ def strip(view: View, found: Answer | None) -> None:
     given = None if found is None or not found.is_possible else found.protection
     if found is not None and given is not None:
         error = wording.with_unit(wording.number(found.reached.error), view.facts.value_unit)
-        cards.fixed_strip(view.facts, wording.budget_chip(given.asked), "plan_strip_found",
-                          wording.odds_short(given.for_group(view.now.group).odds), error,
-                          highest=given.asked.epsilon)
+        strips.fixed(view.facts, wording.budget_chip(given.asked), "plan_strip_found",
+                     wording.odds_short(given.for_group(view.now.group).odds), error,
+                     highest=given.asked.epsilon)
         return
-    budget = Budget(view.now.epsilon, settings.delta(view.source))
+    budget = Budget(view.now.epsilon, session.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
     key = "plan_strip" if found is None else "plan_strip_no"
-    cards.fixed_strip(view.facts, chip, key)
+    strips.fixed(view.facts, chip, key)
 
 
 def question(view: View) -> None:
@@ -73,13 +84,13 @@ def question(view: View) -> None:
               "error": "error"}
     controls.bound(
         st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
-        lambda chosen: settings.change(unknown=chosen or view.unknown), "unknown",
+        lambda chosen: session.change(unknown=chosen or view.unknown), "unknown",
         options=list(labels), format_func=labels.get,
         help="The blank that is solved for; the others are given.")
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _blank(view, "error", f"I need a typical error of at most{unit}", view.target,
-               lambda value: settings.change(target=settings.checked_target(value)), "%g")
+               lambda value: session.change(target=settings.checked_target(value)), "%g")
         _blank(view, "people", f"I have so many {facts.people}"
                + (" on each site" if view.setting.sites > 1 else ""), view.setting.people,
                lambda value: _resize(view, people=value), "%d")
@@ -87,7 +98,7 @@ def question(view: View) -> None:
                lambda value: _resize(view, readings=value), "%d")
         _blank(view, "sites", "At so many sites", view.setting.sites,
                lambda value: _resize(view, sites=value), "%d")
-        _blank(view, "epsilon", "Protection ε", view.setting.epsilon, settings.set_epsilon, "%g")
+        _blank(view, "epsilon", "Protection ε", view.setting.epsilon, session.set_epsilon, "%g")
 
 
 def _blank(view: View, dial: str, label: str, value: float, write: Callable[[float], None],
@@ -113,7 +124,7 @@ def _resize(view: View, **sizes: int) -> None:
     if not low <= value <= high:
         raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
     if view.now.source.is_random:
-        settings.change(source=view.setting.moved(dial, value).curves)
+        session.change(source=view.setting.moved(dial, value).curves)
 
 
 # -- the answer ---------------------------------------------------------------------------------
@@ -153,7 +164,7 @@ def verdict(view: View, found: Answer) -> None:
 def beyond_rule(found: Answer) -> None:
     """Whether the budget of the answer is above a rule of one's own."""
     if found.is_possible:
-        cards.beyond_rule(found.reached.setting.epsilon)
+        rule_cards.beyond_rule(found.reached.setting.epsilon)
 
 
 def answer(view: View, found: Answer) -> None:
@@ -195,10 +206,10 @@ def risk(view: View) -> None:
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
         controls.bound(st.number_input, "Right guesses in 100, at most", view.now.risk,
-                       lambda value: settings.change(risk=settings.checked_risk(value or 0.0)),
+                       lambda value: session.change(risk=settings.checked_risk(value or 0.0)),
                        "plan_risk", format="%g", step=None,
                        help="By an attacker who knows every other curve and has narrowed one down "
-                            "to two. A coin toss is right 50 times in 100.")
+                       "to two. A coin toss is right 50 times in 100.")
         found = run.budget_for_risk(view.setting, view.now.risk / 100, view.now.group)
         st.markdown(plan_words.risk_verdict(found, view.facts))
         if found.epsilon is not None and found.epsilon >= settings.LOWEST_EPSILON:
@@ -207,8 +218,8 @@ def risk(view: View) -> None:
 
 
 def _take(epsilon: float) -> None:
-    settings.set_epsilon(epsilon)
-    settings.change(unknown="error")
+    session.set_epsilon(epsilon)
+    session.change(unknown="error")
 
 
 # -- the map --------------------------------------------------------------------------------------
@@ -261,7 +272,7 @@ def options(view: View) -> None:
 
 def formula(view: View) -> None:
     """What the method computes, and how a blank is filled."""
-    cards.formula(view.now.mechanism, {})
+    guarantee_cards.formula(view.now.mechanism, {})
     st.markdown(plan_words.METHOD)
 
 

@@ -21,10 +21,11 @@ from engine.views.rate_presets import PRESETS
 from engine.views.regimes import Weighted, compare, sweep_values
 from engine.words import glossary, wording
 from engine.words import rates as rate_words
-from pages.shared import cards, code_fold, controls, layout, run, settings
+from pages.shared import code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, progress, warm_up
+from pages.shared.scene import Scene
 
 _REPEATS = 50
 _MOST_NOTIONS = 4
@@ -35,7 +36,7 @@ class View:
     """The chosen rate at the sizes of the present scenario, or of a paper's figure or table."""
 
     def __init__(self) -> None:
-        self.now, self.source = settings.current(), settings.source()
+        self.now, self.source = session.current(), session.source()
         self.rate: Rate = self.now.rate
         names = [s.name for s in self.rate.symbols if s.name != "delta"]
         self.along = self.now.along if self.now.along in names else "epsilon"
@@ -52,7 +53,7 @@ class View:
     def point(self) -> dict[str, float]:
         """All symbols: the scenario's sizes where the rate is about curves, else usual ones."""
         sizes, usual = self.source.sizes, {s.name: float(s.usual) for s in self.rate.symbols}
-        here = {"epsilon": self.now.epsilon, "delta": settings.delta(self.source)}
+        here = {"epsilon": self.now.epsilon, "delta": session.delta(self.source)}
         if self.own_sizes == _SCENARIO:
             here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
                      "m": float(sizes.n_observations_per_curve)}
@@ -76,16 +77,16 @@ class View:
             scene.shown.study.shares[scene.at, 0])
 
     @cached_property
-    def scene(self) -> cards.Scene | None:
+    def scene(self) -> Scene | None:
         """What Explore shows, where the rate is about it."""
         if not self.serves_curves or self.now.example or not self.source.is_random:
             return None
         try:
-            shown = run.picture(self.source, self.now.mechanism, settings.delta(self.source),
-                                self.now.seed, settings.steps(self.now.epsilon))
+            shown = run.picture(self.source, self.now.mechanism, session.delta(self.source),
+                                self.now.seed, session.steps(self.now.epsilon))
         except InputError:
             return None
-        return cards.Scene(shown, self.source, self.now)
+        return Scene(shown, self.source, self.now)
 
     @property
     def task(self) -> str:
@@ -125,13 +126,13 @@ def strip(view: View) -> None:
     """
     budget = Budget(view.point.get("epsilon", 1.0), view.point.get("delta", 0.0))
     scene, error = view.scene, ""
-    odds = cards.by_budget_alone(budget)
+    odds = strips.by_budget_alone(budget)
     if scene is not None:
         odds = wording.odds_short(scene.odds[scene.at])
         error = scene.errors_in_words[scene.at]
-    cards.fixed_strip(view.facts, wording.budget_chip(budget), "rates_strip", odds, error,
-                      cards.unit_of(view.task, view.facts), cards.held_in(view.task),
-                      budget.epsilon, view.serves_curves and not view.now.example)
+    strips.fixed(view.facts, wording.budget_chip(budget), "rates_strip", odds, error,
+                 strips.unit_of(view.task, view.facts), strips.held_in(view.task),
+                 budget.epsilon, view.serves_curves and not view.now.example)
 
 
 def choices(view: View) -> None:
@@ -141,31 +142,31 @@ def choices(view: View) -> None:
     names = [s.name for s in view.rate.symbols if s.name != "delta"]
 
     def choose(label: str) -> None:
-        settings.change(rate=members[labels.index(label)](), example="")
+        session.change(rate=members[labels.index(label)](), example="")
 
     def example(label: str) -> None:
         found = next((p for p in PRESETS.values() if p.label == label), None)
         if found is None:
-            settings.change(example="")
+            session.change(example="")
         else:
-            settings.change(rate=found.rate, along=found.along, across=found.across,
-                            example=found.key, constants="one")
+            session.change(rate=found.rate, along=found.along, across=found.across,
+                           example=found.key, constants="one")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Problem", view.rate.label, choose, "rate", options=labels,
                        help="What is estimated. Each has its own rate.")
         controls.bound(st.selectbox, "Map across", view.along,
-                       lambda name: settings.change(along=name), "along", options=names,
+                       lambda name: session.change(along=name), "along", options=names,
                        format_func=view.symbol, help="The horizontal axis of both charts.")
         controls.bound(st.selectbox, "Map up", view.across,
-                       lambda name: settings.change(across=name), "across",
+                       lambda name: session.change(across=name), "across",
                        options=[name for name in names if name != view.along],
                        format_func=view.symbol, help="The vertical axis of the map.")
         controls.bound(st.selectbox, "Sizes", PRESETS[view.now.example].label
                        if view.now.example else view.own_sizes, example, "example",
                        options=[view.own_sizes, *(p.label for p in PRESETS.values())],
                        help="Where you are on the map: your scenario, or a figure or table of the "
-                            "paper on private mean functions.")
+                       "paper on private mean functions.")
 
 
 # -- the picture and its answer ---------------------------------------------------------------
@@ -182,11 +183,11 @@ def regimes(view: View) -> None:
                     "dropped. ◇ you are here.]")
         return
     controls.bound(st.segmented_control, "Constants", view.now.constants,
-                   lambda chosen: settings.change(constants=chosen or "fitted"), "constants",
+                   lambda chosen: session.change(constants=chosen or "fitted"), "constants",
                    options=["fitted", "one"], format_func={
                        "fitted": "Fitted to your scenario", "one": "Theory only (all one)"}.get,
                    help="Theory drops constants. Fitted: privacy weighs as much as was measured "
-                        "on Explore, so that the map agrees with it here.")
+                   "on Explore, so that the map agrees with it here.")
     st.markdown(f":small[{_about_constants(view)} ◇ you are here.]")
 
 
@@ -237,7 +238,7 @@ def notions(view: View) -> None:
     if hasattr(view.rate, figures.SMOOTHNESS):
         controls.bound(
             st.segmented_control, "Against", view.now.against,
-            lambda chosen: settings.change(against=chosen or "map"), "against",
+            lambda chosen: session.change(against=chosen or "map"), "against",
             options=["map", "smoothness"], format_func={
                 "map": view.symbol(view.along), "smoothness": "Smoothness (α)"}.get,
             help="The symbol of the map’s horizontal axis, or how smooth the curves are.")
@@ -335,7 +336,7 @@ def _setting(view: View) -> Setting | None:
     """What is simulated: the scenario, or data and a mechanism of the rate's own problem."""
     if view.serves_curves:
         return Setting.of(view.source, view.now.mechanism, view.now.epsilon,
-                          settings.delta(view.source))
+                          session.delta(view.source))
     found = view.rate.in_practice()
     if found is None:
         return None
@@ -360,7 +361,7 @@ def chips(view: View) -> None:
 def options(view: View) -> None:
     """The rate's own parameters."""
     controls.parameter_form(view.rate, f"r_{view.rate.key}",
-                            lambda member: settings.change(rate=member))
+                            lambda member: session.change(rate=member))
 
 
 def formula(view: View) -> None:

@@ -24,14 +24,16 @@ from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network, Regres
 from engine.words import glossary, wording
 from engine.words import regression as words
 from pages.shared import (
-    cards,
     code_fold,
     controls,
+    guarantee_cards,
     layout,
     odds_card,
     odometer,
     run,
+    session,
     settings,
+    strips,
     upload_panel,
 )
 
@@ -46,7 +48,7 @@ class View:
     """The regression on screen and its charts."""
 
     def __init__(self, shown: RegressionView, network: Network) -> None:
-        self.shown, self.now = shown, settings.current()
+        self.shown, self.now = shown, session.current()
         self.source, self.mechanism = _source(), _mechanism()
         self.network, self.facts = network, self.source.facts
         self.charts: dict[str, Chart] = {}
@@ -63,23 +65,23 @@ class View:
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None,
              picked: Callable[[float], None] | None = None) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"regression_{key}", height, phone, picked)
+        layout.draw(chart, f"regression_{key}", height, phone, picked)
 
 
 def _source():
-    return settings.source(TASK)
+    return session.source(TASK)
 
 
 def _mechanism() -> WaveletGlobal:
-    return settings.current().mechanism_of(TASK)
+    return session.current().mechanism_of(TASK)
 
 
 def _network() -> Network:
     """The sites on screen: those of the visitor's own readings, or the chosen ones."""
     source = _source()
     if not isinstance(source, Upload):
-        return settings.current().network
-    return Network.of_upload(source, _own_epsilons(source), settings.delta(source, TASK))
+        return session.current().network
+    return Network.of_upload(source, _own_epsilons(source), session.delta(source, TASK))
 
 
 def _own_epsilons(source: Upload) -> tuple[float, ...]:
@@ -91,14 +93,14 @@ def _own_epsilons(source: Upload) -> tuple[float, ...]:
 def start_own() -> None:
     """With new readings of one's own: the usual ε, and ends of the range as they were stated."""
     st.session_state.pop(_EPSILONS, None)
-    settings.change_mechanism(TASK, regression_view.suited(_mechanism(), _source().facts))
+    session.change_mechanism(TASK, regression_view.suited(_mechanism(), _source().facts))
 
 
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     try:
         network = _network()
-        return View(run.regression(_source(), _mechanism(), network, settings.current().seed),
+        return View(run.regression(_source(), _mechanism(), network, session.current().seed),
                     network)
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
@@ -107,14 +109,14 @@ def look() -> View | None:
 
 def strip(view: View) -> None:
     error = "" if view.shown.is_refused or view.own else wording.number(view.shown.typical)
-    cards.fixed_strip(view.facts, words.budgets(view.network), "regression_strip",
-                      wording.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
-                      "reading", max(group.epsilon for group in view.network.groups))
+    strips.fixed(view.facts, words.budgets(view.network), "regression_strip",
+                 wording.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
+                 "reading", max(group.epsilon for group in view.network.groups))
     odometer.line(_source())
 
 
 def promise(view: View) -> None:
-    cards.promise(view.shown.spends, view.weakest)
+    guarantee_cards.promise(view.shown.spends, view.weakest)
     caution = view.mechanism.caution(view.facts)
     if caution:
         st.warning(caution, icon=":material/warning:")
@@ -126,16 +128,16 @@ def promise(view: View) -> None:
 def choices() -> None:
     """Whose readings, which network to start from, which curve, which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if settings.own(TASK) is not None:
-            controls.bound(st.selectbox, "Readings", _MINE if settings.uploaded(TASK) else
-                           _SIMULATED, lambda name: settings.show_own(TASK, name == _MINE),
+        if session.own(TASK) is not None:
+            controls.bound(st.selectbox, "Readings", _MINE if session.uploaded(TASK) else
+                           _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
                            "readings", options=[_SIMULATED, _MINE],
                            help="Simulated, or those of your file.")
-        if not settings.uploaded(TASK):
+        if not session.uploaded(TASK):
             _simulated()
         presets = {label: WaveletGlobal(**chosen) for label, chosen in WaveletGlobal.presets()}
         controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
-                       lambda label: settings.change_mechanism(TASK, presets[label]),
+                       lambda label: session.change_mechanism(TASK, presets[label]),
                        "wavelet_method", options=[*presets],
                        help="How level, clip and noise are chosen.")
         upload_panel.button(TASK)
@@ -143,21 +145,21 @@ def choices() -> None:
 
 def _simulated() -> None:
     """Sites to start from, and the curve behind simulated readings."""
-    now = settings.current()
+    now = session.current()
     current = next((name for name, groups in NETWORKS.items()
                     if Network(groups) == now.network), _OWN)
 
     def start(name: str) -> None:
         if name in NETWORKS:
-            settings.change(network=Network(NETWORKS[name]))
+            session.change(network=Network(NETWORKS[name]))
 
     controls.bound(st.selectbox, "Sites", current, start, "network",
                    options=[*NETWORKS] if current in NETWORKS else [_OWN, *NETWORKS],
                    help="Networks to start from; every number below can be changed.")
-    controls.bound(st.selectbox, "Curve", _source().signal, lambda name: settings.change_source(
+    controls.bound(st.selectbox, "Curve", _source().signal, lambda name: session.change_source(
         TASK, replace(_source(), signal=name)), "signal", options=SIGNALS,
-        format_func=lambda name: wording.capital(name.replace("_", " ")),
-        help="The known curve behind the readings.")
+                   format_func=lambda name: wording.capital(name.replace("_", " ")),
+                   help="The known curve behind the readings.")
 
 
 def network() -> None:
@@ -166,7 +168,7 @@ def network() -> None:
     if isinstance(source, Upload):
         _own_sites(source)
         return
-    now = settings.current().network
+    now = session.current().network
     for k, group in enumerate(now.groups):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites, "%d")
@@ -183,9 +185,9 @@ def _number(k: int, field: str, label: str, value: float, shape: str) -> None:
     def write(entered: float | None) -> None:
         if entered is None:
             raise InputError("A number is needed here.", field=field)
-        groups = list(settings.current().network.groups)
+        groups = list(session.current().network.groups)
         groups[k] = replace(groups[k], **{field: entered})
-        settings.change(network=replace(settings.current().network, groups=tuple(groups)))
+        session.change(network=replace(session.current().network, groups=tuple(groups)))
 
     controls.bound(st.number_input, label, value, write, f"group_{k}_{field}", format=shape,
                    step=1 if shape == "%d" else None)
@@ -199,7 +201,7 @@ def _own_sites(source: Upload) -> None:
         if entered is None:
             raise InputError("A number is needed here.", field="epsilon")
         changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
-        Network.of_upload(source, changed, settings.delta(source, TASK))  # refuses what cannot be
+        Network.of_upload(source, changed, session.delta(source, TASK))  # refuses what cannot be
         st.session_state[_EPSILONS] = changed
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -217,12 +219,12 @@ def _own_sites(source: Upload) -> None:
 
 
 def _add() -> None:
-    groups = settings.current().network.groups
-    settings.change(network=Network((*groups, Group(1, 1000, 1.0))))
+    groups = session.current().network.groups
+    session.change(network=Network((*groups, Group(1, 1000, 1.0))))
 
 
 def _remove() -> None:
-    settings.change(network=Network(settings.current().network.groups[:-1]))
+    session.change(network=Network(session.current().network.groups[:-1]))
 
 
 # -- what is shown --------------------------------------------------------------------------
@@ -277,7 +279,7 @@ def levels(view: View) -> None:
         controls.bound(
             st.select_slider, "Take another level (J)",
             usual if view.mechanism.level is None else str(view.mechanism.level),
-            lambda level: settings.change_mechanism(TASK, replace(
+            lambda level: session.change_mechanism(TASK, replace(
                 view.mechanism, level=None if level == usual else int(level))),
             "level", options=options, help="2^J waves are kept. The rule looks at public numbers "
                                            "only.")
@@ -310,7 +312,7 @@ def point(view: View) -> None:
 
 
 def _move(point: float) -> None:
-    settings.change(point=settings.checked_point(point))
+    session.change(point=settings.checked_point(point))
 
 
 def _on_unit_scale(view: View, x: float) -> float:
@@ -351,7 +353,7 @@ def _design(mechanism: WaveletGlobal) -> None:
     """What the visitor knows of the times; a known density starts as an even one."""
     def take(design: str) -> None:
         known = design in ("weighted", "ranked")
-        settings.change_mechanism(TASK, replace(
+        session.change_mechanism(TASK, replace(
             mechanism, design=design, density=(mechanism.density or "1, 1") if known else None))
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -359,7 +361,7 @@ def _design(mechanism: WaveletGlobal) -> None:
                        options=[*words.DESIGNS], format_func=words.DESIGNS.__getitem__)
         if mechanism.density is not None:
             controls.bound(st.text_input, "Heights of the density, from the first time to the last",
-                           mechanism.density, lambda text: settings.change_mechanism(
+                           mechanism.density, lambda text: session.change_mechanism(
                                TASK, replace(mechanism, density=text.strip())), "density",
                            max_chars=settings.LONGEST_TEXT, help="At equally spaced times, such as "
                            "1, 2, 1 where twice as many readings were planned in the middle.")
@@ -397,16 +399,16 @@ def slopes() -> None:
 
 
 def consequences(view: View) -> None:
-    cards.consequences(view.shown.spends, view.facts, "regression")
+    guarantee_cards.consequences(view.shown.spends, view.facts, "regression")
 
 
 def ledger(view: View) -> None:
-    cards.ledger(view.shown.spends, view.weakest)
+    guarantee_cards.ledger(view.shown.spends, view.weakest)
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, {"level": view.shown.plan.basis.level,
-                                   "clip": view.shown.plan.clip})
+    guarantee_cards.formula(view.mechanism, {"level": view.shown.plan.basis.level,
+                                             "clip": view.shown.plan.clip})
 
 
 def code(view: View) -> None:

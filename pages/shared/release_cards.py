@@ -26,15 +26,17 @@ from engine.words import coefficients as coefficient_words
 from engine.words import glossary, wording
 from engine.words import release as words
 from pages.shared import (
-    cards,
     code_fold,
     controls,
+    guarantee_cards,
     layout,
     odds_card,
     odometer,
     rows_panel,
     run,
+    session,
     settings,
+    strips,
     upload_panel,
     visitors,
 )
@@ -52,29 +54,29 @@ _FILES = {"release.csv": ("Curve (CSV)", "text/csv", ":material/table:"),
 class Choice:
     """What is to be published; `source` is None until real data are chosen."""
 
-    what: str = field(default_factory=lambda: settings.current().publish)
+    what: str = field(default_factory=lambda: session.current().publish)
 
     @property
     def task(self) -> str:
         """Whose data are used."""
-        return settings.published_task(self.what)
+        return session.published_task(self.what)
 
     @property
     def source(self) -> Source | None:
-        found = settings.source(self.task)
+        found = session.source(self.task)
         return None if found.is_random else found
 
     @property
     def mechanism(self) -> Mechanism:
         if self.what == UNIVARIATE_MEAN.key:
             return _NUMBER
-        return settings.current().mechanism_of(self.task)
+        return session.current().mechanism_of(self.task)
 
     @property
     def budget(self) -> Budget:
         pure = self.mechanism.guarantee == "pure" or self.source is None
-        return Budget(settings.current().epsilon,
-                      0.0 if pure else settings.chosen_delta(self.source))
+        return Budget(session.current().epsilon,
+                      0.0 if pure else session.chosen_delta(self.source))
 
     @property
     def key(self) -> str:
@@ -96,16 +98,16 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
     if quoted is not None:
         odds = wording.odds_short(odds_card.of(quoted.charged))
         error = _typical_error(choice, choice.source, quoted)
-    cards.fixed_strip(choice.source.facts, wording.budget_chip(choice.budget), "release_strip",
-                      odds, error, (wording.capital(unit), "What is protected: exchanging all of "
-                                    "it changes what is published only a little."),
-                      cards.held_in(choice.task), choice.budget.epsilon)
+    strips.fixed(choice.source.facts, wording.budget_chip(choice.budget), "release_strip",
+                 odds, error, (wording.capital(unit), "What is protected: exchanging all of "
+                               "it changes what is published only a little."),
+                 strips.held_in(choice.task), choice.budget.epsilon)
     odometer.line(choice.source)
 
 
 def _typical_error(choice: Choice, source: Source, quoted: Quote) -> str:
     """How far such releases typically are from what they protect, as the page of the task says."""
-    seed, mechanism, unit = settings.current().seed, choice.mechanism, source.facts.value_unit
+    seed, mechanism, unit = session.current().seed, choice.mechanism, source.facts.value_unit
     if choice.what == MEAN_FUNCTION.key:
         inner = quoted.inner
         shown = run.picture(source, mechanism, inner.delta, seed, (inner.epsilon,))
@@ -128,15 +130,15 @@ def choices(choice: Choice) -> None:
         _real_source(choice)
         if choice.what != UNIVARIATE_MEAN.key:
             controls.mechanism_choice(choice.task)
-        now = settings.current()
-        controls.bound(st.number_input, "Protection (ε)", now.epsilon, settings.set_epsilon,
+        now = session.current()
+        controls.bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon,
                        "release_epsilon", format="%g", step=None,
                        help="Lower ε: everybody is better protected and the noise is larger.")
         upload_panel.button(choice.task)
 
 
 def _choose_what(key: str | None) -> None:
-    settings.change(publish=key or settings.current().publish)
+    session.change(publish=key or session.current().publish)
     st.session_state.upload_open = False
 
 
@@ -146,16 +148,16 @@ def _real_source(choice: Choice) -> None:
     real = {label: (cls, chosen) for cls in sources.for_task(task) if not cls.is_random
             for label, chosen in cls.presets_for(task)}
     mine = "Your records" if task in settings.OF_ROWS else "Your curves"
-    has_own = settings.own(task) is not None
+    has_own = session.own(task) is not None
     current = None
     if choice.source is not None:
-        current = mine if settings.uploaded(task) else choice.source.nearest_preset()[0]
+        current = mine if session.uploaded(task) else choice.source.nearest_preset()[0]
 
     def write(label: str | None) -> None:
-        settings.show_own(task, label == mine)
+        session.show_own(task, label == mine)
         if label in real:
             cls, chosen = real[label]
-            settings.change_source(task, cls(**chosen))
+            session.change_source(task, cls(**chosen))
 
     controls.bound(st.selectbox, "Real data", current, write, f"release_source_{task}",
                    options=[*real, *[mine] * has_own], placeholder="Choose, or use your own",
@@ -188,7 +190,7 @@ def _published_instead(choice: Choice) -> None:
     """Which methods have a hardened path for this task and budget."""
     if choice.what == UNIVARIATE_MEAN.key or not choice.mechanism.why_not_published(choice.budget):
         return
-    budget = Budget(choice.budget.epsilon, settings.chosen_delta(choice.source))
+    budget = Budget(choice.budget.epsilon, session.chosen_delta(choice.source))
     found = [label for cls in mechanisms.for_task(choice.task)
              for label, chosen in cls.presets_for(choice.task)
              if not cls(**chosen).why_not_published(budget)]
@@ -314,10 +316,10 @@ def result() -> None:
         st.header(f"Released: {wording.escape(one.name)}", anchor=False)
         st.badge(f"Released {one.at[:10]}", icon=":material/verified:", color="green",
                  help="Published with this much protection and written in the ledger. It may be "
-                      "shared.")
+                 "shared.")
         if one.axis:
             chart = released.chart(one, layout.theme())
-            cards.draw(chart, "released", 340, 280)
+            layout.draw(chart, "released", 340, 280)
             with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
                 if is_open:
                     layout.in_words("What is published", chart)
@@ -353,7 +355,7 @@ def code(choice: Choice, quoted: Quote) -> None:
 
 
 def formula(choice: Choice) -> None:
-    cards.formula(choice.mechanism, {})
+    guarantee_cards.formula(choice.mechanism, {})
 
 
 def accounting(quoted: Quote) -> None:

@@ -13,7 +13,7 @@ from engine.exports import exhibits as exhibit_files
 from engine.figures.theme import Chart
 from engine.words import exhibits as exhibit_words
 from engine.words import handbook
-from pages.shared import code_fold, controls, layout, settings
+from pages.shared import code_fold, controls, layout, session
 from pages.shared import components as pieces
 from pages.shared.jobs import Job, jobs
 from pages.shared.progress import progress
@@ -73,19 +73,19 @@ def _verdicts(key: str) -> tuple[bool, ...]:
 
 def choices() -> View | None:
     """Choose a paper and one of its figures or tables."""
-    now = settings.current().exhibit or papers.names()[0]
+    now = session.current().exhibit or papers.names()[0]
     paper, exhibit = papers.find(now)
     shelf = {one.key: one for one in papers.papers()}
 
     def choose_paper(key: str) -> None:
-        settings.change(exhibit=f"{key}/{shelf[key].exhibits[0].key}")
+        session.change(exhibit=f"{key}/{shelf[key].exhibits[0].key}")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.selectbox, "Document", paper.key, choose_paper, "paper",
                        options=list(shelf), format_func=lambda key: shelf[key].title,
                        help="The papers and slides that this project rests on.")
         controls.bound(st.selectbox, "Figure or table", exhibit.key,
-                       lambda key: settings.change(exhibit=f"{paper.key}/{key}"),
+                       lambda key: session.change(exhibit=f"{paper.key}/{key}"),
                        f"exhibit_{paper.key}", options=[one.key for one in paper.exhibits],
                        format_func=lambda key: _option(paper, paper.exhibit(key)))
     return View(paper, exhibit)
@@ -100,7 +100,7 @@ def again(view: View) -> None:
     waits = f" · about {max(1, round(view.stored.seconds))} s" if view.stored else ""
     if st.button(f"Run it now{waits}", icon=":material/play_arrow:", key="run_exhibit",
                  help="The quick form: smaller sizes and fewer repeats than the paper. The page "
-                      "stays usable meanwhile."):
+                 "stays usable meanwhile."):
         work = view.exhibit.work("quick")
         job = jobs().start(f"exhibit {view.key}", "engine.papers:quick", view.key,
                            total=n_pieces(work))

@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from engine.views.planner import usual_target
-from pages.shared import settings
+from pages.shared import address, session
 from pages.shared.settings import Settings
 from pages.shared.shell import PAGES
 
@@ -28,12 +28,12 @@ class Role:
 
 
 def _with_target(now: Settings) -> str:
-    target = usual_target(settings.source().facts)
-    return settings.encode(replace(now, unknown="epsilon", target=target, folds=()))
+    target = usual_target(session.source().facts)
+    return address.encode(replace(now, unknown="epsilon", target=target, folds=()))
 
 
 def _with_sizes(now: Settings) -> str:
-    return settings.encode(replace(now, along="n", example="", folds=()))
+    return address.encode(replace(now, along="n", example="", folds=()))
 
 
 ROLES = (
@@ -52,7 +52,7 @@ def chips() -> None:
     with st.container(horizontal=True, gap=None):
         for role in ROLES:
             if role.script in known:
-                token = role.fill(settings.current())
+                token = role.fill(session.current())
                 st.page_link(st.Page(_FOLDER / role.script), label=role.label, icon=role.icon,
                              help=role.help, width="content",
                              query_params={"s": token} if token else None)

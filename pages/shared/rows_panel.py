@@ -11,7 +11,7 @@ from engine.sources.tables import Table, counted, shortened
 from engine.sources.upload import StatedCovariate
 from engine.sources.upload_rows import REACHES, RowLayout, RowTable, UploadRows
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
-from pages.shared import settings, upload_panel
+from pages.shared import session, upload_panel
 from pages.shared.upload_panel import covariate, number, plain
 
 _FILE = "Records as CSV, TSV or XLSX: one row per record, numbers in columns"
@@ -145,8 +145,8 @@ def _reach() -> float | None:
 
 def clamped(task: str) -> None:
     """How much was moved into the stated ranges; only ever shown beside one's own records."""
-    own = settings.own(task)
-    if own is None or not settings.uploaded(task):
+    own = session.own(task)
+    if own is None or not session.uploaded(task):
         return
     features, responses = own.clamped
     if features or responses:

@@ -14,7 +14,8 @@ from engine.views import shape
 from engine.views.preview import Draws
 from engine.views.shape import Kept, Question
 from engine.words import shape as words
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import controls, layout, run, session, settings
+from pages.shared.scene import Scene
 
 
 def question(facts: PublicFacts) -> Question | None:
@@ -25,7 +26,7 @@ def question(facts: PublicFacts) -> Question | None:
     InputError
         For numbers that do not fit these curves.
     """
-    now = settings.current()
+    now = session.current()
     if not now.shape:
         return None
     usual = shape.usual(now.shape, facts)
@@ -36,9 +37,9 @@ def question(facts: PublicFacts) -> Question | None:
 
 def ask(facts: PublicFacts) -> Question | None:
     """The choice of a question and its numbers; what cannot be asked is said beside them."""
-    now = settings.current()
+    now = session.current()
     controls.bound(st.segmented_control, "Question", now.shape or None,
-                   lambda kind: settings.change(shape=kind or ""), "shape", options=shape.KINDS,
+                   lambda kind: session.change(shape=kind or ""), "shape", options=shape.KINDS,
                    format_func=words.LABELS.get, help=words.HELP)
     if not now.shape:
         return None
@@ -52,7 +53,7 @@ def ask(facts: PublicFacts) -> Question | None:
 
 def _numbers(facts: PublicFacts) -> None:
     """The numbers of a question: public facts that the visitor states."""
-    now = settings.current()
+    now = session.current()
     usual, time = shape.usual(now.shape, facts), words.times_asked(facts)
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     within = ("tolerance", f"Within{time}", "How far off a time may be and still be of use.")
@@ -71,7 +72,7 @@ def _numbers(facts: PublicFacts) -> None:
 
 def _state(field: str, value: float | None) -> None:
     """A number of the question; an emptied box goes back to the usual one."""
-    settings.change(**{field: None if value is None else settings.checked_number(value, field)})
+    session.change(**{field: None if value is None else settings.checked_number(value, field)})
 
 
 # -- the answer -----------------------------------------------------------------------------------
@@ -113,24 +114,24 @@ def sentences(asked: Question, found: Answer, at: int, budget: Budget, facts: Pu
     st.markdown(words.often(asked, found.at(at), found.without, facts, bool(np.isnan(found.said))))
 
 
-def section(scene: cards.Scene) -> None:
+def section(scene: Scene) -> None:
     """On Explore: one question, the answer at the chosen budget, and at all others."""
     st.header("What would still be true of its shape?", anchor=False)
     facts, shown = scene.facts, scene.shown
     asked = ask(facts)
     if asked is None:
         return
-    mechanism = settings.current().mechanism
-    draws = run.drawn(scene.source, mechanism, mechanism, shown.budgets, settings.current().seed)
+    mechanism = session.current().mechanism
+    draws = run.drawn(scene.source, mechanism, mechanism, shown.budgets, session.current().seed)
     found = answer(asked, draws, scene.typical, facts)
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        label, variant = cards.named(mechanism)
+        label, variant = controls.named(mechanism)
         line = figures.Line(label, mechanism.key, mechanism.family, variant,
                             np.where(found.known, scene.typical, np.nan), np.array([]))
         chart = figures.kept(scene.epsilons, [(line, found.kept)], scene.budget.epsilon,
                              layout.theme())
-        cards.draw(chart, "shape", 280, 260)
+        layout.draw(chart, "shape", 280, 260)
         st.markdown(f":small[{words.KEY}]")
     with right:
         sentences(asked, found, scene.at, scene.budget, facts)

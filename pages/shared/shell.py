@@ -31,7 +31,7 @@ if __name__ == "__main__":
 
     import streamlit as st
 
-    from pages.shared import components, layout, settings, visitors, word_fold
+    from pages.shared import components, layout, session, visitors, word_fold
 
     HERE = Path(__file__).parent
     FOLDER = HERE.parent
@@ -58,8 +58,8 @@ if __name__ == "__main__":
     st.logo(str(ASSETS / f"logo_{theme}.svg"), size="large")
     visitors.admit()
     components.frame()
-    settings.load(page.url_path)
+    session.load(page.url_path)
     with layout.user_errors():  # the last resort: whatever a page did not expect
         page.run()
         word_fold.show()
-    settings.save()
+    session.save()

@@ -24,16 +24,17 @@ from engine.views.sites import PRESETS, Federation, SiteRow
 from engine.words import sites as site_words
 from engine.words import wording
 from pages.shared import (
-    cards,
     code_fold,
     controls,
+    guarantee_cards,
     holdout_cards,
     layout,
     odds_card,
     odometer,
     run,
-    settings,
+    session,
     site_table,
+    strips,
 )
 from pages.shared import components as pieces
 
@@ -50,7 +51,7 @@ class View:
     """The table on screen and what was found for it."""
 
     def __init__(self) -> None:
-        self.source = settings.source()
+        self.source = session.source()
         self.facts: PublicFacts = self.source.facts
         self.problem: InputError | None = None
         self.found: Federation | None = None
@@ -59,7 +60,7 @@ class View:
             _keep(site_table.edited(_rows(), _edits()))
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
-        self.now, self.rows = settings.current(), _rows()
+        self.now, self.rows = session.current(), _rows()
 
     @property
     def own(self) -> bool:
@@ -82,9 +83,9 @@ def _rows() -> tuple[SiteRow, ...]:
 
     The latter stays in the session: it may hold names from a file, and never enters an address.
     """
-    source = settings.source()
+    source = session.source()
     if source.has_free_sites:
-        return settings.current().sites
+        return session.current().sites
     given, kept = _given(source), st.session_state.get("given_sites", ())
     return kept if _sizes(kept) == _sizes(given) else given
 
@@ -104,17 +105,17 @@ def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
 
 def _keep(rows: Sequence[SiteRow]) -> None:
     """Take over a table that can be simulated; refuse any other and leave all as it is."""
-    free = settings.source().has_free_sites
+    free = session.source().has_free_sites
     rows = sites.checked(rows, fixed=not free)
     if free:
-        st.session_state.settings = replace(settings.current(), sites=rows)
+        st.session_state.settings = replace(session.current(), sites=rows)
     else:
         st.session_state.given_sites = rows
 
 
 def _editor_key() -> str:
     """Another editor for other curves, and whenever the table was not changed by its cells."""
-    source = settings.source()
+    source = session.source()
     sizes = [] if source.has_free_sites else _sizes(_rows())
     return f"sites_{st.session_state.rev}_{digest((source.facts.name, sizes))}"
 
@@ -141,16 +142,16 @@ def solve(view: View) -> None:
 
 def strip(view: View) -> None:
     """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
-    source_chip, _ = cards.fact_chips(view.facts)
+    source_chip, _ = strips.fact_chips(view.facts)
     unit = pieces.Chip(*site_words.unit_tag(view.facts), "blue", "shield")
     included = [row.epsilon for row in view.rows if row.included]
     odds = error = ""
     if view.found is not None:
         odds, error = site_words.weakest(view.found), site_words.typical(view.found)
-    cards.pinnable_strip([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
+    strips.pinnable([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
         site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
-        view.facts, key="sites_strip", reason=_NOT_LINKED if view.is_fixed else "")
-    odometer.line(settings.source())
+                    view.facts, key="sites_strip", reason=_NOT_LINKED if view.is_fixed else "")
+    odometer.line(session.source())
 
 
 def choices(view: View) -> None:
@@ -172,7 +173,7 @@ def _preset_choice(view: View) -> None:
         if chosen is None:
             return
         if chosen.source and view.source.key != chosen.source:
-            settings.change(source=all_sources.get(chosen.source)())
+            session.change(source=all_sources.get(chosen.source)())
         _replace(chosen.rows)
 
     controls.bound(st.selectbox, "Start from", current, write, "site_preset",
@@ -183,7 +184,7 @@ def _preset_choice(view: View) -> None:
 def _replace(rows: Sequence[SiteRow]) -> None:
     """Another table; the editor starts anew."""
     _keep(rows)
-    settings.change()
+    session.change()
     st.session_state.rev += 1
 
 
@@ -201,7 +202,7 @@ def table(view: View) -> None:
         site_table.frame(view.rows, view.found), key=_editor_key(), num_rows="fixed",
         hide_index=True, disabled=locked, column_config=_columns(view.facts), placeholder="usual",
         column_order=site_table.ORDER, height=_HEAD + _ROW * min(len(view.rows), _MOST_ROWS),
-        on_change=settings.change)  # an edit is no navigation
+        on_change=session.change)  # an edit is no navigation
     controls.show_problem("sites")
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
@@ -216,7 +217,7 @@ def _columns(facts: PublicFacts) -> dict[str, Any]:
               "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
     return {column: kinds.get(column, st.column_config.NumberColumn)(
         label, help=words, width=_WIDTHS[column], **shapes.get(column, {}))
-        for column, (label, words) in site_table.labels(facts).items()}
+            for column, (label, words) in site_table.labels(facts).items()}
 
 
 def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
@@ -316,7 +317,7 @@ def consequences(view: View) -> None:
     assert view.found is not None
     ways = ("sites", "centre")  # as in `site_words.WAYS`
     chosen = ways[dict(view.now.looks).get("trust", 0)]
-    cards.consequences(view.found.together.spends, view.facts, "sites", chosen)
+    guarantee_cards.consequences(view.found.together.spends, view.facts, "sites", chosen)
 
 
 def guarantees(view: View) -> None:
@@ -360,17 +361,17 @@ def transcript(view: View) -> None:
 def options(view: View) -> None:
     """Parameters of the curves and the method, and the seed; sizes and budgets are in the table."""
     now = view.now
-    if not settings.uploaded():
+    if not session.uploaded():
         st.subheader("Curves", anchor=False)
         controls.parameter_form(now.source, f"c_{now.source.key}",
-                                lambda member: settings.change(source=member),
+                                lambda member: session.change(source=member),
                                 leave_out=("mean", *(() if view.is_fixed else _TABLE_SIZES)))
     st.subheader("Method", anchor=False)
     controls.parameter_form(now.mechanism, f"m_{now.mechanism.key}",
-                            lambda member: settings.change(mechanism=member))
-    controls.bound(st.number_input, "Seed", now.seed, settings.set_seed, "seed", step=1,
+                            lambda member: session.change(mechanism=member))
+    controls.bound(st.number_input, "Seed", now.seed, session.set_seed, "seed", step=1,
                    format="%d", help="Same seed, same noise: a class sees the same picture. Never "
-                                     "used for a release.")
+                   "used for a release.")
 
 
 def numbers(view: View) -> None:

@@ -23,15 +23,16 @@ from engine.views.sparse import SparseView
 from engine.words import sparse as words
 from engine.words import wording
 from pages.shared import (
-    cards,
     code_fold,
     controls,
+    guarantee_cards,
     layout,
     odds_card,
     odometer,
     rows_panel,
     run,
-    settings,
+    session,
+    strips,
     upload_panel,
 )
 
@@ -53,30 +54,30 @@ class View:
     """The coefficients on screen, and the charts that are drawn."""
 
     def __init__(self, shown: SparseView) -> None:
-        self.shown, self.now, self.facts = shown, settings.current(), shown.facts
-        self.source, self.mechanism = settings.source(TASK), _mechanism()
+        self.shown, self.now, self.facts = shown, session.current(), shown.facts
+        self.source, self.mechanism = session.source(TASK), _mechanism()
         self.own = self.facts.kind == "upload"
         self.charts: dict[str, Chart] = {}
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"sparse_{key}", height, phone)
+        layout.draw(chart, f"sparse_{key}", height, phone)
 
 
 def _mechanism() -> SparseRegression:
-    return settings.current().mechanism_of(TASK)
+    return session.current().mechanism_of(TASK)
 
 
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
-    now, source = settings.current(), settings.source(TASK)
+    now, source = session.current(), session.source(TASK)
     if isinstance(source, SparseRows) and source.n_own:
         st.info("Machines differ here; see *When machines differ* below. Choose alike machines to "
                 "see one set of coefficients.", icon=":material/info:")
         return None
     try:
-        budget = Budget(now.epsilon, settings.delta(source, TASK))
+        budget = Budget(now.epsilon, session.delta(source, TASK))
         return View(run.sparse(source, _mechanism(), budget, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
@@ -85,10 +86,10 @@ def look() -> View | None:
 
 def strip(view: View) -> None:
     shown = view.shown
-    cards.fixed_strip(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
-                      "sparse_strip", wording.odds_short(odds_card.of(shown.spends)),
-                      wording.number(shown.typical), words.UNIT, "row", shown.budget.epsilon)
-    odometer.line(settings.source(TASK))
+    strips.fixed(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
+                 "sparse_strip", wording.odds_short(odds_card.of(shown.spends)),
+                 wording.number(shown.typical), words.UNIT, "row", shown.budget.epsilon)
+    odometer.line(session.source(TASK))
 
 
 def choices() -> None:
@@ -97,7 +98,7 @@ def choices() -> None:
         presets = {label: SparseRegression(**chosen)
                    for label, chosen in SparseRegression.presets()}
         controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
-                       lambda label: settings.change_mechanism(TASK, presets[label]),
+                       lambda label: session.change_mechanism(TASK, presets[label]),
                        "sparse_method", options=[*presets], help="How features are chosen.")
         upload_panel.button(TASK)
 
@@ -114,7 +115,7 @@ def budget() -> None:
 
 
 def promise(view: View) -> None:
-    cards.promise(view.shown.spends, view.shown.budget)
+    guarantee_cards.promise(view.shown.spends, view.shown.budget)
     caution = view.mechanism.caution(view.facts)
     if caution:
         st.warning(caution, icon=":material/warning:")
@@ -191,23 +192,23 @@ def intervals(view: View) -> None:
                     view.source, mechanism, view.shown.budget, view.now.seed), found.kind))
     with layout.fold("What the limits spend", "sparse_interval_ledger") as is_open:
         if is_open:
-            cards.ledger(found.spends, view.shown.budget)
+            guarantee_cards.ledger(found.spends, view.shown.budget)
 
 
 def machines(view: View | None) -> None:
     """Machines that differ: a shared part and parts of their own."""
-    source = settings.source(TASK)
+    source = session.source(TASK)
     if not isinstance(source, SparseRows) or source.n_servers == 1:
         return
     st.header("When machines differ", anchor=False)
     own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",
                         max(source.n_own, 2))
-    budget = Budget(settings.current().epsilon, settings.delta(source, TASK))
-    found = run.sparse_machines(replace(source, n_own=own), budget, settings.current().seed)
+    budget = Budget(session.current().epsilon, session.delta(source, TASK))
+    found = run.sparse_machines(replace(source, n_own=own), budget, session.current().seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         chart = figures.machines(found, layout.theme())
-        cards.draw(chart, "sparse_machines", 320, 340)
+        layout.draw(chart, "sparse_machines", 320, 340)
         if view is not None:
             view.charts["Errors on every machine"] = chart
     with right:
@@ -255,19 +256,19 @@ def paper(view: View) -> None:
     layout.table([{
         "task": cost.task, "releases": f"{cost.releases:,}", "ε added up": f"{cost.added:,.1f}",
         "ε, tightly": wording.number(cost.total)}
-        for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
+                  for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
 
 
 def consequences(view: View) -> None:
-    cards.consequences(view.shown.spends, view.facts, "sparse")
+    guarantee_cards.consequences(view.shown.spends, view.facts, "sparse")
 
 
 def ledger(view: View) -> None:
-    cards.ledger(view.shown.spends, view.shown.budget)
+    guarantee_cards.ledger(view.shown.spends, view.shown.budget)
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, {})
+    guarantee_cards.formula(view.mechanism, {})
 
 
 def code(view: View) -> None:

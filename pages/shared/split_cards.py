@@ -15,7 +15,7 @@ from engine.views import budget_split
 from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
 from engine.words import plan as plan_words
 from engine.words import wording
-from pages.shared import controls, layout, plan_cards, run, settings
+from pages.shared import controls, layout, plan_cards, run, session
 
 _WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
 
@@ -29,7 +29,7 @@ def fold(view: plan_cards.View) -> None:
             st.markdown("Plans are made with simulated curves.")
             return
         st.markdown(plan_words.split_lead(view.facts))
-        delta, split = settings.delta(view.source), view.now.split
+        delta, split = session.delta(view.source), view.now.split
         if delta == 0:  # pure budgets add in one way only
             split = replace(split, way=WAYS[0])
         _total(split, delta)
@@ -58,16 +58,16 @@ def _total(split: Split, delta: float) -> None:
 
 
 def _change(**changes: object) -> None:
-    settings.change(split=replace(settings.current().split, **changes))
+    session.change(split=replace(session.current().split, **changes))
 
 
 def _resize(count: int) -> None:
-    parts = settings.current().split.parts
+    parts = session.current().split.parts
     _change(parts=(*parts, *[Part()] * MOST_PARTS)[:count])
 
 
 def _put(k: int, part: Part) -> None:
-    parts = list(settings.current().split.parts)
+    parts = list(session.current().split.parts)
     parts[k] = part
     _change(parts=tuple(parts))
 

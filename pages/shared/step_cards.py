@@ -9,12 +9,13 @@ from engine.figures import error_parts as figures
 from engine.figures.error_curve import Method
 from engine.views.error_parts import PARTS, Chosen, ErrorParts
 from engine.words import wording
-from pages.shared import cards, controls, layout, run, settings
+from pages.shared import controls, layout, run, session
+from pages.shared.scene import Scene
 
 _ALL = 2 ** len(PARTS) - 1
 
 
-def fold(scene: cards.Scene) -> None:
+def fold(scene: Scene) -> None:
     """Two charts side by side, stacked on phones."""
     with layout.fold("What each step does: fewer coefficients, clipping, noise",
                      "steps") as is_open:
@@ -23,7 +24,7 @@ def fold(scene: cards.Scene) -> None:
         if scene.is_refused:
             st.markdown("Nothing would be published at this ε.")
             return
-        now = settings.current()
+        now = session.current()
         parts = run.error_parts(scene.source, now.mechanism, scene.budget, now.seed)
         method = _method()
         left, right = st.columns(2, gap="medium")
@@ -33,7 +34,7 @@ def fold(scene: cards.Scene) -> None:
             _parts(scene, parts, method)
 
 
-def _steps(scene: cards.Scene, parts: ErrorParts, method: Method) -> None:
+def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts, done = scene.facts, parts.steps
     st.subheader("Step by step, on these curves", anchor=False)
     scene.draw("Step by step", figures.steps(done, parts.times, method, facts, layout.theme()),
@@ -42,7 +43,7 @@ def _steps(scene: cards.Scene, parts: ErrorParts, method: Method) -> None:
     st.markdown(":small[Lines are less the average without protection (dashed).]")
 
 
-def _parts(scene: cards.Scene, parts: ErrorParts, method: Method) -> None:
+def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     """Every part of the error can be taken away, to see what the others leave."""
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
@@ -56,11 +57,11 @@ def _parts(scene: cards.Scene, parts: ErrorParts, method: Method) -> None:
 
 def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
     """A switch for each part; a link keeps them as one number."""
-    mask = dict(settings.current().looks).get("parts", _ALL)
+    mask = dict(session.current().looks).get("parts", _ALL)
     for k, name in enumerate(names):
         if k != PARTS.index("sampling") or has_sampling:
             controls.bound(st.toggle, wording.capital(name), bool(mask >> k & 1),
-                           lambda _, bit=1 << k: settings.look_at("parts", mask ^ bit),
+                           lambda _, bit=1 << k: session.look_at("parts", mask ^ bit),
                            f"part_{PARTS[k]}")
     first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
     return first, second, third
@@ -68,6 +69,6 @@ def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
 
 def _method() -> Method:
     """Name and look of the chosen method; its errors are not needed here."""
-    mechanism = settings.current().mechanism
-    label, variant = cards.named(mechanism)
+    mechanism = session.current().mechanism
+    label, variant = controls.named(mechanism)
     return Method(label, mechanism.key, mechanism.family, np.empty(0), variant)

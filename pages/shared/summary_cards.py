@@ -27,15 +27,17 @@ from engine.views.summaries import SummaryView, Way
 from engine.words import summaries as words
 from engine.words import wording
 from pages.shared import (
-    cards,
     code_fold,
     controls,
+    guarantee_cards,
     layout,
     odds_card,
     odometer,
     rows_panel,
     run,
+    session,
     settings,
+    strips,
     upload_panel,
 )
 
@@ -47,8 +49,8 @@ class View:
     """The function on screen in all ways, and the charts that are drawn."""
 
     def __init__(self, shown: SummaryView) -> None:
-        self.shown, self.now, self.task = shown, settings.current(), task()
-        self.source, self.facts = settings.source(self.task), shown.facts
+        self.shown, self.now, self.task = shown, session.current(), task()
+        self.source, self.facts = session.source(self.task), shown.facts
         self.mechanism, self.chosen = self.now.mechanism_of(self.task), shown.ways[0]
         self.own = self.facts.kind == "upload"
         self.charts: dict[str, Chart] = {}
@@ -56,7 +58,7 @@ class View:
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:
         self.charts[title] = chart
-        cards.draw(chart, f"summaries_{key}", height, phone)
+        layout.draw(chart, f"summaries_{key}", height, phone)
 
     def panel(self, way: Way, k: int) -> Chart:
         """Function k in one way; thousands of numbers, so made once."""
@@ -71,14 +73,14 @@ class View:
 
 def task() -> str:
     """The summary that is shown."""
-    return settings.current().summary
+    return session.current().summary
 
 
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
-    now, source = settings.current(), settings.source(task())
+    now, source = session.current(), session.source(task())
     try:
-        budget = Budget(now.epsilon, settings.chosen_delta(source))
+        budget = Budget(now.epsilon, session.chosen_delta(source))
         return View(run.summary(source, now.mechanism_of(task()), task(), budget, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
@@ -88,10 +90,10 @@ def look() -> View | None:
 def strip(view: View) -> None:
     odds = odds_card.of(view.chosen.spends) if view.chosen.spends else None
     error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
-    cards.fixed_strip(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
-                      "" if odds is None else wording.odds_short(odds), error,
-                      cards.unit_of(view.task, view.facts), cards.held_in(view.task),
-                      view.chosen.budget.epsilon)
+    strips.fixed(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
+                 "" if odds is None else wording.odds_short(odds), error,
+                 strips.unit_of(view.task, view.facts), strips.held_in(view.task),
+                 view.chosen.budget.epsilon)
     odometer.line(view.source)
 
 
@@ -100,9 +102,9 @@ def strip(view: View) -> None:
 
 def choices() -> None:
     """What is summarised, of which records, and the way that is looked at closely."""
-    now = settings.current()
+    now = session.current()
     controls.bound(st.segmented_control, "What to publish", now.summary,
-                   lambda key: settings.change(summary=key or now.summary), "summary",
+                   lambda key: session.change(summary=key or now.summary), "summary",
                    options=settings.SUMMARIES, format_func=words.LABELS.__getitem__)
     st.markdown(words.MEANING[now.summary])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -118,13 +120,13 @@ def budget() -> None:
 
 def split() -> None:
     """How the budget is divided, for summaries that are released in two steps."""
-    mechanism = settings.current().mechanism_of(task())
+    mechanism = session.current().mechanism_of(task())
     if not isinstance(mechanism, FunctionalRelease) or task() not in words.FIRST_STEPS:
         return
     if task() == COVARIANCE.key and mechanism.centre != "private_mean":
         return
     controls.bound(st.slider, f"Share of ε for {words.FIRST_STEPS[task()]}", mechanism.share,
-                   lambda share: settings.change_mechanism(task(), replace(mechanism, share=share)),
+                   lambda share: session.change_mechanism(task(), replace(mechanism, share=share)),
                    "summaries_share", min_value=0.05, max_value=0.95, step=0.05,
                    help="Both steps use the same people, so their costs add up to ε.")
 
@@ -145,7 +147,7 @@ def own() -> None:
 def promises(view: View) -> None:
     """What is wrong with a promise, or with putting them side by side."""
     if view.chosen.spends:
-        cards.promise(view.chosen.spends, view.chosen.budget)
+        guarantee_cards.promise(view.chosen.spends, view.chosen.budget)
     if view.chosen.refusal:
         st.error(view.chosen.refusal, icon=":material/block:")
     mixed = words.not_comparable(view.shown.ways)
@@ -319,20 +321,20 @@ def _worst(view: View, mechanism: FunctionalRelease) -> None:
 
 def consequences(view: View) -> None:
     if view.chosen.spends:
-        cards.consequences(view.chosen.spends, view.facts, "summaries")
+        guarantee_cards.consequences(view.chosen.spends, view.facts, "summaries")
 
 
 def ledger(view: View) -> None:
     if view.chosen.spends:
-        cards.ledger(view.chosen.spends, view.chosen.budget)
+        guarantee_cards.ledger(view.chosen.spends, view.chosen.budget)
 
 
 def formula(view: View) -> None:
-    cards.formula(view.mechanism, {})
+    guarantee_cards.formula(view.mechanism, {})
 
 
 def code(view: View) -> None:
-    budget = Budget(view.now.epsilon, settings.chosen_delta(view.source))
+    budget = Budget(view.now.epsilon, session.chosen_delta(view.source))
     code_fold.show("summaries", lambda own: code_for.summary(
         view.source, view.mechanism, view.task, budget, view.now.seed, own,
         odds_card.person(view.facts, view.source.sizes)), view.task)

@@ -29,7 +29,7 @@ from engine.views import sweep_design
 from engine.views.sweep_design import EPSILON, Axis
 from engine.views.sweeps import PRIVACY, sweep_view
 from engine.words import glossary, wording
-from pages.shared import cards, code_fold, controls, layout, settings
+from pages.shared import code_fold, controls, guarantee_cards, layout, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, duration, progress, visitor, warm_up
@@ -44,7 +44,7 @@ _FILE = "privacy-curves-sweep"
 def problem() -> None:
     """Which problem is swept."""
     tasks = list(settings.MEMBERS)
-    controls.bound(st.selectbox, "Problem", settings.current().sweep.task,
+    controls.bound(st.selectbox, "Problem", session.current().sweep.task,
                    lambda task: _choose(task=task, along=EPSILON, values=(), across=_NONE,
                                         levels=()),
                    "sweep_task", options=tasks, format_func=lambda task: TASKS[task].label,
@@ -53,25 +53,25 @@ def problem() -> None:
 
 def strip(task: str) -> None:
     """The facts, the budgets of the sweep, and the errors of one that is done."""
-    source = settings.source(task)
-    delta = settings.delta(source, task)
+    source = session.source(task)
+    delta = session.delta(source, task)
     epsilons = _epsilons(task)
     highest = Budget(max(epsilons), delta)
     chip = wording.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
-    cards.fixed_strip(source.facts, chip, "sweeps_strip", cards.by_budget_alone(highest),
-                      _errors(task), cards.unit_of(task, source.facts), cards.held_in(task),
-                      highest.epsilon)
+    strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
+                 _errors(task), strips.unit_of(task, source.facts), strips.held_in(task),
+                 highest.epsilon)
 
 
 def _epsilons(task: str) -> tuple[float, ...]:
     """The ε of all cells: one unless ε is varied."""
-    now = settings.current()
+    now = session.current()
     choice, of_axis = now.sweep, {now.sweep.across: now.sweep.levels, now.sweep.along:
                                   now.sweep.values}
     if EPSILON not in (choice.along, choice.across):
         return (now.epsilon,)
-    axis = sweep_design.axes(settings.source(task), now.mechanism_of(task), now.epsilon)[EPSILON]
+    axis = sweep_design.axes(session.source(task), now.mechanism_of(task), now.epsilon)[EPSILON]
     return of_axis[EPSILON] or (axis.usual() if choice.along == EPSILON else axis.usual()[::3])
 
 
@@ -90,7 +90,7 @@ def _errors(task: str) -> str:
 
 def formula(task: str) -> None:
     """What the method computes, and the error that is drawn."""
-    cards.formula(settings.current().mechanism_of(task), {})
+    guarantee_cards.formula(session.current().mechanism_of(task), {})
     st.markdown("Drawn is the mean over repeats of the squared distance from the truth:")
     st.latex(glossary.find("Integrated squared error").formula)
 
@@ -124,7 +124,7 @@ def panel(task: str) -> Scenario | None:
 
 def _design(task: str) -> Scenario | None:
     """The controls and the scenario they make; None if it cannot be, with the reason shown."""
-    now, source = settings.current(), settings.source(task)
+    now, source = session.current(), session.source(task)
     mechanism, choice = now.mechanism_of(task), now.sweep
     axes = sweep_design.axes(source, mechanism, now.epsilon)
     along = axes.get(choice.along, axes[EPSILON])
@@ -139,7 +139,7 @@ def _design(task: str) -> Scenario | None:
         second = () if across is None else _values(across, choice.levels, "levels")
     chosen = [(along, first), *([] if across is None else [(across, second)])]
     try:
-        budget = Budget(now.epsilon, settings.delta(source, task))
+        budget = Budget(now.epsilon, session.delta(source, task))
         return sweep_design.design(source, mechanism, budget, choice.repeats, now.seed, chosen)
     except InputError as reason:
         st.error(controls.message(reason), icon=":material/error:")
@@ -147,7 +147,7 @@ def _design(task: str) -> Scenario | None:
 
 
 def _choose(**values: Any) -> None:
-    settings.change(sweep=replace(settings.current().sweep, **values))
+    session.change(sweep=replace(session.current().sweep, **values))
 
 
 def _axis_choice(label: str, field: str, axis: Axis | None, axes: dict[str, Axis]) -> None:
@@ -193,7 +193,7 @@ def _offer(task: str, chosen: Scenario) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(
             st.number_input, "Fresh data sets each" if is_random else "Releases each",
-            settings.current().sweep.repeats,
+            session.current().sweep.repeats,
             lambda repeats: _choose(repeats=checked_repeats(repeats)), "sweep_repeats", step=10,
             min_value=1, max_value=MOST_REPEATS, width=180,
             help="More repeats, smaller standard errors." if is_random else
@@ -289,7 +289,7 @@ def _started(task: str, chosen: Scenario) -> Ran | None:
 
 def _rate(task: str) -> Rate | None:
     """The rate of Rates if it is about this problem, else the first that is."""
-    chosen = settings.current().rate
+    chosen = session.current().rate
     if task in chosen.tasks:
         return chosen
     found = rates.for_task(task)
@@ -326,8 +326,7 @@ class Ran:
         if failed:
             cells = f"{len(failed)} of {len(self.chosen.cells())} cells"
             st.warning(f"**{cells} could not be run; the others went on.** " + " ".join(
-                wording.escape(text) for text in dict.fromkeys(failed)),
-                icon=":material/warning:")
+                wording.escape(text) for text in dict.fromkeys(failed)), icon=":material/warning:")
         layout.table(chart.table, self.is_own)
 
     def _caption(self, view: Any) -> str:

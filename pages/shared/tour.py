@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine.types import PublicFacts
 from engine.words.wording import a, escape, of
-from pages.shared import settings
+from pages.shared import session
 
 
 @dataclass(frozen=True)
@@ -83,25 +83,25 @@ def card(facts: PublicFacts) -> None:
 
 def _step() -> int:
     """Which step is on, from 1; 0 for none."""
-    return min(dict(settings.current().looks).get("tour", 0), len(STEPS))
+    return min(dict(session.current().looks).get("tour", 0), len(STEPS))
 
 
 def _go(step: int) -> None:
     """Turn to a step, and set the picture for it."""
-    now = settings.current()
+    now = session.current()
     st.session_state.setdefault("before_tour", (now.epsilon, now.view))
     _show(STEPS[step - 1].epsilon, STEPS[step - 1].view)
-    settings.look_at("tour", step)
+    session.look_at("tour", step)
 
 
 def _end() -> None:
     """Back to what was on screen before; after a link, to where it stands."""
-    now = settings.current()
+    now = session.current()
     _show(*st.session_state.pop("before_tour", (now.epsilon, now.view)))
     looks = tuple(look for look in now.looks if look[0] != "tour")
-    st.session_state.settings = replace(settings.current(), looks=looks)
+    st.session_state.settings = replace(session.current(), looks=looks)
 
 
 def _show(epsilon: float, view: str) -> None:
-    settings.set_epsilon(epsilon)
-    settings.change(view=view)
+    session.set_epsilon(epsilon)
+    session.change(view=view)

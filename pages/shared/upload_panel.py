@@ -21,7 +21,7 @@ from engine.sources.upload_rows import RowLayout
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import PublicFacts
 from engine.words import wording
-from pages.shared import code_fold, settings, visitors
+from pages.shared import code_fold, session, settings, visitors
 from pages.shared.controls import message
 
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
@@ -318,13 +318,13 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
                 shown: Callable[[], None] = lambda: None) -> None:
     """Put what `own` gives on screen; δ goes back to the usual one for its number."""
     def show() -> None:
-        st.session_state[settings.own_key(task)] = own()
+        st.session_state[session.own_key(task)] = own()
         code_fold.remember(task)
-        settings.show_own(task, True)
+        session.show_own(task, True)
         st.session_state.upload_open = False
         st.session_state.pop("upload_read", None)  # only the arrays are needed from here on
         visitors.drop_own_files()
-        settings.change(delta=None)
+        session.change(delta=None)
         shown()
 
     st.button(label, disabled=own is None, key="upload_show", icon=":material/visibility:",
@@ -376,8 +376,8 @@ def number(label: str, example: str, key: str) -> float | None:
 
 def clamped(task: str = settings.TASK) -> None:
     """How much was moved into the stated ranges; only ever shown beside one's own curves."""
-    own = settings.own(task)
-    if own is None or not settings.uploaded(task):
+    own = session.own(task)
+    if own is None or not session.uploaded(task):
         return
     facts = own.declared
     times, values, covariates = own.clamped

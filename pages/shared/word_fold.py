@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.words import glossary
 from engine.words.glossary import Term
-from pages.shared import layout, pins, settings
+from pages.shared import layout, pins, session
 
 _GUIDE = Path(__file__).parents[1] / "guide.py"
 _STRIP = ("ε", "δ", "Unit of protection", "Odds", "Typical error")
@@ -41,7 +41,7 @@ TERMS: dict[str, tuple[str, ...]] = {
 def show() -> None:
     """The fold, where the page has words to explain; not in front of a class."""
     terms = TERMS.get(pins.page(), ())
-    if not terms or (pins.page() == "teach" and settings.current().presenter == "on"):
+    if not terms or (pins.page() == "teach" and session.current().presenter == "on"):
         return
     with layout.fold("What do these words mean?", "words") as is_open:
         if is_open:

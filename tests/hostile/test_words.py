@@ -17,7 +17,7 @@ from engine.sources.upload import (
     read_curves,
     suggest_layout,
 )
-from pages.shared import run, settings
+from pages.shared import address, run, settings
 from tests import files
 from tests.server import ROOT
 
@@ -97,7 +97,7 @@ def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, wor
 
 @pytest.mark.parametrize("word", EVIL)
 def test_a_link_shows_what_it_asked_for_as_it_is(word):
-    chosen, problems = settings.decode(f"c-{word}~{word}-1~epsilon-{word}")
+    chosen, problems = address.decode(f"c-{word}~{word}-1~epsilon-{word}")
     assert chosen == settings.Settings() and problems
     at = AppTest.from_file(str(ROOT / "pages" / "shared" / "shell.py"), default_timeout=60)
     at.query_params["s"] = f"c-{word}~{word}-1"

@@ -7,7 +7,7 @@ from engine.views import audit as audit_view
 from engine.views import coverage_lab as lab
 from engine.views import reuse
 from engine.words import audit as audit_words
-from pages.shared import settings
+from pages.shared import address, settings
 from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit
 
@@ -60,7 +60,7 @@ def test_only_faults_of_the_method_are_offered_and_one_of_another_method_is_left
     at = visit("audit", f"{GRADIENT}~variant-LabelsCannotTurn")
     assert not at.exception
     offered = at.selectbox(key="w_audit_variant").options
-    assert len(offered) == 1 + len(audit_view.variants_of(settings.decode(
+    assert len(offered) == 1 + len(audit_view.variants_of(address.decode(
         "m-noisy_gradient_mean")[0].mechanism))
     assert at.button(key="audit_planted").disabled
 
@@ -102,7 +102,7 @@ def test_a_link_brings_everything_back():
     now = visit("audit", token).session_state.settings
     assert (now.audited, now.around, now.variant) == ("iclp.density", "screen", "DividesByTheMass")
     assert (now.limits, now.again, now.draw) == ("curve", 5.0, "fresh")
-    assert settings.decode(settings.encode(now)) == (now, [])
+    assert address.decode(address.encode(now)) == (now, [])
 
 
 @pytest.mark.parametrize("word", ["audited-nobody.mean_function", "variant-Perfect", "around-mars",

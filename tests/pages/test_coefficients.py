@@ -15,7 +15,7 @@ from engine.types import Budget
 from engine.views.coefficients import coefficient_view, cost_of_covariates
 from engine.words import coefficients as coefficient_words
 from engine.words import wording
-from pages.shared import settings
+from pages.shared import address, settings
 from tests import files
 from tests.pages.test_explore import open_page, words
 from tests.pages.test_plan_and_rates import visit
@@ -68,19 +68,19 @@ def test_too_little_for_the_covariates_is_refused_and_everything_else_stays():
 def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
     token = ("c-sparse_curves~c.mean-mu1~g-coefficient_curves~g.n_covariates-3~"
              "k-noisy_gradient_coefficients~epsilon-2")
-    chosen, problems = settings.decode(token)
+    chosen, problems = address.decode(token)
     assert not problems
     assert chosen.effects_source == CoefficientCurves(n_covariates=3)
     assert chosen.effects_mechanism == NoisyGradientCoefficients()
     assert chosen.source == SparseCurves(mean="mu1")
-    assert settings.decode(settings.encode(chosen)) == (chosen, [])
+    assert address.decode(address.encode(chosen)) == (chosen, [])
     at = visit("coefficients", token)
     assert "Effect of G3" in [h.value for h in at.subheader]
 
 
 def test_what_is_changed_is_said_and_taken_back():
     at = visit("coefficients", "g-coefficient_curves~g.likeness-0.5~k-adaptive_coefficients"
-                               "~k.gram-declared")
+               "~k.gram-declared")
     assert any("Likeness of covariates" in badge for badge in words(at).splitlines()) or \
         "Likeness" in words(at)
     at.button(key="reset").click().run()

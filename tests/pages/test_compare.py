@@ -12,7 +12,7 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS
 from engine.words import compare as compare_words
 from engine.words import wording
-from pages.shared import pin_facts, pins, run, settings
+from pages.shared import address, pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files
 
@@ -150,7 +150,7 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
 def test_own_curves_cannot_be_pinned_and_the_button_says_why():
     at = open_page(page="explore", upload=upload(), show_upload=True)
     assert strip(at)["pin"] == {"name": "", "reason": "Your own curves cannot be pinned: a pin is "
-                                                      "a link."}
+                                "a link."}
     at.session_state["strip"] = {"pin": True}
     at.run()
     assert "pins" not in at.session_state or not at.session_state.pins
@@ -190,7 +190,7 @@ def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
     assert strip(at)["pin"] == {"name": "", "reason": ""}
     at.session_state["strip"] = {"pin": True}
     at.run()
-    assert at.session_state.pins == (Pin("A", "explore", settings.encode(
+    assert at.session_state.pins == (Pin("A", "explore", address.encode(
         at.session_state.settings)),)
     assert strip(at)["pin"]["name"] == "A"
     at.switch_page("../compare.py").run()
@@ -286,11 +286,11 @@ def test_settings_of_compare_and_of_shape_survive_a_link():
     now = dataclasses.replace(
         settings.Settings(), methods=("iclp:1", "adaptive_mean"), budgets=(0.05, 10.0),
         shape="sign", shape_first=-2.5, shape_second=3.0, shape_tolerance=0.1, shape_level=-1e-9)
-    assert settings.decode(settings.encode(now)) == (now, [])
+    assert address.decode(address.encode(now)) == (now, [])
 
 
 @pytest.mark.parametrize("word", ["methods-nowhere", "methods-", "budgets-0.07", "budgets-x",
                                   "budgets-1_2_3_4_5", "shape-valley", "shape_level-nan",
                                   "shape_first-inf"])
 def test_what_cannot_be_compared_or_asked_is_named_and_left_out(word):
-    assert settings.decode(word) == (settings.Settings(), [word.split("-")[0]])
+    assert address.decode(word) == (settings.Settings(), [word.split("-")[0]])

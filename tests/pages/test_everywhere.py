@@ -27,7 +27,7 @@ from engine.views.regression import NETWORKS, Group, Network
 from engine.views.sites import PRESETS as SITE_PRESETS
 from engine.views.sites import SiteRow
 from engine.words import glossary, handbook
-from pages.shared import components, controls, layout, roles, settings
+from pages.shared import address, components, controls, layout, roles, settings
 from pages.shared.shell import PAGES
 from pages.shared.sweep_choice import SweepChoice
 from tests.pages.test_explore import State, moved, open_page, own_curves, words
@@ -168,13 +168,13 @@ _EPSILON = some.floats(settings.LOWEST_EPSILON, settings.HIGHEST_EPSILON)
 def member(shelf, task, letter):
     """Any member of a task with one parameter moved to any end of its range."""
     def build(cls, name, value):
-        chosen = settings._fixed(letter, cls)
+        chosen = address.fixed_by(letter, cls)
         try:
             return cls(**{**chosen, name: value})
         except InputError:
             return cls(**chosen)
 
-    ways = [(cls, p.name, value) for cls in shelf.for_task(task) if settings._has_a_page(letter, cls)
+    ways = [(cls, p.name, value) for cls in shelf.for_task(task) if address.has_a_page(letter, cls)
             for p in cls.parameters() if p.name != "task" for value in moved(p)
             if value is None or len(str(value)) < 300]
     return some.integers(0, len(ways) - 1).map(lambda k: build(*ways[k]))
@@ -227,8 +227,8 @@ FIELDS = {
     "budgets": some.sets(some.sampled_from(EPSILON_STEPS), min_size=1,
                          max_size=settings.MOST_BUDGETS).map(lambda steps: tuple(sorted(steps))),
     **{name: some.none() | some.floats(-1e6, 1e6) for name in settings.SHAPE_NUMBERS},
-    **{name: some.sampled_from(list(settings._choices(name)))
-       for name in (*settings._CHOICES, *settings._FOUND)}}
+    **{name: some.sampled_from(list(address.choices(name)))
+       for name in address.CHOICES}}
 
 
 def digits(value):
@@ -252,8 +252,8 @@ def test_every_field_of_the_settings_is_drawn_at_random():
 @given(some.fixed_dictionaries({}, optional=FIELDS))
 def test_any_settings_come_back_from_their_address(chosen):
     wanted = settings.Settings(**{name: digits(value) for name, value in chosen.items()})
-    token = settings.encode(wanted)
-    assert settings.decode(token) == (wanted, [])
+    token = address.encode(wanted)
+    assert address.decode(token) == (wanted, [])
     assert re.fullmatch(r"[\w.~:,/ +\-]*", token), token
 
 
@@ -303,10 +303,10 @@ def test_every_control_changes_the_address_which_brings_its_value_back(page, mon
             continue
         after = changed(monkeypatch, found, write, choices)
         assert after is not None, key
-        token = settings.encode(after)
-        assert token != settings.encode(found.at.session_state.settings), key
-        again, problems = settings.decode(token)
-        assert problems == [] and settings.encode(again) == token, key
+        token = address.encode(after)
+        assert token != address.encode(found.at.session_state.settings), key
+        again, problems = address.decode(token)
+        assert problems == [] and address.encode(again) == token, key
 
 
 @pytest.mark.parametrize("page", ["explore"] + [

@@ -16,7 +16,7 @@ from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS, other_methods, preview
 from engine.words import wording
-from pages.shared import run, settings
+from pages.shared import address, run, session, settings
 from tests import files
 from tests.pages.reading import components, warnings, words
 
@@ -71,7 +71,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     at = open_page("seed-7207")  # a seed that no other test asks for
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
     assert "typically" in words(at) and not asked
-    now = settings.decode("seed-7207")[0]
+    now = address.decode("seed-7207")[0]
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     simulated(now.source, now.mechanism, shown.budgets, now.seed)
     at.run()
@@ -81,7 +81,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
 @pytest.mark.parametrize(("cls", "chosen"), first_of_each(PRESETS), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
-    at = open_page(settings.encode(now))
+    at = open_page(address.encode(now))
     assert not at.error
     assert "picks the right one" in words(at)
 
@@ -89,7 +89,7 @@ def test_every_source_draws(cls, chosen):
 @pytest.mark.parametrize(("cls", "chosen"), first_of_each(METHODS), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), mechanism=cls(**chosen))
-    assert not open_page(settings.encode(now)).error
+    assert not open_page(address.encode(now)).error
 
 
 def test_choosing_other_curves_changes_the_page_and_the_address():
@@ -291,8 +291,8 @@ def test_a_link_brings_back_every_setting():
     tried = list(variations())
     assert len(tried) > 60
     for chosen in tried:
-        token = settings.encode(chosen)
-        again, problems = settings.decode(token)
+        token = address.encode(chosen)
+        again, problems = address.decode(token)
         assert (again, problems) == (chosen, []), token
         assert len(token) < 400
 
@@ -301,8 +301,8 @@ def test_random_tokens_never_fail():
     rng = np.random.default_rng(3)
     alphabet = [*"cmse.-~_19xε \\<>\"'", "truncation", "sparse_curves", "epsilon", "none"]
     for _ in range(500):
-        found, _ = settings.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
-        assert settings.decode(settings.encode(found)) == (found, [])
+        found, _ = address.decode("".join(rng.choice(alphabet, size=rng.integers(40))))
+        assert address.decode(address.encode(found)) == (found, [])
 
 
 class State(dict):
@@ -312,9 +312,9 @@ class State(dict):
 
 
 def load_with(monkeypatch, state, address):
-    monkeypatch.setattr(settings.st, "session_state", state)
-    monkeypatch.setattr(settings.st, "query_params", {"s": address} if address else {})
-    settings.load("explore")
+    monkeypatch.setattr(session.st, "session_state", state)
+    monkeypatch.setattr(session.st, "query_params", {"s": address} if address else {})
+    session.load("explore")
 
 
 def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_movement(monkeypatch):
@@ -322,10 +322,10 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
     state = State()
     load_with(monkeypatch, state, "")
     state.settings, state.written = settings.Settings(epsilon=1.2), "epsilon-1.2"
-    state[settings.PICTURE] = {"picked": {"budget": 16, "rev": state.rev}}
+    state[session.PICTURE] = {"picked": {"budget": 16, "rev": state.rev}}
     load_with(monkeypatch, state, "")
     assert state.settings.epsilon == 1.2
-    settings.change(seed=7)
+    session.change(seed=7)
     load_with(monkeypatch, state, "")
     assert (state.settings.epsilon, state.settings.seed) == (1.2, 7)
     load_with(monkeypatch, state, "")  # nothing was asked for since: this is Back
@@ -370,7 +370,7 @@ def test_a_line_beside_the_method_says_that_it_errs_least():
 def test_the_usual_method_is_the_one_that_errs_least_on_all_curves():
     for cls, chosen in PRESETS:
         now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
-        assert "**Adaptive mean** errs least of" in words(open_page(settings.encode(now))), cls
+        assert "**Adaptive mean** errs least of" in words(open_page(address.encode(now))), cls
 
 
 def test_nobody_is_told_to_choose_a_method_by_curves_of_their_own():

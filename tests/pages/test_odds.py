@@ -10,7 +10,7 @@ from engine.privacy import risk
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS, preview
-from pages.shared import settings
+from pages.shared import address, settings
 from tests import files
 from tests.pages.reading import words
 
@@ -83,7 +83,7 @@ def test_a_larger_group_that_is_not_larger_is_refused_beside_the_box():
 
 @pytest.mark.parametrize("token", ["group-0", "group-x", "population-1", "group-99999999"])
 def test_a_link_with_numbers_that_cannot_be_says_so(token):
-    found, problems = settings.decode(token)
+    found, problems = address.decode(token)
     assert found == settings.Settings() and problems == [token.split("-")[0]]
 
 
@@ -102,4 +102,4 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
 
 def test_settings_of_odds_survive_a_link():
     now = dataclasses.replace(settings.Settings(), group=30, population=10**6)
-    assert settings.decode(settings.encode(now)) == (now, [])
+    assert address.decode(address.encode(now)) == (now, [])

@@ -11,7 +11,7 @@ from engine.views.rate_presets import PRESETS
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
 from engine.words import wording
-from pages.shared import settings
+from pages.shared import address, settings
 from tests.pages.test_explore import open_page, own_curves, words
 
 
@@ -98,7 +98,7 @@ def test_a_method_that_refuses_these_sizes_is_said_once_and_the_blanks_stay():
 
 def test_constants_that_break_their_promise_are_not_planned_with_as_if_they_kept_it():
     at = visit("plan", "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10"
-                       "~delta-0.001~unknown-error")
+               "~delta-0.001~unknown-error")
     assert any("not ε = 10" in error.value for error in at.error)
 
 
@@ -188,14 +188,14 @@ def variations():
 
 def test_a_link_brings_back_rates_and_plans():
     for chosen in variations():
-        token = settings.encode(chosen)
-        assert settings.decode(token) == (chosen, []), token
+        token = address.encode(chosen)
+        assert address.decode(token) == (chosen, []), token
 
 
 def test_damaged_words_of_a_link_are_named():
     for token in ("along-zebra", "target--3", "target-nan", "unknown-weight", "example-table-99",
                   "r-nothing"):
-        found, problems = settings.decode(token)
+        found, problems = address.decode(token)
         assert problems and found == settings.Settings(), token
 
 

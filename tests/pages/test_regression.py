@@ -15,7 +15,7 @@ from engine.types import Budget
 from engine.views import regression as regression_view
 from engine.views.regression import NETWORKS, Group, Network
 from engine.words import regression as regression_words
-from pages.shared import settings
+from pages.shared import address, settings
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
 
@@ -78,14 +78,14 @@ def test_budgets_that_allow_no_estimate_are_said_and_everything_else_stays():
 def test_a_link_restores_network_point_level_and_curve():
     token = ("w-regression_points~w.signal-doppler~v-wavelet_global~v.level-6~point-0.2~"
              "network-1x40000x2_24x1000x0.1")
-    chosen, problems = settings.decode(token)
+    chosen, problems = address.decode(token)
     assert not problems
     assert chosen.network == Network(NETWORKS["One large site and many small"])
     assert chosen.point == 0.2 and chosen.readings_mechanism.level == 6
-    assert settings.decode(settings.encode(chosen)) == (chosen, [])
+    assert address.decode(address.encode(chosen)) == (chosen, [])
     at = visit("regression", token)
     assert not at.error and "At 0.2 the released value" in words(at)
-    assert settings.decode("network-3x5~point-7")[1] == ["network", "point"]
+    assert address.decode("network-3x5~point-7")[1] == ["network", "point"]
 
 
 def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
@@ -102,12 +102,12 @@ def test_a_link_to_the_method_for_single_points_is_said_to_be_in_vain():
     ("w-sparse_curves", "sparse_curves"), ("c-regression_points", "regression_points"),
     ("v-upload", "upload")])
 def test_a_link_cannot_put_a_method_or_curves_on_a_page_they_are_not_for(token, problem):
-    assert settings.decode(token) == (settings.Settings(), [problem])
+    assert address.decode(token) == (settings.Settings(), [problem])
 
 
 def test_a_link_with_more_kinds_of_sites_than_the_page_asks_for_is_in_vain():
     kinds = "_".join(["1x1000x1"] * 13)
-    assert settings.decode(f"network-{kinds}") == (settings.Settings(), ["network"])
+    assert address.decode(f"network-{kinds}") == (settings.Settings(), ["network"])
 
 
 def test_one_point_is_not_shown_where_times_are_stated_not_to_be_even():

@@ -8,7 +8,7 @@ from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.sites import PRESETS, SiteRow, federation
 from engine.words import sites as site_words
-from pages.shared import settings, site_table
+from pages.shared import address, settings, site_table
 from tests import files
 from tests.pages.test_explore import METHODS, first_of_each, own_curves, words
 from tests.pages.test_plan_and_rates import visit
@@ -59,7 +59,7 @@ def test_every_preset_draws_and_is_a_short_link():
 
 @pytest.mark.parametrize(("cls", "chosen"), first_of_each(METHODS), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
-    token = settings.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
+    token = address.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
     at = visit("sites", token, fold_what_if=True, fold_transcript=True)
     assert not any("our side" in error.value for error in at.error)
 
@@ -109,8 +109,8 @@ def test_a_link_brings_back_the_table():
     rows = (SiteRow("St-Mary 1", 40, 8, 0.5, 1e-6), SiteRow("Zürich", 300, 12, 2.5),
             SiteRow("B", 30, 5, included=False), SiteRow("C", 30, 5, 1.0, 0.001, False))
     chosen = dataclasses.replace(USUAL, sites=rows)
-    assert settings.decode(settings.encode(chosen)) == (chosen, [])
-    at = visit("sites", settings.encode(chosen))
+    assert address.decode(address.encode(chosen)) == (chosen, [])
+    at = visit("sites", address.encode(chosen))
     assert at.session_state.settings.sites == rows
     assert not at.error
 
@@ -119,14 +119,14 @@ def test_a_link_brings_back_the_table():
     "North", "North_10", "North_10_5_x", "North_10_5_99", "A_10_5_1__A_10_5_1", "<b>_10_5_1",
     "A_10_5_1_usual_in", "A_10_5_1_usual_out", "A_1e3_5_1", "__".join(["A_10_5_1"] * 51), "nan"])
 def test_a_damaged_table_in_a_link_is_named_and_the_usual_one_stands(text):
-    assert settings.decode(f"sites-{text}") == (USUAL, ["sites"])
+    assert address.decode(f"sites-{text}") == (USUAL, ["sites"])
 
 
 def test_the_longest_table_fits_into_an_address():
     rows = tuple(SiteRow(f"Somewhere far off {k:02d}"[:20], 4000, 10, 0.15, 1.25e-05, k > 0)
                  for k in range(50))
     chosen = dataclasses.replace(USUAL, sites=rows)
-    assert settings.decode(settings.encode(chosen)) == (chosen, [])
+    assert address.decode(address.encode(chosen)) == (chosen, [])
 
 
 def test_the_centre_can_be_trusted_instead():
@@ -164,7 +164,7 @@ def test_ones_own_sites_have_fixed_sizes_and_never_enter_an_address():
     assert not at.get("download_button") and len(at.dataframe) == len(at.data_editor)
     at.session_state.show_upload = False
     at.run()
-    assert "Clinic" not in settings.encode(at.session_state.settings)
+    assert "Clinic" not in address.encode(at.session_state.settings)
 
 
 def test_a_file_without_sites_is_told_what_is_missing():

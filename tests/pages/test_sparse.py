@@ -13,7 +13,7 @@ from engine.types import Budget
 from engine.views import sparse as sparse_view
 from engine.views import sparse_intervals as sparse_interval_view
 from engine.words import sparse as sparse_words
-from pages.shared import settings
+from pages.shared import address, settings
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
 
@@ -43,7 +43,7 @@ def test_a_link_brings_back_rows_method_and_budget():
     token = "x-sparse_rows~x.n_curves-4000~x.n_features-20~y-sparse_regression~y.selection-peeling"
     now = visit("sparse", token).session_state.settings
     assert now.rows_source.n_features == 20 and now.rows_mechanism.selection == "peeling"
-    assert settings.decode(settings.encode(now)) == (now, [])
+    assert address.decode(address.encode(now)) == (now, [])
 
 
 def test_rows_of_machines_that_differ_and_rows_that_are_too_many_are_refused_kindly():
@@ -144,4 +144,4 @@ def test_machines_that_differ_are_shown_instead_of_one_set_of_coefficients():
 
 def test_limits_and_machines_stand_beside_the_method_and_never_in_its_place():
     for key in ("sparse_inference", "sparse_heterogeneous"):
-        assert settings.decode(f"y-{key}") == (settings.Settings(), [key])
+        assert address.decode(f"y-{key}") == (settings.Settings(), [key])

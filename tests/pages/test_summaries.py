@@ -15,7 +15,7 @@ from engine.sources.dense_curves import DenseCurves
 from engine.types import Budget
 from engine.views import summaries as summary_view
 from engine.words import summaries as summary_words
-from pages.shared import settings
+from pages.shared import address, settings
 from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit
 
@@ -61,7 +61,7 @@ def test_a_link_brings_back_the_summary_the_method_and_its_settings():
     now = at.session_state.settings
     assert now.summary == "covariance" and now.covariance_mechanism.task == "covariance"
     assert now.covariance_mechanism.n_functions == 4
-    found, problems = settings.decode(settings.encode(now))
+    found, problems = address.decode(address.encode(now))
     assert not problems and found == now
 
 

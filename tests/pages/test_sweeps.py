@@ -10,7 +10,7 @@ from engine.scenario import from_plain
 from engine.tasks import TASKS
 from engine.views.sweep_design import EPSILON
 from engine.views.sweeps import sweep_view
-from pages.shared import settings, sweep_panel
+from pages.shared import address, settings, sweep_panel
 from pages.shared.sweep_choice import SweepChoice
 from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit
@@ -129,10 +129,10 @@ def sweep_panel_jobs():
 
 def test_a_link_brings_back_the_sweep_and_damaged_words_are_named():
     chosen = SweepChoice("density", "source.n_curves", (100.0, 200.5), EPSILON, (1e-3, 0.5), 7)
-    token = settings.encode(settings.Settings(sweep=chosen))
-    found, problems = settings.decode(token)
+    token = address.encode(settings.Settings(sweep=chosen))
+    found, problems = address.decode(token)
     assert (found.sweep, problems) == (chosen, [])
     for word in ("sweep.values-a_b", "sweep.values-nan", "sweep.repeats-0", "sweep.task-tea",
                  "sweep.colour-red", "sweep.repeats-5000"):
-        found, problems = settings.decode(word)
+        found, problems = address.decode(word)
         assert problems and found == settings.Settings(), word

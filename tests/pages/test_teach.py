@@ -7,7 +7,7 @@ import pytest
 
 from engine.lessons import heading, lessons, many_sites, same_epsilon, when_privacy_is_free
 from engine.lessons.coin_flip import CoinFlip
-from pages.shared import lesson_cards, run, settings
+from pages.shared import address, lesson_cards, run
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
 
@@ -99,9 +99,9 @@ def test_presenter_view_is_large_has_no_folds_and_locks_the_seed():
 
 
 def test_a_link_brings_lesson_seed_and_view_back():
-    now = settings.decode("lesson-7~seed-12~presenter-on")[0]
+    now = address.decode("lesson-7~seed-12~presenter-on")[0]
     assert (now.lesson, now.seed, now.presenter) == ("7", 12, "on")
-    assert settings.decode(settings.encode(now)) == (now, [])
+    assert address.decode(address.encode(now)) == (now, [])
 
 
 def test_a_link_to_a_lesson_that_does_not_exist_opens_the_first_and_says_so():
@@ -114,12 +114,12 @@ def test_pages_that_lessons_lead_to_understand_their_links_and_keep_the_noise():
     for lesson in EVERY:
         for see in lesson.see:
             assert (lesson_cards._PAGES / see.script).exists()
-            assert settings.decode(see.token)[1] == []
+            assert address.decode(see.token)[1] == []
     (link,) = visit("teach", "lesson-7~seed-5").get("page_link")
     (token,) = parse_qs(link.proto.query_string)["s"]
-    now = settings.decode(token)[0]
+    now = address.decode(token)[0]
     assert (now.part, now.epsilon, now.again, now.seed) == ("reuse", 0.3, 1.0, 5)
-    assert settings.encode(now) == token
+    assert address.encode(now) == token
 
 
 def test_numbers_behind_the_picture_wait_for_the_guess():

@@ -11,7 +11,7 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views import regression as regression_view
 from engine.views.regression import Network
 from engine.words import regression as regression_words
-from pages.shared import run, settings, visitors
+from pages.shared import address, run, session, visitors
 from tests import files
 from tests.pages.test_explore import own_curves, words
 from tests.pages.test_plan_and_rates import visit
@@ -63,7 +63,7 @@ def errors(at):
 
 def the_same(upload, epsilons=(1.0, 1.0), method=None):
     """What the engine gives for these readings."""
-    network = Network.of_upload(upload, epsilons, settings.usual_delta(upload))
+    network = Network.of_upload(upload, epsilons, session.usual_delta(upload))
     return regression_view.regression_view(upload, method or WaveletGlobal(), network, 1)
 
 
@@ -173,7 +173,7 @@ def test_sites_of_a_file_never_enter_the_address_or_the_shared_results():
     at.number_input(key="w_own_epsilon_0").set_value(0.7)
     ran(at)
     assert not at.query_params.get("s")
-    token = settings.encode(at.session_state.settings)
+    token = address.encode(at.session_state.settings)
     assert "North" not in token and "1000" not in token and "network" not in token
     assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
                    for result in run._SHARED._kept.values())

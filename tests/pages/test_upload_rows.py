@@ -10,7 +10,7 @@ from engine.views import sparse as sparse_view
 from engine.views import summaries as summary_view
 from engine.words import sparse as sparse_words
 from engine.words import summaries as summary_words
-from pages.shared import run, settings
+from pages.shared import address, run, settings
 from tests import files
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
@@ -159,7 +159,7 @@ def test_own_records_are_never_linked_or_shared_and_no_table_of_theirs_can_be_do
     run._SHARED._kept.clear()
     at = shown(task, own(task, names), **FOLDS)
     assert not faults(at) and not at.query_params.get("s") and not at.code
-    token = settings.encode(at.session_state.settings)
+    token = address.encode(at.session_state.settings)
     assert "f0" not in token and "400" not in token and "upload" not in token
     assert not any(getattr(result, "facts", None) and result.facts.kind == "upload"
                    for result in run._SHARED._kept.values())

@@ -66,7 +66,7 @@ def test_pages_stay_thin(file):
 def test_the_first_page_waits_for_no_library_that_it_does_not_need():
     heavy = ("scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
              "dp_accounting", "pywt", "openpyxl", "opendp", "distributed")
-    code = ("import sys; import pages.shared.cards, pages.shared.run; "
+    code = ("import sys; import pages.shared.explore_cards, pages.shared.run; "
             f"print([name for name in {heavy} if name in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
@@ -80,7 +80,7 @@ def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show
              "figures.exhibits", "figures.rates", "figures.sparse", "figures.summaries")
     for name in later:
         assert importlib.util.find_spec(f"engine.{name}"), name
-    code = ("import sys; import pages.shared.cards, pages.shared.run; "
+    code = ("import sys; import pages.shared.explore_cards, pages.shared.run; "
             f"print([name for name in {later} if f'engine.{{name}}' in sys.modules])")
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,252 @@
+"""The parts of Explore, each drawn from one scene."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from engine.exports import code_for
+from engine.exports import files as export
+from engine.figures import cards as figures
+from engine.figures.theme import Chart
+from engine.words import glossary, wording
+from pages.shared import (
+    budget_cards,
+    code_fold,
+    layout,
+    odds_card,
+    odometer,
+    rule_cards,
+    session,
+    strips,
+)
+from pages.shared import components as pieces
+from pages.shared.scene import Scene
+
+_STAYS_SECONDS = 1.0  # after the page stands, until what takes longest is simulated
+
+
+# -- above and in the picture ------------------------------------------------------------
+
+
+def strip(scene: Scene) -> None:
+    """What is protected, the odds and the error; follows the slider in the browser."""
+    facts = scene.facts
+    strips.pinnable(
+        [*strips.fact_chips(facts), *odds_card.chips(facts)],
+        scene.made_once("strip", lambda: [
+            pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e,
+                            max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
+            for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words,
+                               strict=True)]),
+        scene.at, facts, pure=scene.budget.is_pure)
+    odometer.line(scene.source)
+
+
+def caution(scene: Scene) -> None:
+    """Say what does not suit these curves."""
+    words = session.current().mechanism.caution(scene.facts)
+    if words:
+        st.warning(words, icon=":material/warning:")
+
+
+def picture(scene: Scene) -> None:
+    """The live picture; its slider is the only ε control of the page."""
+    now, payload = session.current(), scene.made_once("picture", lambda: _payload(scene))
+    picked = pieces.picture(session.PICTURE, payload, scene.at, now.view, now.shown, scene.rev,
+                            new_noise=scene.facts.kind == "simulated",
+                            anchors=rule_cards.anchors(now.rule))
+    if picked.new_noise:
+        session.change(seed=now.seed + 1)
+        st.rerun()
+
+
+def _payload(scene: Scene) -> dict[str, Any]:
+    shown = scene.shown
+    return pieces.picture_payload(
+        scene.facts, title=wording.title(scene.facts), epsilons=scene.epsilons, times=shown.times,
+        releases=shown.releases, without=shown.without, noise_low=shown.noise_low,
+        noise_high=shown.noise_high, sampling=shown.sampling, truth=shown.truth,
+        spoken=[f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words],
+        band=shown.band, verdicts=scene.verdicts,
+        curves=shown.data.curves(70), n_curves=shown.data.n_curves, downloads=not scene.own)
+
+
+# -- the cards ---------------------------------------------------------------------------
+
+
+def accuracy(scene: Scene) -> None:
+    """How close a release comes, in the data's own unit; follows the slider."""
+    study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
+    with st.container(border=True):
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
+        _said(scene, "accuracy", lambda k: _how_close(scene, k))
+        _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
+            study.errors[k], study.floor, unit, theme), 118)
+        _said(scene, "beside", lambda k: _beside_accuracy(scene, k))
+
+
+def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k):
+        return [pieces.Said("Nothing would be published at this ε, so there is no error to state.")]
+    study = scene.shown.study
+    return [pieces.Said(wording.accuracy(scene.facts, float(scene.typical[k]),
+                                         float(study.quantile(0.95)[k]), study.floor))]
+
+
+def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
+    shown, facts = scene.shown, scene.facts
+    if shown.is_refused(k):
+        return []
+    dashed = " Dashed: without protection." if shown.study.floor is not None else ""
+    planned = wording.planned(facts, shown.feasibility[k], float(shown.planned[k]))
+    drowned = wording.useless(facts, float(scene.typical[k]), shown.budgets[k],
+                              shown.data.n_curves)
+    said = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
+            pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
+    return [paragraph for paragraph in said if paragraph.text]
+
+
+def limits(scene: Scene) -> None:
+    """What the error is made of, and what doubling a size would buy; follows the slider."""
+    shares, facts, theme = scene.shown.study.shares, scene.facts, layout.theme()
+    with st.container(border=True):
+        st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
+        left, right = st.columns([7, 3], gap="medium")
+        with left:
+            _said(scene, "limits", lambda k: _what_limits(scene, k))
+            _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
+                shares[k], wording.parts(facts), theme), 44)
+            _said(scene, "parts", lambda k: _key_of_parts(scene, k))
+        with right:
+            if scene.knows_changes:
+                _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+            else:
+                _simulate_doubled(scene)
+
+
+def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k):
+        return [pieces.Said("Nothing would be published at this ε.")]
+    return [pieces.Said(wording.what_limits(scene.facts, scene.shown.study.shares[k]))]
+
+
+def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k):
+        return []
+    return [pieces.Said(wording.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
+
+
+def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
+    if scene.shown.is_refused(k) or not scene.changes:
+        return []
+    here = {what: float(relative[k]) for what, relative in scene.changes.items()}
+    return [pieces.Said("If you doubled…  \n"
+                        + "  \n".join(wording.if_doubled(scene.facts, here)))]
+
+
+def _simulate_doubled(scene: Scene) -> None:
+    """What takes longest starts when the page stands, and only if its visitor stays at it."""
+    has_begun = False
+
+    @st.fragment(run_every=_STAYS_SECONDS)
+    def wait() -> None:
+        nonlocal has_begun
+        st.markdown(":small[If you doubled a size: being simulated.]")
+        if has_begun:
+            with layout.user_errors():  # a busy server is asked again
+                _ = scene.changes
+                st.rerun()
+        has_begun = True
+
+    wait()
+
+
+def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:
+    pieces.said(scene.made_once(key, lambda: scene.steps(make)), f"said_{key}", scene.rev)
+
+
+def _draw_steps(scene: Scene, title: str, key: str, make: Callable[[int], Chart], height: int
+                ) -> None:
+    """One figure for each step, none where nothing would be published; the present one by title."""
+    if not scene.is_refused:
+        scene.charts[title] = make(scene.at)
+
+    def drawn(k: int) -> tuple[str, str]:
+        if scene.shown.is_refused(k):
+            return "", "Nothing would be published."
+        chart = make(k)
+        return json.dumps(chart.spec), chart.alt
+
+    specs, alts = zip(*scene.made_once(f"{key} drawn", lambda: scene.steps(drawn)), strict=True)
+    pieces.chart_by_step(specs, alts, f"chart_{key}", height, scene.rev)
+
+
+# -- to take away, and the folds ---------------------------------------------------------
+
+
+def take_away(scene: Scene) -> None:
+    """Downloads: the numbers and the scenario; the picture's own button saves the picture."""
+    plain, reason = scene.plain, None
+    if scene.own:
+        reason = "Your own curves are not private: nothing of them can be downloaded."
+    elif scene.is_refused:
+        reason = "Nothing would be published at this ε."
+    with st.container(horizontal=True):
+        st.download_button(
+            "Get the numbers",
+            b"" if reason else lambda: export.numbers_csv(scene.shown, scene.at, plain),
+            "privacy-curves-numbers.csv", "text/csv", on_click="ignore", help=reason,
+            disabled=reason is not None, icon=":material/table:", key="get_numbers")
+        st.download_button(
+            "Get the scenario", export.scenario_json(plain or {}), "privacy-curves-scenario.json",
+            "application/json", on_click="ignore", disabled=scene.own, key="get_scenario",
+            icon=":material/data_object:",
+            help=reason if scene.own else "A file for the command line: python -m engine run FILE")
+
+
+def numbers(scene: Scene) -> None:
+    """The tables behind the charts of this page."""
+    shown, study = scene.shown, scene.shown.study
+    unit = scene.facts.value_unit or "their unit"
+    error = scene.errors_in_words[scene.at]
+    st.markdown(f"**Curves at {wording.budget_chip(scene.budget)}**, in {unit}. "
+                + (f"Typical error {wording.escape(error)}." if error else "Nothing published."))
+    columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
+               "noise range low": shown.noise_low[scene.at],
+               "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
+    if shown.band is not None:
+        columns |= {"release 1": shown.releases[scene.at, 0],
+                    "plausible from": shown.band.low[scene.at, 0],
+                    "plausible to": shown.band.high[scene.at, 0]}
+    if shown.truth is not None:
+        columns["true average"] = shown.truth
+    layout.table(pd.DataFrame(columns).round(3), scene.own, 220)
+    every = scene.charts.pop("Errors at every budget")
+    for title, chart in scene.charts.items():
+        layout.in_words(title, chart, scene.own)
+    st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
+                f"each. {wording.escape(every.alt)}")
+    table = pd.DataFrame({
+        "ε": scene.epsilons, "typical error": scene.typical,
+        "1 in 10 below": scene.where_published(study.quantile(0.1)),
+        "1 in 10 above": scene.where_published(study.quantile(0.9)),
+        "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
+        **{name: scene.where_published(study.shares[:, k])
+           for k, name in enumerate(wording.parts(scene.facts))}})
+    for other in budget_cards.methods(scene)[1]:
+        table[f"typical error of {other.label}"] = other.errors
+    layout.table(table.round(3), scene.own, 220)
+
+
+def code(scene: Scene) -> None:
+    """Code for the picture at the chosen budget."""
+    now = session.current()
+    code_fold.show("explore", lambda own: code_for.curves(
+        scene.source, now.mechanism, scene.budget, now.seed, own,
+        odds_card.person(scene.facts, scene.shown.data.sizes)))

@@ -1,0 +1,143 @@
+"""What is on screen on Explore: one preview at the budget that the slider stands at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from engine import scenario
+from engine.experiments import Run
+from engine.feasibility import Feasibility
+from engine.figures.theme import Chart
+from engine.mechanisms import Mechanism
+from engine.privacy import risk
+from engine.sources import Source
+from engine.types import Array, Budget, PublicFacts
+from engine.views.preview import Preview
+from engine.words import wording
+from pages.shared import components as pieces
+from pages.shared import layout, odds_card, run, session, settings
+
+_QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
+
+
+class Scene:
+    """One preview at the budget that the slider stands at."""
+
+    def __init__(self, shown: Preview, source: Source, now: settings.Settings) -> None:
+        self.shown, self.source, self.facts = shown, source, source.facts
+        self.epsilons = [budget.epsilon for budget in shown.budgets]
+        self.rev = st.session_state.rev
+        self.at = self.epsilons.index(now.epsilon)
+        self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
+
+    def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
+             ) -> None:
+        self.charts[title] = chart
+        layout.draw(chart, key, height, phone)
+
+    def made_once(self, what: str, make: Callable[[], Any]) -> Any:
+        """What is the same at every step of the slider: made once, and kept beside the picture."""
+        return run.made_once(self.shown, (what, session.current().group, layout.theme()), make)
+
+    def steps(self, make: Callable[[int], Any]) -> list[Any]:
+        """One of something for every budget."""
+        return [make(k) for k in range(len(self.epsilons))]
+
+    def follow_picture(self) -> None:
+        """Take over what the visitor did in the picture since the last run."""
+        now = session.current()
+        picked = pieces.picked(session.PICTURE, self.at, now.view, now.shown, self.rev,
+                               len(self.epsilons))
+        self.at = picked.budget
+        st.session_state.settings = replace(now, epsilon=self.epsilons[picked.budget],
+                                            view=picked.view, shown=picked.shown)
+
+    @property
+    def budget(self) -> Budget:
+        return self.shown.budgets[self.at]
+
+    @property
+    def own(self) -> bool:
+        """Whether these are the visitor's own curves, which only they may see."""
+        return self.facts.kind == "upload"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing would be published at the chosen budget."""
+        return self.shown.is_refused(self.at)
+
+    @cached_property
+    def plain(self) -> dict[str, object] | None:
+        now = session.current()
+        return _plain_scenario(self.source, now.mechanism, self.budget, now.seed)
+
+    @cached_property
+    def typical(self) -> Array:
+        """The typical error at every budget; NaN where nothing is published."""
+        return self.where_published(self.shown.study.typical)
+
+    def where_published(self, values: Array) -> Array:
+        return np.where(self.shown.published, values, np.nan)
+
+    @property
+    def odds(self) -> list[risk.Odds]:
+        return self.made_once("odds", lambda: [odds_card.of(s) for s in self.shown.spends])
+
+    @cached_property
+    def errors_in_words(self) -> list[str]:
+        """The typical error at every budget, with the decimals it has on the accuracy card."""
+        study, unit = self.shown.study, self.facts.value_unit
+        within = study.quantile(0.95)
+        return [wording.typical_error(x, y, study.floor, unit)
+                for x, y in zip(self.typical, within, strict=True)]
+
+    @property
+    def _doubling(self) -> tuple[Any, ...] | None:
+        """What is simulated with doubled sizes; None where that would take too long."""
+        source, now = self.source, session.current()
+        if self.facts.kind != "simulated" or source.sizes.n_observations > _QUICK_READINGS:
+            return None
+        return source, now.mechanism, self.shown.budgets, now.seed
+
+    @property
+    def knows_changes(self) -> bool:
+        """Whether `changes` are there without waiting."""
+        return self._doubling is None or run.knows_if_doubled(*self._doubling)
+
+    @cached_property
+    def changes(self) -> dict[str, Array]:
+        """What doubling each size would do at every budget; empty where it is not simulated."""
+        return {} if self._doubling is None else run.if_doubled(*self._doubling)
+
+    @cached_property
+    def verdicts(self) -> list[pieces.Verdict]:
+        """What is said about every budget before any data are read."""
+        n = self.shown.data.n_curves
+        return [_verdict(self.facts, found, budget, n) for found, budget in
+                zip(self.shown.feasibility, self.shown.budgets, strict=True)]
+
+
+def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_curves: int
+             ) -> pieces.Verdict:
+    if found is None:
+        return pieces.Verdict()
+    if not found.is_feasible:
+        return pieces.Verdict(refused=wording.refused(facts, found, budget, n_curves))
+    if found.verdict == "coarse":
+        return pieces.Verdict(note=wording.coarse(facts, found, budget, n_curves))
+    return pieces.Verdict()
+
+
+def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+                   ) -> dict[str, object] | None:
+    """The same run for the command line; None for the visitor's own curves."""
+    if source.facts.kind == "upload":
+        return None
+    how = Run(100, 1, seed) if source.is_random else Run(1, 100, seed)
+    return scenario.to_plain(source, mechanism, (budget,), how)

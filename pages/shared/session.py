@@ -1,0 +1,227 @@
+"""The settings on screen: read from the address, changed by controls, written back.
+
+Beside them the session keeps the visitor's own data, which no address ever holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.mechanisms import Mechanism
+from engine.sources import Source
+from engine.sources.upload import Upload
+from engine.sources.upload_rows import UploadRows
+from engine.tasks import (
+    MEAN_FUNCTION,
+    SPARSE_REGRESSION,
+    UNIVARIATE_MEAN,
+    VARYING_COEFFICIENTS,
+    WAVELET_REGRESSION,
+)
+from pages.shared import address, pins
+from pages.shared.settings import (
+    MEMBERS,
+    MOST_FOLDS,
+    OF_ROWS,
+    TASK,
+    Settings,
+    checked_epsilon,
+    checked_seed,
+    steps_of,
+    with_look,
+)
+
+COMPARE = "compare"  # the page whose address carries pins
+PICTURE = "picture"  # the key of the live picture
+# Tasks of the pages that are not about average curves; these share the visitor's own curves.
+_PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_REGRESSION.key,
+               "sparse": SPARSE_REGRESSION.key}
+_WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
+_PARAMETER = "s"
+
+
+# -- the address ----------------------------------------------------------------------------
+
+
+def load(page: str) -> None:
+    """Take over the address at the first run, after Back and Forward, and when a link is followed.
+
+    A bare address means "front page" after Back on the same page, but "leave as is" after a page
+    switch, which drops the parameter. A run that something on the page asked for is no navigation:
+    its address may be an earlier one, which the browser has not replaced yet.
+    """
+    state, seen = st.session_state, st.query_params.get(_PARAMETER, "")
+    same_page, state.page = state.get("page") == page, page
+    moved = _picture_moved() | state.pop("changed", False)
+    if not same_page:
+        state.pop("left_out", None)
+    is_first = "settings" not in state
+    if is_first or (seen != state.written and (seen or same_page) and not moved):
+        token, pinned, problems = pins.split(seen)
+        state.settings, found = address.decode(token)
+        state.link_problems = found + problems
+        if pinned:
+            pins.take_over(pinned)
+        elif page == COMPARE and same_page:  # Back does not lose pins, nor writes them there again
+            state.left_out = pins.kept()
+        state.rev = state.get("rev", 0) + 1  # tells the browser side to move
+        state.written, state.own_epsilon = seen, state.settings.epsilon
+        _move_folds(() if is_first else tuple(state))
+
+
+def _move_folds(known: tuple[Any, ...]) -> None:
+    """Open the folds of the settings and close the others that are known."""
+    state = st.session_state
+    state.update({name: False for name in known if str(name).startswith("fold_")})
+    state.update({f"fold_{name}": True for name in state.settings.folds})
+
+
+def _picture_moved() -> bool:
+    """Whether the live picture reports something else than at the last run."""
+    state = st.session_state
+    picture = state.get(PICTURE)
+    report = picture.get("picked") if isinstance(picture, Mapping) else None
+    before, state.last_report = state.get("last_report"), report
+    return report is not None and report != before
+
+
+def save() -> None:
+    """Write the settings into the address; a page on one's own data cannot be linked."""
+    page = st.session_state.page
+    chosen = {"summaries": current().summary, "sweeps": current().sweep.task,
+              "release": published_task(current().publish)}
+    task = chosen.get(page) or _PAGE_TASKS.get(page, TASK)
+    own = page not in _WITHOUT_UPLOADS and uploaded(task)
+    token = "" if own else address.encode(st.session_state.settings)
+    if page == COMPARE and not own and pins.kept() != st.session_state.get("left_out"):
+        token = pins.join(token, pins.kept())
+    st.session_state.written = token
+    if st.query_params.get(_PARAMETER, "") == token:
+        return
+    if token:
+        st.query_params[_PARAMETER] = token
+    else:
+        st.query_params.pop(_PARAMETER, None)
+
+
+def published_task(what: str) -> str:
+    """Whose data Release uses: an average number is that of whole curves."""
+    return MEAN_FUNCTION.key if what == UNIVARIATE_MEAN.key else what
+
+
+def current() -> Settings:
+    return st.session_state.settings
+
+
+def change(**values: Any) -> None:
+    """Replace some settings; the browser side is told to follow where it shows them."""
+    st.session_state.settings = replace(current(), **values)
+    st.session_state.changed = True
+    st.session_state.pop("problem", None)
+
+
+def look_at(key: str, option: int) -> None:
+    """Choose one of the ways to look."""
+    change(looks=with_look(current().looks, key, option))
+
+
+def note_fold(name: str, is_open: bool) -> None:
+    """Keep in the settings whether a fold is open."""
+    folds = {*current().folds}
+    if (name in folds) != is_open:
+        kept = sorted(folds ^ {name})[:MOST_FOLDS]
+        st.session_state.settings = replace(current(), folds=tuple(kept))
+
+
+def steps(epsilon: float) -> tuple[float, ...]:
+    """The steps of the slider, with a chosen ε put in that is none of them."""
+    return steps_of(st.session_state.get("own_epsilon", epsilon), epsilon)
+
+
+def set_epsilon(epsilon: float | None) -> None:
+    """Choose any ε; the slider gets a step there and moves to it."""
+    if epsilon is None:
+        raise InputError("ε is needed.", field="epsilon")
+    change(epsilon=checked_epsilon(epsilon))
+    st.session_state.own_epsilon = epsilon
+    st.session_state.rev += 1
+
+
+def set_delta(delta: float | None, task: str = TASK) -> None:
+    """Choose δ; nothing means the usual 1/n²."""
+    n = source(task).sizes.n_curves
+    if delta is not None and not 0 <= delta < 1 / n:
+        raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
+                         f"{delta:g}.", field="delta", hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
+    if delta == 0 and current().mechanism_of(task).guarantee == "approximate":
+        raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
+                         hint="Choose another method, or a δ such as 1/n².")
+    usual = delta is None or abs(delta * n**2 - 1) < 0.01
+    change(delta=None if usual else delta)
+
+
+def set_seed(seed: int | None) -> None:
+    change(seed=checked_seed(0 if seed is None else seed))
+
+
+# -- curves and methods ---------------------------------------------------------------------
+
+
+def own_key(task: str) -> str:
+    """Where the session keeps the visitor's own data: curves, single readings or records."""
+    if task in OF_ROWS:
+        return "upload_rows"
+    return "upload_readings" if task == WAVELET_REGRESSION.key else "upload"
+
+
+def own(task: str = TASK) -> Upload | UploadRows | None:
+    """The visitor's own data that a task looks at, whether they are shown or not."""
+    found = st.session_state.get(own_key(task))
+    return found if found is not None and found.serves(task) else None
+
+
+def show_own(task: str, shown: bool) -> None:
+    st.session_state[f"show_{own_key(task)}"] = shown
+
+
+def uploaded(task: str = TASK) -> bool:
+    """Whether the visitor's own data are shown; effects need covariates with stated ranges."""
+    found = own(task)
+    if found is None or not st.session_state.get(f"show_{own_key(task)}"):
+        return False
+    return task != VARYING_COEFFICIENTS.key or bool(found.facts.covariates)
+
+
+def source(task: str = TASK) -> Source:
+    """The source on screen: the visitor's own data, or the chosen recipe."""
+    found = own(task)
+    return found if found is not None and uploaded(task) else current().source_of(task)
+
+
+def change_source(task: str, chosen: Source) -> None:
+    change(**{MEMBERS[task][0][0]: chosen})
+
+
+def change_mechanism(task: str, chosen: Mechanism) -> None:
+    change(**{MEMBERS[task][1][0]: chosen})
+
+
+def delta(of: Source, task: str = TASK) -> float:
+    """The δ of the chosen method: 0 where it never needs one, else the chosen one."""
+    return 0.0 if current().mechanism_of(task).guarantee == "pure" else chosen_delta(of)
+
+
+def chosen_delta(of: Source) -> float:
+    """The chosen δ, usually 1/n²."""
+    chosen = current().delta
+    return usual_delta(of) if chosen is None else chosen
+
+
+def usual_delta(of: Source) -> float:
+    """1/n²: far below 1/n, at which a method could publish one whole curve and still pass."""
+    return 1.0 / max(2, of.sizes.n_curves) ** 2  # a single curve would make it 1

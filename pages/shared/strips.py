@@ -1,0 +1,86 @@
+"""The strip above every page: data, unit of protection, budget, odds, error, link and pin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from engine.privacy import risk
+from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
+from engine.types import Budget, PublicFacts
+from engine.words import regression as regression_words
+from engine.words import wording
+from pages.shared import address, odds_card, pins, run, session, settings
+from pages.shared import components as pieces
+
+
+def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], at: int,
+             facts: PublicFacts, *, key: str = "strip", pins_here: bool = True,
+             reason: str = "", **options: Any) -> None:
+    """The strip, whose scenario is kept when the visitor asks for it.
+
+    `pins_here` says whether there is a scenario, and `reason` why this one cannot be pinned.
+    """
+    own, page = facts.kind == "upload", pins.page()
+    pins_here = pins_here and page in pins.PAGES
+    token = address.encode(replace(session.current(), folds=()))
+    name = "" if own else pins.name_of(page, token)
+    reason = "Your own curves cannot be pinned: a pin is a link." if own else (
+        reason or pins.reason_against(token))
+    if pins_here and not name and not reason and pieces.pin_pressed(key):
+        name = pins.keep(page, token)
+    pieces.strip(chips, budgets, at, person=facts.person, rev=st.session_state.rev, link=not own,
+                 pin=pieces.Pinning(name, reason) if pins_here else None, key=key, **options)
+
+
+def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
+          unit: tuple[str, str] | None = None, held: str = "curve", highest: float = 0.0,
+          pins_here: bool = True) -> None:
+    """The same facts with one budget, for pages without a slider in the picture.
+
+    `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun;
+    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`.
+    """
+    chips = fact_chips(facts)
+    if unit is not None:
+        chips[1] = pieces.Chip(*unit, "blue", "shield")
+    if odds:
+        chips += odds_card.chips(facts, held)
+    shown = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
+    pinnable(chips, [shown], 0, facts, pins_here=pins_here, key=key)
+
+
+def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
+    """What kind of data is on screen and what is protected; the same on every page."""
+    icon = {"simulated": "flask", "public": "globe", "upload": "warning"}[facts.kind]
+    kind = "orange" if facts.kind == "upload" else "gray"
+    return [pieces.Chip(*wording.source_tag(facts), kind, icon),
+            pieces.Chip(*wording.unit_tag(facts), "blue", "shield")]
+
+
+def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
+    """What is protected in a task, with its tooltip: a curve, a reading, a row or a record."""
+    if task == WAVELET_REGRESSION.key:
+        return regression_words.UNIT
+    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
+        return run.later("words.sparse").UNIT
+    if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
+        return wording.record_tag(facts)
+    return wording.unit_tag(facts)
+
+
+def held_in(task: str) -> str:
+    """The noun of what one person has in a task."""
+    if task == WAVELET_REGRESSION.key:
+        return "reading"
+    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
+        return "row"
+    return "record" if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key) else "curve"
+
+
+def by_budget_alone(budget: Budget) -> str:
+    """The odds that a budget allows, whatever the noise; for pages without one release."""
+    return f"{wording.odds_short(risk.odds(None, budget))} by ε alone"
