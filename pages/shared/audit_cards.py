@@ -392,7 +392,7 @@ def formula(view: View) -> None:
     """How it is done, and for an attack what is attacked."""
     st.markdown(words.METHOD[view.now.part])
     if view.now.part == "reuse":
-        st.latex(words.FORMULA)
+        st.latex(run.later("views.reuse").FORMULA)
     else:
         shown = _lab(view) if view.now.part == "coverage" else view
         guarantee_cards.formula(shown.mechanism, {})

@@ -107,6 +107,8 @@ def _forget(page: Page) -> None:
 
     A fresh context reads and compiles those anew, which is most of the work of opening a page.
     """
+    if page.url.startswith("http"):  # a tab keeps this storage as long as it lives
+        page.evaluate("sessionStorage.clear()")
     page.goto("about:blank")
     page.mouse.move(0, 0)
     page.context.set_storage_state({})

@@ -49,8 +49,8 @@ def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     page = arrive("/rates")
     page.locator(".st-key-w_example").get_by_role("combobox").click()
     page.get_by_role("option", name="Figure 1, more readings").click()
-    chart = page.locator("[aria-label*='Map of what limits the error']")
-    expect(chart).to_have_attribute("aria-label", re.compile("privacy and sparse readings"))
+    expect(page.get_by_role("figure", name=re.compile(
+        "here it is “privacy and sparse readings”.* Privacy rules 60 %"))).to_be_visible()
     expect(page.get_by_text("n = 400, m = 9, S = 1, ε = 0.05")).to_be_visible()
     expect(page).to_have_url(re.compile("example-figure-1-middle"))
     assert page.problems == []

@@ -16,7 +16,7 @@ from engine.sources.tables import read_table
 from engine.sources.upload import StatedCovariate, suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
 from engine.types import Budget
-from engine.views import coverage_lab, shown
+from engine.views import audit, coverage_lab, shown
 from engine.words import audit as audit_words
 from engine.words import wording
 from pages.shared import settings
@@ -67,7 +67,7 @@ def test_code_of_an_attack_asks_for_what_the_page_asks_for(look, around):
     assert honest.mechanism.key == "noisy_gradient_mean" and honest.budget.epsilon == 1.0
     assert honest.source == (usual.source if around == "screen" else None)
     assert command.count("python -m engine audit --scenario -") == 2
-    assert command.count(" --tries 2000 --runs 40000 --seed 3") == 2
+    assert command.count(f" --tries {audit.TRIES} --runs {audit.RUNS} --seed 3") == 2
     assert command.count("--small") == 2 * (around == "small")
 
 
