@@ -13,6 +13,8 @@ from tests.load.behaviour import KINDS, Acts
 from tests.load.visitor import Visitor, request
 
 _HEALTH_SECONDS = 0.2
+# Opening the first page, and what a page goes on with by itself when it stands.
+_BESIDE = ("arrive", "rest of it")
 
 
 @dataclass
@@ -24,13 +26,13 @@ class Record:
     errors: list[str] = field(default_factory=list)
 
     def seconds(self, *kinds: str) -> list[float]:
-        """Of these kinds of action; of all but arrivals if none is named."""
-        wanted = kinds or tuple(kind for kind in self.actions if kind != "arrive")
+        """Of these kinds; of whatever a visitor does on a page if none is named."""
+        wanted = kinds or tuple(kind for kind in self.actions if kind not in _BESIDE)
         return [one for kind in wanted for one in self.actions.get(kind, [])]
 
     def lines(self) -> list[str]:
         """The figures as text, one line per kind of action."""
-        rows = {"all but arrivals": self.seconds(), **dict(sorted(self.actions.items())),
+        rows = {"every action": self.seconds(), **dict(sorted(self.actions.items())),
                 "health": self.health}
         return [f"{name:17} n {len(of):5}  p50 {at(of, 50):7.0f}  p95 {at(of, 95):7.0f}  "
                 f"p99 {at(of, 99):7.0f}  max {at(of, 100):7.0f} ms" for name, of in rows.items()]
