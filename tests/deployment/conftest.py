@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import browser, chromium, open_app  # noqa: F401
+from tests.browser.conftest import browser, chromium, free_pages, open_app  # noqa: F401
 from tests.server import ROOT, end, free_port, running
 
 CONFIG = ROOT / "deploy" / "nginx.conf"

@@ -1,13 +1,18 @@
 """What the container files promise, read from them: no engine runs where these tests do."""
 
+import base64
+import hashlib
 import re
+from pathlib import Path
 
 import pytest
+import streamlit
 import yaml
 
 from tests.server import ROOT
 
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text("utf-8"))
+PROXY = (ROOT / "deploy" / "nginx.conf").read_text("utf-8")
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 
 
@@ -42,3 +47,12 @@ def test_the_files_of_the_image_are_all_there_is_to_run():
     assert all((ROOT / name).exists() for name in copied)
     for name in ("app.py", "engine", "pages", "data", ".streamlit"):
         assert name in copied
+
+
+def test_the_proxy_allows_the_scripts_inside_the_page_of_the_front_end_and_no_others():
+    """By their digests, which change with the front end's version."""
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text("utf-8")
+    inside = re.findall(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", page, re.S)
+    digests = {base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in inside}
+    policy = re.search(r'Security-Policy ".*?script-src ([^;]+);', PROXY).group(1)
+    assert set(re.findall(r"'sha256-([^']+)'", policy)) == digests and "unsafe" not in policy
