@@ -81,8 +81,11 @@ class _Passing:
     def n_curves(self) -> int:
         return int(self.honest.n_curves)
 
-    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
-        found = self.honest.at(centres, repeats, columns)
+    def among(self, chosen: slice) -> Any:
+        return type(self)(self.honest.among(chosen))
+
+    def at(self, centres: Array, repeats: slice) -> Array:
+        found = self.honest.at(centres, repeats)
         empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
         return np.where(empty[:, None, None], np.nan, found)
 

@@ -520,7 +520,7 @@ class _Fit:
             repeats = slice(first, first + tall)
             for size, deviations in weighted_within_curves(
                     moments.repeats(repeats), data.counts, set(sizes), self.design):
-                sites = [deviations.curves(own) for own in self.servers]
+                sites = [deviations.among(own) for own in self.servers]
                 for members in (kind for kind, own in zip(kinds, sizes, strict=True)
                                 if own == size):
                     yield self._located(members, repeats, sites)

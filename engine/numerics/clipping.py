@@ -13,8 +13,9 @@ import numpy as np
 from engine.numerics.deviations import Deviations
 from engine.types import Array
 
-_BLOCK = 60_000  # entries of deviations worked on at once, to stay in cache
-_TOGETHER, _MOST = 8, 1_000_000  # columns, and their entries, for which slopes are read only once
+_BLOCK = 60_000  # entries of deviations, or of slopes, worked on at once, to stay in cache
+_MOST = 400_000  # entries of deviations, where a few curves have more than that in all columns
+_FEW = 16  # curves at least: fewer are mostly calls
 
 
 def average(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
@@ -46,28 +47,29 @@ def average_products(deviations: Deviations, centres: Array, shape: Array, radiu
 
 def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Array,
               statistic: Callable[[Array, Array, Array], Array]) -> Array:
-    def part(repeats: slice, columns: slice) -> Array:
-        h = deviations.at(centres[repeats, columns], repeats, columns)
-        factors = _factors(h, shape[repeats, columns], radius[repeats, columns])
-        return statistic(h, factors, shape[repeats, columns])
+    def part(repeats: slice, chosen: Deviations) -> Array:
+        h = chosen.at(centres[repeats], repeats)
+        factors = _factors(h, shape[repeats], radius[repeats])
+        return statistic(h, factors, shape[repeats])
 
-    pieces = [np.concatenate([part(repeats, columns) for columns in across], axis=1)
-              for repeats, across in _blocks(deviations, centres)]
+    pieces = [sum(part(repeats, chosen) for chosen in among)
+              for repeats, among in _blocks(deviations, centres)]
     return np.concatenate(pieces) / deviations.n_curves
 
 
-def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, list[slice]]]:
-    """Cut repeats, or columns where one repeat is enough, into blocks that stay in cache.
+def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, list[Deviations]]]:
+    """Cut repeats, or the curves where one repeat has many, into blocks that stay in cache.
 
-    The slopes of many curves do not: then a few columns at a time share one pass over them.
+    All columns share one pass over the slopes of some curves, which are the largest array.
     """
     repeats, columns, size = centres.shape
-    entries = size * max(deviations.n_curves, 1)
-    tall = max(1, _BLOCK // (entries * columns))
-    wide = max(1, _BLOCK // entries, min(_TOGETHER, _MOST // entries))
-    across = [slice(k, k + wide) for k in range(0, columns, wide)]
+    n, entries = deviations.n_curves, size * columns
+    tall = max(1, _BLOCK // (entries * max(n, 1)))
+    few = max(_FEW, min(_BLOCK // size**2, _MOST // entries))
+    among = [deviations] if tall > 1 or n <= few else [
+        deviations.among(slice(k, k + few)) for k in range(0, n, few)]
     for first in range(0, repeats, tall):
-        yield slice(first, first + tall), across
+        yield slice(first, first + tall), among
 
 
 def _factors(h: Array, shape: Array, radius: Array) -> Array:

@@ -60,11 +60,15 @@ class Reweighted:
     def n_curves(self) -> int:
         return self.moments.n_curves
 
-    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
+    def among(self, chosen: slice) -> Reweighted:
+        """Those of some of the curves."""
+        return Reweighted(self.moments.curves(chosen), self.size, self.weights)
+
+    def at(self, centres: Array, repeats: slice) -> Array:
         """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves)."""
         basis = self.moments.basis.first(self.size)
         rows = gradient_map(centres, basis).reshape(*centres.shape, -1)
-        lift = np.tensordot(self.weights[repeats, columns], _lift(self.size), axes=1)
+        lift = np.tensordot(self.weights[repeats], _lift(self.size), axes=1)
         lifted = (rows @ lift).reshape(len(rows), -1, lift.shape[-1])
         return np.asarray((lifted @ self.moments.features[repeats]).reshape(
             *centres.shape, self.n_curves))

@@ -38,10 +38,13 @@ class Deviations(Protocol):
     @property
     def n_curves(self) -> int: ...
 
-    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
-        """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves).
+    def among(self, chosen: slice) -> Deviations:
+        """Those of some of the curves."""
 
-        `repeats` and `columns` say which part of all centres these are.
+    def at(self, centres: Array, repeats: slice) -> Array:
+        """Deviations of some `repeats` from centres (repeats, columns, p), as many as they have.
+
+        Returns (repeats, columns, p, curves).
         """
 
 
@@ -64,14 +67,14 @@ class AffineDeviations:
     def n_curves(self) -> int:
         return self.targets.shape[2]
 
-    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
+    def at(self, centres: Array, repeats: slice) -> Array:
         slopes = self.slopes[repeats]
         flat = slopes.reshape(len(slopes), self.size, -1)
         moved = rows_times(centres, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
         moved -= self.targets[repeats, None]
         return np.asarray(moved)
 
-    def curves(self, chosen: slice) -> AffineDeviations:
+    def among(self, chosen: slice) -> AffineDeviations:
         return AffineDeviations(self.slopes[..., chosen], self.targets[..., chosen])
 
 

@@ -26,10 +26,14 @@ class RegressionDeviations:
     def n_curves(self) -> int:
         return self.curves.n_curves
 
-    def at(self, centres: Array, repeats: slice, columns: slice) -> Array:
+    def among(self, chosen: slice) -> RegressionDeviations:
+        """Those of some of the curves."""
+        return RegressionDeviations(self.curves.curves(chosen), self.inverse)
+
+    def at(self, centres: Array, repeats: slice) -> Array:
         """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves)."""
         own = self.curves.repeats(repeats)
-        directions = self.inverse[repeats, columns] @ own.regressors[:, None]
+        directions = self.inverse[repeats] @ own.regressors[:, None]
         return outer(directions, own.residuals(centres)(slice(None)))
 
 

@@ -104,7 +104,7 @@ def test_deviations_average_to_the_distance_from_the_truth():
     inverse = np.linalg.inv(np.diag([1, 1 / 3, 1 / 3]))[None, None]
     best, at = FOURIER.project(data.truth)[0].ravel(), np.linspace(-1, 1, 9)
     own = RegressionDeviations(moments_of(data), inverse).at(
-        at[None, None], slice(None), slice(None))[0, 0]
+        at[None, None], slice(None))[0, 0]
     error = own.std(axis=1) / np.sqrt(4000)
     assert (np.abs(own.mean(axis=1) - (at - best)) < 5 * error).all()
 

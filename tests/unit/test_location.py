@@ -48,7 +48,7 @@ def test_deviations_are_those_of_the_formula_curve_by_curve(family):
     centres = np.random.default_rng(1).normal(size=(2, 3, 5))
     sizes = {}
     for size, found in weighted_within_curves(moments, COUNTS, {3, 5}, Design()):
-        sizes[size] = found.at(centres[..., :size], slice(None), slice(None))
+        sizes[size] = found.at(centres[..., :size], slice(None))
     for size, seen in sizes.items():
         small = basis.first(size)
         for curve in np.flatnonzero(COUNTS):
@@ -78,7 +78,7 @@ def test_slopes_are_the_identity_on_average_over_the_public_law_of_the_times():
 def test_without_weighting_the_deviation_is_the_plain_gradient():
     moments, *_ = curves()
     centres = np.random.default_rng(1).normal(size=(2, 3, 4))
-    seen = plain(moments).at(centres, slice(None), slice(None))
+    seen = plain(moments).at(centres, slice(None))
     assert np.allclose(seen, moments.gradients(centres)(slice(None)), atol=1e-12)
 
 
@@ -99,7 +99,7 @@ def test_averages_of_clipped_deviations_are_those_of_a_loop():
     centres = rng.normal(size=(2, 3, 4))
     shape, radius = rng.uniform(0.2, 1, (2, 3, 4)), rng.uniform(0.1, 2, (2, 3))
     own = plain(moments)
-    h = own.at(centres, slice(None), slice(None))
+    h = own.at(centres, slice(None))
     norm = np.sqrt(((h / shape[..., None]) ** 2).sum(axis=2, keepdims=True))
     psi = h * np.minimum(1, radius[..., None, None] / np.maximum(norm, 1e-300))
     x = psi / shape[..., None]
@@ -259,11 +259,11 @@ def test_weights_of_readings_can_be_put_in_afterwards():
     gamma = rng.normal(size=(2, 3, 21)) * 0.1
     centres = rng.normal(size=(2, 3, size))
     reweighted = Reweighted(curve_moments(times, values, counts, larger_basis(size)), size, gamma)
-    seen = reweighted.at(centres, slice(None), slice(None))
+    seen = reweighted.at(centres, slice(None))
     for column in range(3):
         weights = (np.cos(np.pi * times[..., None] * np.arange(21)) * gamma[:, column, None]).sum(-1)
         direct = plain(curve_moments(times, values, counts, Basis(size, family="cosine"), weights))
-        expected = direct.at(centres[:, column:column + 1], slice(None), slice(None))
+        expected = direct.at(centres[:, column:column + 1], slice(None))
         assert np.allclose(seen[:, column], expected[:, 0], atol=1e-10)
 
 
