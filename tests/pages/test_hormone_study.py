@@ -3,6 +3,7 @@
 import pytest
 
 from engine.sources.hormone_study import HormoneStudy
+from engine.types import Budget
 from engine.views.holdout import PAPER_EPSILONS, release_range
 from engine.words import wording
 from pages.shared import settings
@@ -47,7 +48,7 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     distances = shown[("ε", "mean squared distance", "standard error")]
     assert tuple(distances["ε"]) == PAPER_EPSILONS
     usual = settings.Settings()
-    budget = settings.Budget(1.0, 1 / 678**2)
+    budget = Budget(1.0, 1 / 678**2)
     runs = release_range(HormoneStudy(), usual.mechanism, (budget,), usual.seed)
     columns = ("Age", "mean of runs", "5 in 100 below", "5 in 100 above", "without protection")
     assert shown[columns]["mean of runs"].tolist() == runs.mean[0].round(4).tolist()
