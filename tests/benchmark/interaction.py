@@ -102,7 +102,7 @@ def first_pages(table: Table, browser: Browser, log: Path) -> None:
         table.add("process start to first picture", f"{cold:.1f} s", "≤ 5 s", cold <= 5)
         time.sleep(8)  # what is computed for the first visitors
         table.times("first picture, warm server, empty browser", [
-            timed(lambda: _come_and_go(browser, server.url)) for _ in range(VISITS)], 2000, None)
+            _first_picture(browser, server.url) for _ in range(VISITS)], 2000, None)
         base, pages = memory(server), []
         for _ in range(VISITORS):
             context = browser.new_context()
@@ -117,9 +117,22 @@ def first_pages(table: Table, browser: Browser, log: Path) -> None:
             page.context.close()
 
 
-def _come_and_go(browser: Browser, url: str) -> None:
-    with visit(browser, url):
-        pass
+def _first_picture(browser: Browser, url: str) -> float:
+    """Seconds from asking for the page until the picture is there, by the browser's own clock.
+
+    A locator looks again only after up to half a second.
+    """
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.goto(url, wait_until="commit")
+    taken = page.evaluate("""selector => new Promise(done => {
+        const find = root => root.querySelector(selector) || [...root.querySelectorAll('*')].some(
+            element => element.shadowRoot && find(element.shadowRoot));
+        const look = () => find(document) ? done(performance.now()) : setTimeout(look, 10);
+        look();
+    })""", DRAWN)
+    context.close()
+    return taken / 1000
 
 
 def drag(table: Table, browser: Browser, url: str) -> None:
