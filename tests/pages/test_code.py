@@ -107,7 +107,7 @@ def agrees(said, strip):
         assert shown_error == pytest.approx(error, rel=6e-3)
 
 
-def check(look, page, token):
+def assert_the_same(look, page, token):
     """Python, notebook and command line of a page say the same, and what the strip says."""
     (python, command), notebook, strip, said = look(page, token)
     cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]
@@ -162,13 +162,13 @@ def code_result(steps):
 
 
 def test_code_of_a_changed_view_gives_its_numbers(look):
-    check(look, "explore", CHANGED["explore"])
+    assert_the_same(look, "explore", CHANGED["explore"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in CHANGED if page != "explore"])
 def test_code_of_any_changed_view_gives_its_numbers(look, page):
-    check(look, page, CHANGED[page])
+    assert_the_same(look, page, CHANGED[page])
 
 
 SEVERAL = "group-3~population-5000000"  # three curves of one person, and a declared sample
@@ -191,14 +191,14 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
 @pytest.mark.parametrize("page", [page for page in CHANGED if page not in (
     "explore", "rates", "sweeps", "reproduce")])
 def test_code_of_any_page_gives_the_odds_of_its_strip_for_several_records(look, page):
-    check(look, page, f"{CHANGED[page]}~{SEVERAL}")
+    assert_the_same(look, page, f"{CHANGED[page]}~{SEVERAL}")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", CHANGED)
 def test_code_of_every_page_as_it_opens_gives_its_numbers(look, page):
     token = CHANGED[page] if page in ("sweeps", "reproduce") else ""  # these take long in full
-    check(look, page, token)
+    assert_the_same(look, page, token)
 
 
 @pytest.mark.parametrize("task", settings.MEMBERS)
