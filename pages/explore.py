@@ -3,7 +3,8 @@
 import streamlit as st
 
 from engine.errors import InputError
-from engine.words import wording
+from engine.words import tags
+from engine.words.grammar import escape
 from pages.shared import (
     budget_cards,
     controls,
@@ -26,7 +27,7 @@ from pages.shared.scene import Scene
 now, source = session.current(), session.source()
 facts = source.facts
 
-st.title(wording.escape(wording.title(facts)), anchor=False)
+st.title(escape(tags.title(facts)), anchor=False)
 layout.link_problems()
 
 try:

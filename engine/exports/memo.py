@@ -11,8 +11,10 @@ from engine.types import PublicFacts
 from engine.views import pinned, precedents
 from engine.views.pinned import Pinned
 from engine.views.planner import Answer, Setting
+from engine.words import chances, tags
 from engine.words import plan as plan_words
-from engine.words import wording
+from engine.words.grammar import span, uncapital
+from engine.words.numbers import number, with_unit
 
 _STYLE = """
 body { font: 11pt/1.5 "Source Sans 3", "Segoe UI", sans-serif; color: #182033; max-width: 42rem;
@@ -40,7 +42,7 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: fl
     """
     at = answer.reached.setting
     parts = [
-        _head(wording.title(facts)),
+        _head(tags.title(facts)),
         f"<p>{_marked(plan_words.question(setting, answer.unknown, answer.target, facts))}</p>",
         f"<p class='verdict{'' if answer.is_possible else ' no'}'>"
         f"{_marked(plan_words.verdict(answer, facts))}</p>",
@@ -53,19 +55,19 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: fl
         odds = answer.protection.odds
         parts += [
             "<h2>What an attacker could learn</h2>",
-            f"<p>{_marked(wording.odds_main(odds, facts.person))}</p>",
-            f"<p>{_marked(wording.odds_careful(odds))}</p>",
+            f"<p>{_marked(chances.odds_main(odds, facts.person))}</p>",
+            f"<p>{_marked(chances.odds_careful(odds))}</p>",
             "<h2>How accurate it would be</h2>",
             f"<p>{_text(_accuracy(answer, facts))}</p>",
             "<h2>One step either way</h2>", _table(answer, facts),
             "<h2>Beside other budgets</h2>", *_precedents(at.epsilon, rule)]
     parts += [
         "<h2>What is protected, and what is not</h2>",
-        f"<p>{_text(wording.unit_tag(facts)[0])}: {_text(wording.unit_tag(facts)[1])}</p>",
-        f"<p>{_marked(wording.not_covered(facts))}</p>",
-        f"<p>{_text(wording.delta_explained(at.budget.delta))}</p>",
+        f"<p>{_text(tags.unit_tag(facts)[0])}: {_text(tags.unit_tag(facts)[1])}</p>",
+        f"<p>{_marked(chances.not_covered(facts))}</p>",
+        f"<p>{_text(chances.delta_explained(at.budget.delta))}</p>",
         "<h2>How this was found</h2>",
-        f"<p>By simulation: {_text(wording.uncapital(setting.mechanism.label))} on made-up curves "
+        f"<p>By simulation: {_text(uncapital(setting.mechanism.label))} on made-up curves "
         f"of the kind “{_text(facts.name)}”, values from {facts.value_low:g} to "
         f"{facts.value_high:g} {_text(facts.value_unit)}. Your curves may differ; "
         "leave room. Nobody’s data were used.</p>",
@@ -81,10 +83,10 @@ def comparison_memo(pins: Sequence[Pinned]) -> bytes:
              *(f"<p class='verdict no'>{_marked(text)}</p>" for text in pinned.warnings(pins))]
     for pin in pins:
         parts += [f"<h2>{_text(pin.name)}: {_text(pin.method)}, {_text(pin.budgets)}</h2>",
-                  f"<p>{_marked(wording.odds_main(pin.odds, pin.facts.person, pin.unit))}</p>",
-                  f"<p>{_marked(wording.odds_careful(pin.odds))}</p>",
-                  f"<p>{_marked(wording.delta_explained(pin.budget.delta))}</p>",
-                  f"<p>{_marked(wording.not_covered(pin.facts))}</p>"]
+                  f"<p>{_marked(chances.odds_main(pin.odds, pin.facts.person, pin.unit))}</p>",
+                  f"<p>{_marked(chances.odds_careful(pin.odds))}</p>",
+                  f"<p>{_marked(chances.delta_explained(pin.budget.delta))}</p>",
+                  f"<p>{_marked(chances.not_covered(pin.facts))}</p>"]
     parts += ["<h2>How this was found</h2>",
               "<p>By simulation with a known seed, on made-up or public curves. In brackets: the "
               f"difference from {_text(pins[0].name)}. Your curves may differ; leave room.</p>",
@@ -107,9 +109,9 @@ def _rows(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _accuracy(answer: Answer, facts: PublicFacts) -> str:
-    error = wording.with_unit(wording.number(answer.reached.error), facts.value_unit)
+    error = with_unit(number(answer.reached.error), facts.value_unit)
     return (f"Half of all releases would be within {error} of the true average, averaged over "
-            f"{wording.span(facts)}.")
+            f"{span(facts)}.")
 
 
 def _table(answer: Answer, facts: PublicFacts) -> str:
@@ -128,7 +130,7 @@ def _precedents(epsilon: float, rule: float | None) -> list[str]:
     """A rule of one's own, the nearest budgets of others, and why they are no advice."""
     own = "No rule of our own was stated." if rule is None else (
         precedents.beyond_rule(epsilon, rule) or f"Within our own rule, ε at most {rule:g}.")
-    others = [f"{one.name}: {wording.budget_chip(one.budget)}, protects {one.unit} ({one.source})."
+    others = [f"{one.name}: {tags.budget_chip(one.budget)}, protects {one.unit} ({one.source})."
               for one in precedents.nearest(epsilon)]
     return [f"<p>{_marked(own)}</p>", _list(others), f"<p>{_text(precedents.CAUTION)}</p>"]
 

@@ -14,7 +14,7 @@ from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_a
 from engine.types import Array
 from engine.views.coverage_lab import Limits
 from engine.views.reuse import Reuse
-from engine.words.wording import number
+from engine.words.numbers import number
 
 _MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
 _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins

@@ -11,7 +11,7 @@ from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, trans
 from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
 from engine.privacy.tradeoff import Approximate
 from engine.types import Array
-from engine.words.wording import in_hundred, number, with_unit
+from engine.words.numbers import in_hundred, number, with_unit
 
 _DOTS_IN_A_ROW, _DOTS = 20, 20
 

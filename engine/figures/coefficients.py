@@ -20,7 +20,7 @@ from engine.figures.theme import (
 )
 from engine.types import Array, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
-from engine.words.wording import number, with_unit
+from engine.words.numbers import number, with_unit
 
 _LINES = {"truth": ("True", 1.6, "solid"), "without": ("Without protection", 2.2, "6px,4px")}
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")

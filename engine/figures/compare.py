@@ -22,7 +22,7 @@ from engine.figures.theme import (
 )
 from engine.types import Array, PublicFacts
 from engine.views.shape import Kept
-from engine.words.wording import number, with_unit
+from engine.words.numbers import number, with_unit
 
 _EVERY = 2  # points of the drawing grid in a small picture
 

@@ -21,7 +21,7 @@ from engine.figures.theme import (
 )
 from engine.privacy.risk import right_guess_cap
 from engine.types import Array
-from engine.words.wording import number, with_unit
+from engine.words.numbers import number, with_unit
 
 _BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 that ε allows"
 

@@ -18,7 +18,7 @@ from engine.figures.theme import (
 )
 from engine.types import Array, PublicFacts
 from engine.views.error_parts import Chosen, ErrorParts, Steps
-from engine.words.wording import number, with_unit
+from engine.words.numbers import number, with_unit
 
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
 

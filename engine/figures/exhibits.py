@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
-from engine.words.wording import number
+from engine.words.numbers import number
 
 _NAME_WIDTH = 14  # letters of a name below an axis, on one line
 _ROOM = 0.04  # share of an axis left free at its ends

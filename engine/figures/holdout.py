@@ -22,7 +22,7 @@ from engine.figures.theme import (
 )
 from engine.types import Array, PublicFacts
 from engine.views.holdout import HoldoutStudy, ReleaseRange
-from engine.words.wording import number, with_unit
+from engine.words.numbers import number, with_unit
 
 
 def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:

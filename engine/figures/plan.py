@@ -18,7 +18,8 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.types import Array
-from engine.words.wording import capital, number, with_unit
+from engine.words.grammar import capital
+from engine.words.numbers import number, with_unit
 
 
 def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,

@@ -31,7 +31,8 @@ from engine.views.regimes import (
     moved,
     regime_map,
 )
-from engine.words.wording import capital, number
+from engine.words.grammar import capital
+from engine.words.numbers import number
 
 QUANTITY = "Rate (constants dropped, log scale)"
 SMOOTHNESS = "smoothness"

@@ -28,8 +28,9 @@ from engine.views.regression import (
     RegressionView,
     WorstPair,
 )
+from engine.words.grammar import capital
+from engine.words.numbers import number
 from engine.words.regression import PARTS, shares
-from engine.words.wording import capital, number
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
 

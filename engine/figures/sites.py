@@ -20,7 +20,8 @@ from engine.figures.theme import (
 )
 from engine.types import Array
 from engine.views.sites import Arrangement, Federation, WhatIf
-from engine.words.wording import capital, number, with_unit
+from engine.words.grammar import capital
+from engine.words.numbers import number, with_unit
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out

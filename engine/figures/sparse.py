@@ -23,7 +23,7 @@ from engine.sources.tables import shortened
 from engine.types import Array
 from engine.views.sparse import Lines, SparseView, largest
 from engine.views.sparse_intervals import IntervalView, Machines
-from engine.words.wording import number
+from engine.words.numbers import number
 
 _MOST_SHOWN, _MOST_INTERVALS = 25, 60
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")

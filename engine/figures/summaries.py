@@ -24,8 +24,9 @@ from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts
 from engine.views.feasible_smoothness import GridSweep
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.words.grammar import capital
+from engine.words.numbers import number, with_unit
 from engine.words.summaries import PARTS, unit_of
-from engine.words.wording import capital, number, with_unit
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))
 _DASHES = {"tight": "solid", "published": "6px,4px", "optimal": "2px,3px"}

@@ -10,7 +10,7 @@ import numpy as np
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 from engine.types import Array
 from engine.views.sweeps import TOTAL, Line, Point, SweepView, columns
-from engine.words.wording import number
+from engine.words.numbers import number
 
 _DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")

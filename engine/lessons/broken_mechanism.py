@@ -11,7 +11,8 @@ from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.types import Budget
 from engine.views import audit as audit_view
 from engine.views.audit import Attack
-from engine.words import wording
+from engine.words import tags
+from engine.words.numbers import number
 
 BUDGET = Budget(1.0, 1e-3)
 MECHANISM = NoisyGradientMean()
@@ -66,12 +67,12 @@ class BrokenMechanism(Lesson):
         honest, planted = attack("", seed), attack(FAULT, seed)
         shown, least, worst = (f"{np.floor(100 * v) / 100:.2f}" for v in (
             planted.bound, honest.bound, planted.worst_epsilon))
-        words = {"claim": f"{BUDGET.epsilon:g}", "runs": wording.number(planted.runs),
+        words = {"claim": f"{BUDGET.epsilon:g}", "runs": number(planted.runs),
                  "shown": shown, "honest": least, "worst": worst,
                  "confidence": f"{100 * planted.confidence:.2f} %"}
         guess = Guess((float(planted.bound),), (0.5,), ("ε of the faulty program",), close=0.25,
                       step=0.05, decimals=2)
-        return Worked(words, _picture(honest, planted), guess, wording.budget_chip(BUDGET), BUDGET)
+        return Worked(words, _picture(honest, planted), guess, tags.budget_chip(BUDGET), BUDGET)
 
 
 def _picture(honest: Report, planted: Report) -> Picture:

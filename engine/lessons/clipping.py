@@ -13,7 +13,8 @@ from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.sources.numbers import Numbers
 from engine.types import Array, Budget
-from engine.words import wording
+from engine.words import tags
+from engine.words.numbers import together
 
 BUDGET = Budget(0.5)
 CLASS = Numbers(n_servers=1, n_items=50, mean=20.0, item_sd=15.0, value_low=0.0, value_high=1000.0)
@@ -72,8 +73,8 @@ class Clipping(Lesson):
     def work(cls, seed: int) -> Worked:
         bias, noise, both = errors()
         best, low, high = int(both.argmin()), 4, len(LIMITS) - 1
-        written = wording.together([both[best], both[low], both[high], noise[low], bias[low],
-                                    noise[high]])
+        written = together([both[best], both[low], both[high], noise[low], bias[low],
+                            noise[high]])
         names = ("least", "at_low", "at_high", "noise_low", "bias_low", "noise_high")
         words = dict(zip(names, written, strict=True)) | {
             "n": str(CLASS.n_items), "epsilon": f"{BUDGET.epsilon:g}",
@@ -81,7 +82,7 @@ class Clipping(Lesson):
             "high": f"{LIMITS[high]:.0f}", "best_twice": f"{_best_with_twice(bias, noise):.0f}"}
         guess = Guess((float(LIMITS[best]),), (75.0,), ("Limit",), close=6.0, step=1.0,
                       unit="minutes")
-        return Worked(words, _picture(seed, words), guess, wording.budget_chip(BUDGET), BUDGET)
+        return Worked(words, _picture(seed, words), guess, tags.budget_chip(BUDGET), BUDGET)
 
 
 def _best_with_twice(bias: Array, noise: Array) -> float:

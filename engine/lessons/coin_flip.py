@@ -14,7 +14,7 @@ from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.types import Budget
-from engine.words import wording
+from engine.words.numbers import number
 
 PUPILS, COPIED = 200, 0.3
 EPSILON = math.log(3)  # of two fair coins: an answer is turned round with chance 1/4
@@ -89,7 +89,7 @@ class CoinFlip(Lesson):
         words = {"n": str(PUPILS), "said": f"{said:.0f}", "true": f"{true:.0f}",
                  "estimate": f"{estimate:.0f}", "error": f"{100 * found.standard_error:.0f}",
                  "turned": f"{100 * float(_MECHANISM.turn_chance(plan())[0]):.0f}",
-                 "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": wording.number(EPSILON)}
+                 "ratio": f"{math.exp(EPSILON):.0f}", "epsilon": number(EPSILON)}
         guess = Guess((true,), (50.0,), ("Pupils who have copied",), close=5.0, step=1.0,
                       unit="in 100")
         return Worked(words, _picture(found, words), guess, f"ε = {words['epsilon']}",

@@ -14,7 +14,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget
 from engine.views.preview import simulated_study
-from engine.words import wording
+from engine.words import numbers, tags
 
 CHILDREN, READINGS = 1000, 10
 SITES = (1, 2, 5, 10, 20)
@@ -103,25 +103,25 @@ class ManySites(Lesson):
     def work(cls, seed: int) -> Worked:
         found = measure(seed)
         some = SITES.index(5)
-        centre, together, floor, together_some = wording.together(
+        centre, together, floor, together_some = numbers.together(
             [found.together[0], found.together[-1], found.floor, found.together[some]])
-        words = {"n": wording.number(CHILDREN), "m": str(READINGS), "most": str(SITES[-1]),
+        words = {"n": numbers.number(CHILDREN), "m": str(READINGS), "most": str(SITES[-1]),
                  "some": str(SITES[some]), "epsilon": f"{BUDGET.epsilon:g}", "centre": centre,
                  "together": together, "floor": floor, "together_some": together_some,
-                 "price": wording.times(found.together[-1] / found.together[0]),
+                 "price": numbers.times(found.together[-1] / found.together[0]),
                  "alone": _said(found.alone[some])}
         guess = Guess(tuple(found.together[1:].tolist()),
                       (round(float(found.together[0]) + 1, 1),) * (len(SITES) - 1),
                       tuple(f"Error with {sites} hospitals" for sites in SITES[1:]), close=0.2,
                       step=0.05, places=tuple(map(float, SITES[1:])), unit="cm", decimals=2)
-        return Worked(words, _picture(found), guess, wording.budget_chip(BUDGET), BUDGET)
+        return Worked(words, _picture(found), guess, tags.budget_chip(BUDGET), BUDGET)
 
 
 def _said(error: float) -> str:
     """An error in cm, or that nothing can be published."""
     if math.isnan(error):
         return "nothing could be published"
-    return f"{wording.together([error])[0]} cm"
+    return f"{numbers.together([error])[0]} cm"
 
 
 def _picture(found: Errors) -> Picture:

@@ -10,7 +10,8 @@ from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.types import Array
 from engine.views.reuse import FORMULA, SOURCE, Reuse, reuse
-from engine.words import wording
+from engine.words import tags
+from engine.words.numbers import together
 
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2
@@ -34,7 +35,7 @@ class ReusedNoise(Lesson):
     key = "7"
     order = 7
     label = "the same noise twice hides nothing"
-    unit = wording.unit_tag(SOURCE.facts)
+    unit = tags.unit_tag(SOURCE.facts)
     story = (
         "The average of {n} curves is published with ε = {first}. Later it is published again, "
         "with ε = {second}.",
@@ -64,7 +65,7 @@ class ReusedNoise(Lesson):
     @classmethod
     def work(cls, seed: int) -> Worked:
         same, fresh = both_ways(seed)
-        noise = wording.together([*same.noise, fresh.largest_error])
+        noise = together([*same.noise, fresh.largest_error])
         words = {"n": str(SOURCE.n_curves), "first": f"{FIRST:g}", "second": f"{SECOND:g}",
                  "places": str(exact_places(same)), "noise_first": noise[0],
                  "noise_second": noise[1], "fresh": noise[2]}

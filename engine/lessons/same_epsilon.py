@@ -11,7 +11,8 @@ from engine.privacy import accounting, risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from engine.views.preview import simulated_study
-from engine.words import wording
+from engine.words import tags
+from engine.words.numbers import in_hundred, one_in, together
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 DELTA = 1 / SOURCE.n_curves**2
@@ -38,7 +39,7 @@ class SameEpsilon(Lesson):
     key = "6"
     order = 6
     label = "the same ε is not the same protection"
-    unit = wording.unit_tag(SOURCE.facts)
+    unit = tags.unit_tag(SOURCE.facts)
     story = (
         "An attacker has narrowed one child’s curve down to two. A coin toss picks the right one "
         "{coin} times in a hundred.",
@@ -70,16 +71,16 @@ class SameEpsilon(Lesson):
     @classmethod
     def work(cls, seed: int) -> Worked:
         gauss, pure = (typical_error(Budget(EPSILON, delta), seed) for delta in (DELTA, 0.0))
-        errors = wording.together([gauss, pure])
-        words = {"coin": "50", "epsilon": f"{EPSILON:g}", "one_in": wording.one_in(DELTA),
-                 "gauss": wording.in_hundred(right_guess(EPSILON) / 100),
-                 "pure": wording.in_hundred(float(risk.right_guess_cap(EPSILON))),
+        errors = together([gauss, pure])
+        words = {"coin": "50", "epsilon": f"{EPSILON:g}", "one_in": one_in(DELTA),
+                 "gauss": in_hundred(right_guess(EPSILON) / 100),
+                 "pure": in_hundred(float(risk.right_guess_cap(EPSILON))),
                  "error_gauss": errors[0], "error_pure": errors[1]}
         guess = Guess(tuple(map(right_guess, _PLACES)), (75.0,) * len(_PLACES),
                       tuple(f"Right guesses at ε = {e:g}" for e in _PLACES), close=5.0, step=1.0,
                       places=_PLACES, unit="in 100")
         budget = Budget(EPSILON, DELTA)
-        return Worked(words, _picture(), guess, wording.budget_chip(budget), budget)
+        return Worked(words, _picture(), guess, tags.budget_chip(budget), budget)
 
 
 def _picture() -> Picture:

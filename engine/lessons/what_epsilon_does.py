@@ -14,7 +14,8 @@ from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget, drawing_grid
 from engine.views.preview import Preview, preview
-from engine.words import wording
+from engine.words import tags
+from engine.words.numbers import in_hundred, together
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 METHOD = AdaptiveMean()
@@ -47,7 +48,7 @@ class WhatEpsilonDoes(Lesson):
     key = "2"
     order = 2
     label = "averages survive, one child hides"
-    unit = wording.unit_tag(SOURCE.facts)
+    unit = tags.unit_tag(SOURCE.facts)
     story = (
         "{n} children were measured again and again as they grew. Each thin line is one child.",
         "Their average growth curve is to be published. Noise is added first, so that no child’s "
@@ -78,9 +79,9 @@ class WhatEpsilonDoes(Lesson):
     def work(cls, seed: int) -> Worked:
         shown = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
         release = shown.releases[_AT, 0]
-        typical = wording.together(shown.study.typical.tolist())
-        odds = [wording.in_hundred(risk.of_ledger(spends).right) for spends in shown.spends]
-        moved, noise = wording.together([moved_by_one_child(seed), typical_noise(shown)])
+        typical = together(shown.study.typical.tolist())
+        odds = [in_hundred(risk.of_ledger(spends).right) for spends in shown.spends]
+        moved, noise = together([moved_by_one_child(seed), typical_noise(shown)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
                  "typical_less": typical[0], "typical": typical[1], "typical_more": typical[2],
@@ -90,7 +91,7 @@ class WhatEpsilonDoes(Lesson):
                       tuple(f"Height at age {age:g}" for age in _AGES), close=5.0, step=1.0,
                       places=_AGES, unit="cm", decimals=1)
         budget = Budget(EPSILONS[_AT], DELTA)
-        return Worked(words, _picture(shown), guess, wording.budget_chip(budget), budget)
+        return Worked(words, _picture(shown), guess, tags.budget_chip(budget), budget)
 
 
 def _picture(shown: Preview) -> Picture:

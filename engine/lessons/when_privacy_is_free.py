@@ -14,7 +14,8 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget
 from engine.views.preview import simulated_study
-from engine.words import wording
+from engine.words import tags
+from engine.words.numbers import number, times, together
 
 READINGS = (2, 5, 10, 20, 50)
 FEW, MANY = 200, 2000
@@ -61,7 +62,7 @@ class WhenPrivacyIsFree(Lesson):
     key = "4"
     order = 4
     label = "more readings or more children?"
-    unit = wording.unit_tag(SparseCurves(mean="growth").facts)
+    unit = tags.unit_tag(SparseCurves(mean="growth").facts)
     story = (
         "An average growth curve of {few} children is published with ε = {epsilon}.",
         "With {least} readings each, curves are sparse: between readings nobody knows them. With "
@@ -92,19 +93,19 @@ class WhenPrivacyIsFree(Lesson):
     def work(cls, seed: int) -> Worked:
         few, many = lines(FEW, seed), lines(MANY, seed)
         names = ("private_sparse", "private_dense", "without_sparse", "without_dense")
-        written = wording.together([few.private[0], few.private[-1], few.without[0],
-                                    few.without[-1], many.private[-1], many.without[-1]])
+        written = together([few.private[0], few.private[-1], few.without[0],
+                            few.without[-1], many.private[-1], many.without[-1]])
         words = dict(zip((*names, "many_private", "many_without"), written, strict=True)) | {
-            "few": str(FEW), "many": wording.number(MANY), "epsilon": f"{EPSILON:g}",
+            "few": str(FEW), "many": number(MANY), "epsilon": f"{EPSILON:g}",
             "least": str(READINGS[0]), "most": str(READINGS[-1]),
-            "ratio": wording.times(few.private[-1] / few.without[-1])}
+            "ratio": times(few.private[-1] / few.without[-1])}
         truth = tuple(few.private.tolist())
         start = (float(np.ceil(few.without[0]) + 0.5),) * len(READINGS)
         guess = Guess(truth, start, tuple(f"Error with {m} readings" for m in READINGS),
                       close=0.25, step=0.05, places=tuple(map(float, READINGS)), unit="cm",
                       decimals=2)
         budget = Budget(EPSILON, 1 / FEW**2)
-        return Worked(words, _picture(few, many), guess, wording.budget_chip(budget), budget)
+        return Worked(words, _picture(few, many), guess, tags.budget_chip(budget), budget)
 
 
 def _picture(few: Lines, many: Lines) -> Picture:

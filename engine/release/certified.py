@@ -41,7 +41,7 @@ from engine.privacy import accounting, transcript
 from engine.sources import Source
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Array, Budget, CurveData, Data, Estimate, Spend
-from engine.words import wording
+from engine.words import spending
 
 TASKS = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
@@ -141,7 +141,7 @@ def _check_promise(estimate: Estimate, asked: Budget) -> None:
     spends = estimate.spends[0]
     if not accounting.keeps_promise(spends):
         given = max(budget.epsilon for budget in accounting.guarantees(spends))
-        raise InputError(wording.broken_promise(asked, given).replace("**", ""), field="mechanism")
+        raise InputError(spending.broken_promise(asked, given).replace("**", ""), field="mechanism")
     if all(accounting.total_rho(own) == 0 for own in accounting.by_server(spends).values()):
         raise InputError("Nothing would be published: at this ε the noise would be larger than "
                          "the curve.", field="epsilon",

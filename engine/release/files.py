@@ -19,8 +19,9 @@ from engine.exports.files import safe_cell
 from engine.figures.theme import colour
 from engine.release.published import Published
 from engine.types import Array, Budget
+from engine.words.grammar import capital
+from engine.words.numbers import number, small
 from engine.words.release import odds
-from engine.words.wording import capital, number, small
 
 _WIDTH, _HEIGHT = 720, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 52

@@ -34,7 +34,7 @@ from pathlib import Path
 
 from engine.errors import InputError
 from engine.types import Budget, PublicFacts
-from engine.words.wording import small
+from engine.words.numbers import small
 
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 USUAL_TOTAL = 3.0  # ε of one data set, unless its first release says otherwise

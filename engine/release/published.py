@@ -26,7 +26,8 @@ from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.tasks import DENSITY, TASKS, UNIVARIATE_MEAN
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, drawing_grid
-from engine.words.wording import of, with_unit
+from engine.words.grammar import of
+from engine.words.numbers import with_unit
 
 _NOISE = {"gaussian": "discrete Gaussian", "laplace": "discrete Laplace"}
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from engine.errors import InputError
 from engine.privacy import accounting
 from engine.types import Budget
-from engine.words.wording import digits_down
+from engine.words.numbers import digits_down
 
 WAYS = ("sum", "tight")
 MOST_PARTS = 6

@@ -25,7 +25,7 @@ from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
 from engine.types import Budget, PublicFacts, Sizes
 from engine.views.sparse_means import PRINTED, ROW, Setting, rates_of, simulated
-from engine.words import wording
+from engine.words.numbers import number, small
 
 _DELTA = 1e-3
 _EPSILONS = (0.5, 1.0, 3.0, 8.0)
@@ -59,7 +59,7 @@ def _compared(what: str, printed: str, used: str,
 
 
 def _short(value: float) -> str:
-    return wording.small(value) if value < 0.001 else wording.number(value)
+    return small(value) if value < 0.001 else number(value)
 
 
 # -- Gaussian noise for averages of curves ------------------------------------------------------

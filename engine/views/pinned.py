@@ -9,7 +9,8 @@ from functools import cached_property
 
 from engine.privacy import risk
 from engine.types import Budget, PublicFacts, Spend
-from engine.words import wording
+from engine.words import chances
+from engine.words.numbers import change, in_hundred, number, small, times, with_unit
 
 NOTHING = "nothing would be published"
 
@@ -84,11 +85,11 @@ _ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Typical error",
 
 def _column(pin: Pinned, first: Pinned) -> list[str]:
     others = pin is not first
-    people = wording.number(pin.people, 9)
+    people = number(pin.people, 9)
     if others and pin.people != first.people:
         people += f" ({_against(pin.people / first.people)})"
     return [pin.facts.name, pin.method, people, pin.protects,
-            _epsilon(pin, first), wording.small(pin.budget.delta),
+            _epsilon(pin, first), small(pin.budget.delta),
             _error(pin, first), _chance(pin.odds.right, first.odds.right, others),
             _chance(pin.odds.detected, first.odds.detected, others), pin.limits or "–"]
 
@@ -101,14 +102,14 @@ def _epsilon(pin: Pinned, first: Pinned) -> str:
 def _against(ratio: float) -> str:
     """A ratio as it is read best: in percent up to twice as much, then as "4.3 times"."""
     if ratio < 2:
-        return wording.change(ratio - 1)
-    return wording.times(ratio).replace(".0 ", " ")
+        return change(ratio - 1)
+    return times(ratio).replace(".0 ", " ")
 
 
 def _error(pin: Pinned, first: Pinned) -> str:
     if not math.isfinite(pin.typical):
         return NOTHING
-    text = pin.written or wording.with_unit(wording.number(pin.typical), pin.error_unit)
+    text = pin.written or with_unit(number(pin.typical), pin.error_unit)
     if pin is first or not math.isfinite(first.typical):
         return text
     if not pin.measures_like(first):
@@ -118,7 +119,7 @@ def _error(pin: Pinned, first: Pinned) -> str:
 
 def _chance(chance: float, first: float, others: bool) -> str:
     """An upper bound, and how many more or fewer in 100 than in the first scenario."""
-    text = wording.in_hundred(chance).replace(" times in", " in")
+    text = in_hundred(chance).replace(" times in", " in")
     if not others:
         return text
     more = math.ceil(round(100 * chance, 6)) - math.ceil(round(100 * first, 6))
@@ -143,10 +144,10 @@ def _units(pins: Sequence[Pinned]) -> str:
 
 
 def _promises(pins: Sequence[Pinned]) -> str:
-    two_kinds = wording.two_kinds({pin.name: pin.budget.delta for pin in pins})
+    two_kinds = chances.two_kinds({pin.name: pin.budget.delta for pin in pins})
     if two_kinds or len({pin.budget.delta for pin in pins}) == 1:
         return two_kinds
-    each = ", ".join(f"{pin.name} has δ = {wording.small(pin.budget.delta)}" for pin in pins)
+    each = ", ".join(f"{pin.name} has δ = {small(pin.budget.delta)}" for pin in pins)
     return (f"**Different δ:** {each}. Equal ε is **not** quite equal protection: compare *Right "
             "guess*.")
 
@@ -155,7 +156,7 @@ def _samples(pins: Sequence[Pinned]) -> str:
     if len({pin.population for pin in pins}) == 1:
         return ""
     each = ", ".join(f"{pin.name} declares " + (
-        "none" if pin.population is None else f"one of {wording.number(pin.population, 9)}")
+        "none" if pin.population is None else f"one of {number(pin.population, 9)}")
         for pin in pins)
     return (f"**Different declarations of a secret sample:** {each}. ε and odds in this table "
             "leave it out; with it they would not hold against the same attackers.")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.types import Budget
-from engine.words.wording import budget_chip
+from engine.words.tags import budget_chip
 
 
 @dataclass(frozen=True)

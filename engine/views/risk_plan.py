@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from engine.errors import InputError
 from engine.views.planner import HIGHEST_EPSILON, Protection, Setting, protection
-from engine.words.wording import digits_down
+from engine.words.numbers import digits_down
 
 LOWEST_EPSILON = 0.01
 _STEPS = 24  # halvings of the range on the log scale

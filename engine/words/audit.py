@@ -11,7 +11,7 @@ from engine.types import Budget, PublicFacts
 from engine.views import coverage_lab as lab
 from engine.views.audit import SECONDS, Attack
 from engine.views.reuse import Reuse
-from engine.words import wording
+from engine.words import chances, numbers, tags
 
 TITLE = "Does the noise do what it claims?"
 HOLDS, BROKEN = "No contradiction found", "Claim broken"
@@ -53,7 +53,7 @@ def data(asked: Attack, small: str) -> str:
     if asked.source is None:
         return f"Neighbours of small simulated data ({small}) that are made for the attack."
     sizes = asked.source.sizes
-    people = wording.number(sizes.n_curves, 6)
+    people = numbers.number(sizes.n_curves, 6)
     return f"Neighbours of simulated data: {asked.source.label}, {people} records."
 
 
@@ -97,7 +97,7 @@ def _fault(found: Progress) -> str:
 
 def worked_out(found: Progress) -> str:
     """What is known of the worst pair when everything random is held fixed."""
-    pairs = wording.number(found.tried, 6)
+    pairs = numbers.number(found.tried, 6)
     if found.reason:
         return f"After {pairs} pairs: {found.reason}."
     if math.isinf(found.ratio):
@@ -128,10 +128,10 @@ def _lower(sentence: str) -> str:
 
 def running(found: Progress) -> str:
     """Under the chart while the attack goes on."""
-    pairs = wording.number(found.tried, 6)
+    pairs = numbers.number(found.tried, 6)
     if not found.runs:
         return f"{pairs} pairs of neighbours tried"
-    return (f"{pairs} pairs tried; {wording.number(found.runs, 6)} releases of each of two data "
+    return (f"{pairs} pairs tried; {numbers.number(found.runs, 6)} releases of each of two data "
             "sets looked at")
 
 
@@ -150,7 +150,7 @@ def _epsilon(value: float) -> str:
 def _down(value: float) -> str:
     """An "at least" number: rounded down, so that it stays true."""
     if not 0 < value < math.inf:
-        return wording.number(value)
+        return numbers.number(value)
     step = 10.0 ** (math.floor(math.log10(value)) - 2)
     return _epsilon(math.floor(value / step + 1e-6) * step)
 
@@ -158,7 +158,7 @@ def _down(value: float) -> str:
 def _percent(ratio: float) -> str:
     """Rounded down: a claim that is not reached is never said to be."""
     if ratio >= 10:
-        return wording.times(ratio)
+        return numbers.times(ratio)
     return f"{math.floor(1000 * ratio + 1e-6) / 10:g} %"
 
 
@@ -223,7 +223,7 @@ def widths(found: lab.Batch) -> str:
     ratio = float(found.given.half.mean() / found.naive.half.mean())
     if ratio < 1.05:
         return "Here privacy noise is so small that leaving it out hardly narrows the limits."
-    return f"Counting privacy noise makes the limits {wording.times(ratio)} as wide."
+    return f"Counting privacy noise makes the limits {numbers.times(ratio)} as wide."
 
 
 # -- noise that is used twice --------------------------------------------------------------------
@@ -237,16 +237,16 @@ REUSE_RULE = ("Pages here share draws between budgets, so that pictures move smo
 
 def recovered(found: Reuse, is_fresh: bool) -> str:
     """What the formula gives."""
-    one, other = (wording.number(noise) for noise in found.noise)
+    one, other = (numbers.number(noise) for noise in found.noise)
     first, second = (f"ε = {budget.epsilon:g}" for budget in found.budgets)
     noisy = f"The releases are typically {one} ({first}) and {other} ({second}) from the average."
     if is_fresh:
-        error = wording.number(found.largest_error)
+        error = numbers.number(found.largest_error)
         return (f"{noisy} With fresh noise in each the formula fails: what it gives is off by up "
                 f"to **{error}**.")
     if found.largest_error < 1e-9:
         return f"{noisy} Together they give it away: **off by nothing but rounding**."
-    return f"{noisy} Together they give it away, up to {wording.small(found.largest_error)}."
+    return f"{noisy} Together they give it away, up to {numbers.small(found.largest_error)}."
 
 
 def spent(found: Reuse, is_fresh: bool) -> str:
@@ -256,7 +256,7 @@ def spent(found: Reuse, is_fresh: bool) -> str:
     total = math.hypot(*(1 / scale for scale in found.scales))
     weaker = 1 / min(found.scales)
     return (f"With fresh noise the two cost what they must: together their μ is "
-            f"{wording.times(total / weaker)} that of the weaker one alone.")
+            f"{numbers.times(total / weaker)} that of the weaker one alone.")
 
 
 def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:
@@ -264,12 +264,12 @@ def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> st
     if not is_fresh:
         return "100 in 100, all is given away" if first != second else ""
     mu = math.hypot(*(accounting.exact_mu(epsilon, delta) for epsilon in (first, second)))
-    return wording.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
+    return chances.odds_short(risk.odds(mu, Budget(first + second, 2 * delta)))
 
 
 def claim(budget: Budget) -> str:
     """For the strip."""
-    return f"Claim: {wording.budget_chip(budget)}"
+    return f"Claim: {tags.budget_chip(budget)}"
 
 
 def two_budgets(first: float, second: float) -> str:

@@ -9,7 +9,9 @@ import numpy as np
 from engine.feasibility import MOST_GRAM_NOISE, Feasibility
 from engine.types import Array, Budget, Covariate, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
-from engine.words import wording
+from engine.words import quality
+from engine.words.grammar import escape, of, uncapital
+from engine.words.numbers import times, together, two_digits_up, with_unit
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -18,12 +20,12 @@ LEAD = ("How a curve depends on what is known of a person, such as their sex: on
 
 def panel_title(name: str, k: int) -> str:
     """The intercept, or the effect of a covariate from the middle of its range to the end."""
-    return "Average curve" if k == 0 else f"Effect of {wording.escape(_lower(name))}"
+    return "Average curve" if k == 0 else f"Effect of {escape(_lower(name))}"
 
 
 def _lower(name: str) -> str:
     """The name within a sentence; abbreviations and letters with numbers stay as they are."""
-    return wording.uncapital(name) if name[1:2].islower() else name
+    return uncapital(name) if name[1:2].islower() else name
 
 
 def meaning(facts: PublicFacts) -> str:
@@ -40,19 +42,19 @@ def _range(covariate: Covariate) -> str:
         return ""
     middle, is_coded = (covariate.low + covariate.high) / 2, "," in covariate.unit
     unit = f" ({covariate.unit})" * is_coded or f" {covariate.unit}" * bool(covariate.unit)
-    return wording.escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
+    return escape(f"{_lower(covariate.name)} from {middle:g} to {covariate.high:g}{unit}")
 
 
 def protects(facts: PublicFacts) -> str:
     """What one person's protection covers here."""
-    return (f"What is protected: exchanging one {wording.of(facts.person)} whole curve **and all "
+    return (f"What is protected: exchanging one {of(facts.person)} whole curve **and all "
             "of their covariates** changes what is published only a little.")
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
     """Instead of the panels: why nothing would be published, and what would change it."""
-    needed = wording.two_digits_up(verdict.curves_needed(n_curves))
-    epsilon = wording.two_digits_up(verdict.epsilon_needed(budget))
+    needed = two_digits_up(verdict.curves_needed(n_curves))
+    epsilon = two_digits_up(verdict.epsilon_needed(budget))
     why = ("noise would blur how the covariates vary together"
            if verdict.gram_noise > MOST_GRAM_NOISE else
            f"{verdict.n_functions} functions have to share what so few {facts.people} can tell")
@@ -67,12 +69,12 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
     """How far off the functions typically are, and which one most."""
     worst = int(view.typical.argmax())
-    numbers = wording.together([float(view.typical[0]), float(view.typical[worst])])
-    first, most = (wording.with_unit(text, facts.value_unit) for text in numbers)
+    numbers = together([float(view.typical[0]), float(view.typical[worst])])
+    first, most = (with_unit(text, facts.value_unit) for text in numbers)
     target = "the true one" if view.floor is not None else "the one without protection"
     text = f"The published average curve is typically **{first}** from {target}."
     if worst:
-        text += (f" The effect of {wording.escape(_lower(view.names[worst]))} is furthest off, "
+        text += (f" The effect of {escape(_lower(view.names[worst]))} is furthest off, "
                  f"typically **{most}**.")
     return text
 
@@ -81,7 +83,7 @@ def visible(view: CoefficientView, facts: PublicFacts) -> str:
     """Which effects are larger than their typical error, so that the release shows them."""
     known = view.truth if view.truth is not None else view.without
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
-    lost = [wording.escape(_lower(name)) for name, s, e in
+    lost = [escape(_lower(name)) for name, s, e in
             zip(view.names[1:], size, view.typical[1:], strict=True) if e > s]
     if not lost:
         return "Every effect is larger than its typical error, so the release shows it."
@@ -92,7 +94,7 @@ def visible(view: CoefficientView, facts: PublicFacts) -> str:
 
 def compared(typical: float, others: Mapping[str, float]) -> str:
     """The total error beside that of the other methods."""
-    return wording.compared(typical, others)
+    return quality.compared(typical, others)
 
 
 def cost(found: CostOfCovariates, budget: Budget) -> str:
@@ -104,8 +106,8 @@ def cost(found: CostOfCovariates, budget: Budget) -> str:
     one, many = found.counts[first], found.counts[last]
     if one == many:
         return (f"At ε = {budget.epsilon:g} only {one} {_covariates(one)} can be had from so many.")
-    private = wording.times(float(found.private[last] / found.private[first]))
-    free = wording.times(float(found.without[last] / found.without[first]))
+    private = times(float(found.private[last] / found.private[first]))
+    free = times(float(found.without[last] / found.without[first]))
     text = (f"From {one} to {many} covariates the total error grows **{private}**; without "
             f"protection it would grow {free}.")
     if last < len(found.counts) - 1:

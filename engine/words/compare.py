@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from engine.privacy.risk import Odds
 from engine.types import PublicFacts
-from engine.words import wording
+from engine.words import chances
+from engine.words.grammar import escape, uncapital
+from engine.words.numbers import small, times, together, with_unit
 
 TITLE = "Which method wastes the least of the budget?"
 DIFFERENCE = ("Lines: 20 possible releases less the average without protection (dashed). The same "
@@ -27,20 +29,20 @@ def span(errors: Sequence[float], unit: str) -> str:
     known = [error for error in errors if math.isfinite(error)]
     if not known:
         return ""
-    ends = dict.fromkeys(wording.together([min(known), max(known)]))
-    return wording.with_unit(" to ".join(ends), unit)
+    ends = dict.fromkeys(together([min(known), max(known)]))
+    return with_unit(" to ".join(ends), unit)
 
 
 def promise(delta: float) -> str:
     """Beside the name of a method: whether its limits may fail."""
     if delta == 0:
         return "δ = 0: its limits always hold"
-    return f"δ = {wording.small(delta)}: the chance that its limits do not hold"
+    return f"δ = {small(delta)}: the chance that its limits do not hold"
 
 
 def cell(epsilon: float, error: str, odds: Odds) -> str:
     """Above a small picture: the budget, the typical error and the risk."""
-    return f"**ε = {epsilon:g}** · typically {error} · right guess {wording.odds_short(odds)}"
+    return f"**ε = {epsilon:g}** · typically {error} · right guess {chances.odds_short(odds)}"
 
 
 def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
@@ -49,12 +51,12 @@ def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str
     if not known:
         return f"At **ε = {epsilon:g}** none of these methods would publish anything."
     (best, label), *others = known
-    error = wording.escape(written[label])
+    error = escape(written[label])
     text = f"At **ε = {epsilon:g}** {_inside(label)} errs least, **{error}**"
     if not others:
         return f"{text}."
     ratio = others[0][0] / best
-    behind = ("about as far" if ratio < 1.1 else f"{wording.times(ratio)} as far")
+    behind = ("about as far" if ratio < 1.1 else f"{times(ratio)} as far")
     return f"{text}; next is {_inside(others[0][1])}, {behind}."
 
 
@@ -63,9 +65,9 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
     known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
     if len(known) < 2:
         return ""
-    numbers = wording.together([error for error, _ in known])
-    unit = wording.escape(facts.value_unit)
-    each = "; ".join(f"{_inside(label)} **{wording.with_unit(text, unit)}**"
+    numbers = together([error for error, _ in known])
+    unit = escape(facts.value_unit)
+    each = "; ".join(f"{_inside(label)} **{with_unit(text, unit)}**"
                      for text, (_, label) in zip(numbers, known, strict=True))
     return (f"**At equal protection**, an attacker right at most {100 * chance:.0f} times in 100: "
             f"{each}.")
@@ -73,12 +75,12 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
 
 def _inside(label: str) -> str:
     """The name of a method inside a sentence."""
-    return wording.escape(wording.uncapital(label))
+    return escape(uncapital(label))
 
 
 def aim(label: str, is_truth: bool) -> str:
     """What errors are measured from."""
     if is_truth:
         return "Errors are distances from the true average, over fresh curves."
-    return (f"Errors are distances from the average without protection, as {wording.escape(label)} "
+    return (f"Errors are distances from the average without protection, as {escape(label)} "
             "fits it: one aim for all methods.")

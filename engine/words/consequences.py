@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.types import PublicFacts, Spend
-from engine.words.wording import a, escape, of
+from engine.words.grammar import a, escape, of
 
 WAYS = ("holder", "sites", "centre")  # who adds the noise
 

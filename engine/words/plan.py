@@ -8,8 +8,9 @@ from engine.types import Budget, PublicFacts
 from engine.views.budget_split import Split, cost
 from engine.views.planner import HIGHEST_EPSILON, Answer, Measured, Setting
 from engine.views.risk_plan import RiskAnswer
-from engine.words import wording
-from engine.words.wording import digits_up, escape, number, small, times, with_unit
+from engine.words import spending
+from engine.words.grammar import escape
+from engine.words.numbers import digits_up, number, small, times, with_unit
 
 METHOD = ("The error is the median distance from the true average over simulated curves of the "
           "stated sizes. It is measured at a few values of the blank and joined by straight lines "
@@ -59,7 +60,7 @@ def broken_promise(answer: Answer) -> str:
     given = answer.protection
     if given is None or given.keeps_promise:
         return ""
-    return wording.broken_promise(given.asked, given.proved.epsilon)
+    return spending.broken_promise(given.asked, given.proved.epsilon)
 
 
 def step(measured: Measured, unknown: str, facts: PublicFacts) -> tuple[str, str]:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from engine.views.regimes import Comparison, Weighted, axis_values, moved
-from engine.words.wording import capital, change, number, small
+from engine.words.grammar import capital
+from engine.words.numbers import change, number, small
 
 _TUNED = {"truncation": "basis functions kept"}
 _FREE = 0.1  # share of the rate below which privacy costs almost nothing

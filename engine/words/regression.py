@@ -19,7 +19,8 @@ from engine.views.regression import (
     RegressionView,
     WorstPair,
 )
-from engine.words import wording
+from engine.words.grammar import capital, escape
+from engine.words.numbers import number, small, together, with_unit
 
 TITLE = "What can sites learn together from single readings?"
 LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "
@@ -38,14 +39,14 @@ def shares(parts: RiskParts) -> tuple[float, float, float, float]:
 def budgets(network: Network) -> str:
     epsilons = sorted({group.epsilon for group in network.groups})
     span = f"{epsilons[0]:g}" if len(epsilons) == 1 else f"{epsilons[0]:g} to {epsilons[-1]:g}"
-    return f"ε = {span} · δ = {wording.small(network.delta)}"
+    return f"ε = {span} · δ = {small(network.delta)}"
 
 
 def accuracy(view: RegressionView) -> str:
     """The exact error, beside that of publishing nothing; what is known where no truth is."""
     if view.squared_error is None or view.zero_risk is None:
         return _known(view)
-    typical, zero = wording.number(view.typical), wording.number(math.sqrt(view.zero_risk))
+    typical, zero = number(view.typical), number(math.sqrt(view.zero_risk))
     how = "simulated" if view.risk is None else "exact"
     text = f"The published curve is off by **{typical}** (root of the mean squared error, {how})."
     if view.squared_error > view.zero_risk:
@@ -55,7 +56,7 @@ def accuracy(view: RegressionView) -> str:
 
 def _known(view: RegressionView) -> str:
     """What formulas and distances say of readings without a truth."""
-    noise, chance, apart = (_valued(text, view.facts) for text in wording.together(
+    noise, chance, apart = (_valued(text, view.facts) for text in together(
         [view.known.noise, view.known.chance, view.known.apart]))
     what = ("Privacy noise is typically" if view.noise_sd is not None else
             "Before the centre reshapes the curve, privacy noise is typically")
@@ -68,7 +69,7 @@ def _known(view: RegressionView) -> str:
 
 def _valued(text: str, facts: PublicFacts) -> str:
     """A number with the unit of the readings, without markup."""
-    return wording.with_unit(text, wording.escape(facts.value_unit))
+    return with_unit(text, escape(facts.value_unit))
 
 
 def at_scale(values: Sequence[float], span: float, facts: PublicFacts) -> list[str]:
@@ -82,7 +83,7 @@ def place(facts: PublicFacts, point: float) -> str:
     """A position on [0, 1] in its own unit."""
     digits = 3 - math.floor(math.log10(facts.time_high - facts.time_low))
     at = round(float(facts.time_low + point * (facts.time_high - facts.time_low)), digits)
-    return wording.with_unit(f"{at:.12g}", wording.escape(facts.time_unit))
+    return with_unit(f"{at:.12g}", escape(facts.time_unit))
 
 
 def refused(view: RegressionView) -> str:
@@ -95,7 +96,7 @@ def largest(parts: RiskParts) -> str:
     """What makes up most of the squared error."""
     own = shares(parts)
     first = max(range(4), key=own.__getitem__)
-    return f"**{wording.capital(PARTS[first])}**: {100 * own[first]:.0f} % of the squared error."
+    return f"**{capital(PARTS[first])}**: {100 * own[first]:.0f} % of the squared error."
 
 
 def levels(found: ByLevel) -> str:
@@ -125,7 +126,7 @@ def limited(network: Network, gamma: float) -> str:
     who = ("readings, not privacy, limit every site" if count == 0 else
            f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
     return (f"By the rates, which leave out constants, **{who}**. :small[Privacy limits a site "
-            f"where n ε² ≤ D = {wording.number(d)}. {_REGIMES[theory.regime(gamma)]}]")
+            f"where n ε² ≤ D = {number(d)}. {_REGIMES[theory.regime(gamma)]}]")
 
 
 def point(view: PointView) -> str:
@@ -134,7 +135,7 @@ def point(view: PointView) -> str:
         return "**These budgets allow no estimate at this point**, so nothing is released."
     if view.truth is None:
         return _point_of_own(view)
-    value, low, high, true = wording.together([view.released, view.low, view.high, view.truth])
+    value, low, high, true = together([view.released, view.low, view.high, view.truth])
     held = "holds" if view.low <= view.truth <= view.high else "misses"
     return (f"At {view.point:g} the released value is **{value}**, with 95 in 100 limits "
             f"{low} to {high}. The true value {true}: this interval {held} it.")
@@ -159,7 +160,7 @@ WORST_ONLY_EVEN = ("The worst pair is worked out for times that are spread evenl
 def point_against_whole(view: PointView) -> str:
     """Its noise beside that of the whole curve at the same point, and the kind of noise."""
     own, whole = (_valued(text, view.facts) for text in
-                  wording.together([view.noise_sd, view.whole_sd]))
+                  together([view.noise_sd, view.whole_sd]))
     kind = {"laplace": "Laplace noise, with δ = 0", "gaussian": "Gaussian noise",
             "curve": "noise on a whole curve"}[view.kind]
     return (f"It is released on its own, with {kind} of standard deviation **{own}**; read off the "
@@ -169,15 +170,15 @@ def point_against_whole(view: PointView) -> str:
 
 def printed_constant(view: PointView) -> str:
     ratio = view.printed / view.exact
-    text = (f"One reading moves the value by at most **{wording.number(view.exact)} τ/n**; the "
-            f"paper prints {wording.number(view.printed)} τ/n")
+    text = (f"One reading moves the value by at most **{number(view.exact)} τ/n**; the "
+            f"paper prints {number(view.printed)} τ/n")
     if ratio < 1:
         return f"{text}, which is too little: noise of that size does not protect by ε."
     return f"{text}, {ratio:.1f} times as much as is needed."
 
 
 def elbows(found: CostOfPrivacy) -> str:
-    whole, one = (wording.number(value, 2) for value in found.elbows)
+    whole, one = (number(value, 2) for value in found.elbows)
     return (f"By the rates, privacy costs the whole curve something below **ε = {whole}**, a "
             f"single point below **ε = {one}**. Smoother targets lose more to privacy.")
 
@@ -187,7 +188,7 @@ def planned_cost(planned: tuple[Array, Array]) -> str:
     epsilons, times = planned
     at_one = float(np.exp(np.interp(0.0, np.log(epsilons), np.log(times))))
     return (f"Rates leave out constants. With them the bound that the plan keeps is **"
-            f"{wording.number(at_one, 2)} times** as large at ε = 1 as without privacy. The solid "
+            f"{number(at_one, 2)} times** as large at ε = 1 as without privacy. The solid "
             "line is flat on the left where nothing would be released.")
 
 
@@ -196,14 +197,14 @@ def worst(found: WorstPair, clip: float, facts: PublicFacts) -> str:
     ratio = found.printed / found.exact
     high, low = at_scale([facts.value_middle + clip, facts.value_middle - clip], clip, facts)
     text = (f"The worst pair: both at {place(facts, found.time)}, one at {high}, one at {low}. "
-            f"It moves a site’s message by **{wording.number(found.exact)}"
+            f"It moves a site’s message by **{number(found.exact)}"
             f" τ/n**.")
-    return (f"{text} The paper’s bound is {wording.number(found.printed)} τ/n, "
+    return (f"{text} The paper’s bound is {number(found.printed)} τ/n, "
             f"{ratio:.1f} times as much: {ratio**2:.0f} times the noise variance.")
 
 
 def design(found: DesignDemo) -> str:
-    even, rising, known = wording.together([found.even, found.rising, found.weighted])
+    even, rising, known = together([found.even, found.rising, found.weighted])
     return (f"**Times are taken to be spread evenly.** If they rise with density ½ + x instead, "
             f"the error goes from {even} to **{rising}**, and more readings do not help: the "
             f"estimate converges to another curve. Stating that density (*Times of readings*, "

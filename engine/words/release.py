@@ -8,7 +8,10 @@ from engine.release.certified import Quote
 from engine.release.ledger import USUAL_TOTAL, Odometer
 from engine.sources import Source
 from engine.types import PublicFacts
-from engine.words.wording import budget_chip, escape, number, odds_main, small
+from engine.words.chances import odds_main
+from engine.words.grammar import escape
+from engine.words.numbers import number, small
+from engine.words.tags import budget_chip
 
 TITLE = "Publish one protected curve"
 

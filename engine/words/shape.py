@@ -6,7 +6,8 @@ import math
 
 from engine.types import Budget, PublicFacts
 from engine.views.shape import Kept, Question, is_at_an_end
-from engine.words import wording
+from engine.words.grammar import escape
+from engine.words.numbers import number, with_unit
 
 LABELS = {"peak": "Where is the peak?", "sign": "Does it rise or fall?",
           "crossing": "When does it reach a level?"}
@@ -21,7 +22,7 @@ def short(question: Question, facts: PublicFacts) -> str:
     if question.kind == "sign":
         return f"Keeps rise or fall, {_between(question, facts)}"
     what = ("peak" if question.kind == "peak" else
-            f"time of {wording.with_unit(f'{question.level:g}', facts.value_unit)}")
+            f"time of {with_unit(f'{question.level:g}', facts.value_unit)}")
     return f"Keeps {what} within {_length(question.tolerance, facts)}"
 
 
@@ -36,9 +37,9 @@ def said(question: Question, answer: float, facts: PublicFacts, is_truth: bool) 
         between = f"from {_between(question, facts)}"
         if answer == 0:
             return f"{whose} is as high at both times, {between}."
-        by = wording.with_unit(wording.number(abs(answer)), wording.escape(facts.value_unit))
+        by = with_unit(number(abs(answer)), escape(facts.value_unit))
         return f"{whose} **{'rises' if answer > 0 else 'falls'}** by {by} {between}."
-    level = wording.with_unit(f"{question.level:g}", wording.escape(facts.value_unit))
+    level = with_unit(f"{question.level:g}", escape(facts.value_unit))
     if math.isnan(answer):
         return f"{whose} **never** is at {level}."
     return f"{whose} is first at {level} at **{_time(answer, facts)}**."
@@ -86,17 +87,17 @@ def times_asked(facts: PublicFacts) -> str:
 def _time(time: float, facts: PublicFacts) -> str:
     """8.13 years, 14.2 h; where time has no unit, with its name: time 0.37."""
     if not facts.time_unit:
-        return f"{facts.time_name.lower()} {wording.number(time)}"
-    return wording.with_unit(wording.number(time), wording.escape(facts.time_unit))
+        return f"{facts.time_name.lower()} {number(time)}"
+    return with_unit(number(time), escape(facts.time_unit))
 
 
 def _between(question: Question, facts: PublicFacts) -> str:
     both = f"{question.first:g} to {question.second:g}"
     if not facts.time_unit:
         return f"{facts.time_name.lower()} {both}"
-    return wording.with_unit(both, wording.escape(facts.time_unit))
+    return with_unit(both, escape(facts.time_unit))
 
 
 def _length(length: float, facts: PublicFacts) -> str:
     """0.8 years."""
-    return wording.with_unit(f"{length:g}", wording.escape(facts.time_unit))
+    return with_unit(f"{length:g}", escape(facts.time_unit))

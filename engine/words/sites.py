@@ -7,19 +7,9 @@ from collections.abc import Sequence
 
 from engine.types import PublicFacts
 from engine.views.sites import Arrangement, Federation, Member, Sent, SiteRow, WhatIf
-from engine.words.wording import (
-    a,
-    escape,
-    in_hundred,
-    number,
-    odds_main,
-    odds_short,
-    of,
-    small,
-    times,
-    together,
-    with_unit,
-)
+from engine.words.chances import odds_main, odds_short
+from engine.words.grammar import a, escape, of
+from engine.words.numbers import in_hundred, number, small, times, together, with_unit
 
 WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre"}
 _SAME = 0.01  # relative change of an error that is called none

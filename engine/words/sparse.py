@@ -9,7 +9,8 @@ from engine.types import Budget, PublicFacts
 from engine.views.sparse import Calculation, Lines, Reported, SparseView
 from engine.views.sparse_intervals import FITS, CoverageStudy, IntervalView, Machines
 from engine.views.sparse_means import BIT, PRINTED, ROW, TRUSTED
-from engine.words import wording
+from engine.words import numbers, tags
+from engine.words.grammar import capital
 
 TITLE = "Which few features matter, and what does protecting every row cost?"
 LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "
@@ -26,7 +27,7 @@ def accuracy(view: SparseView) -> str:
     """How far off a release is, beside what needs no protection."""
     target = "the true ones" if view.truth is not None else "those without protection"
     others = () if view.lasso is None else (view.without, view.lasso)
-    typical, *rest = wording.together([view.typical, *(view.distance(one) for one in others)])
+    typical, *rest = numbers.together([view.typical, *(view.distance(one) for one in others)])
     text = (f"The published coefficients are typically **{typical}** from {target}, all "
             f"{view.sizes.n_covariates} together.")
     if rest:
@@ -59,7 +60,7 @@ def units(facts: PublicFacts) -> str:
 def support(view: SparseView) -> str:
     """Which features are found."""
     sure = int((view.found > 0.99).sum())
-    number = wording.number(view.false, 2)
+    number = numbers.number(view.false, 2)
     which, none, others = ("that matter", "one that does not", f"{number} are made up")
     if view.truth is None:
         which, none, others = "chosen without protection", "another", f"{number} others are chosen"
@@ -71,21 +72,21 @@ def support(view: SparseView) -> str:
 def light(found: Calculation) -> str:
     """The verdict before any row is looked at."""
     return (f"{_LIGHTS[found.light]} The largest of all noises is about "
-            f"**{wording.number(found.ratio, 2)} times** the smallest coefficient that matters.")
+            f"**{numbers.number(found.ratio, 2)} times** the smallest coefficient that matters.")
 
 
 def noise(found: Calculation) -> str:
     """Where the noise comes from."""
-    return (f"One row moves an entry of a step by at most {wording.number(found.sensitivity)}. "
-            f"Noise of size {wording.number(found.choice)} hides this in every choice, and of size "
-            f"{wording.number(found.values)} in every published value.")
+    return (f"One row moves an entry of a step by at most {numbers.number(found.sensitivity)}. "
+            f"Noise of size {numbers.number(found.choice)} hides this in every choice, and of size "
+            f"{numbers.number(found.values)} in every published value.")
 
 
 def over_budgets(lines: Lines) -> str:
     """What a larger budget buys, and where it stops."""
     first = next(iter(lines.private))
     own, best = lines.private[first], min(lines.without.values(), default=0.0)
-    half = wording.times(float(own[1] / own[2]))
+    half = numbers.times(float(own[1] / own[2]))
     text = f"From ε = 0.5 to 1 the error falls {half}."
     close = [e for e, error in zip(lines.epsilons, own, strict=True) if error < 1.5 * best]
     if close:
@@ -97,8 +98,8 @@ def intervals(view: IntervalView) -> str:
     """How wide the limits are, and what they promise."""
     what = ("Each interval holds its own coefficient in 95 of 100 cases." if view.kind ==
             "pointwise" else "All limits together hold all coefficients in 95 of 100 cases.")
-    text = (f"{what} On average they are **{wording.number(view.length)}** wide, "
-            f"{wording.times(view.length / view.without_length)} as wide as without protection.")
+    text = (f"{what} On average they are **{numbers.number(view.length)}** wide, "
+            f"{numbers.times(view.length / view.without_length)} as wide as without protection.")
     if view.missed is None:
         return text
     count = int(np.isfinite(view.low).sum())
@@ -126,19 +127,19 @@ def machines(found: Machines) -> str:
     """What sharing a part buys when machines differ."""
     typical = {label: float(np.median(errors)) for label, errors in found.errors.items()}
     two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
-    text = f"Two stages are typically off by **{wording.number(two)}**."
+    text = f"Two stages are typically off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
-        text += (f" {wording.capital(label)} errs {wording.times(other / two)} as much."
-                 if other > two else f" {wording.capital(label)} errs less: "
-                 f"{wording.number(other)}.")
+        text += (f" {capital(label)} errs {numbers.times(other / two)} as much."
+                 if other > two else f" {capital(label)} errs less: "
+                 f"{numbers.number(other)}.")
     return text
 
 
 def trust(at: dict[str, float], rates: dict[str, float]) -> str:
     """What a trusted server is worth at the sizes in the middle, and which bound is none."""
-    gain = wording.times(at[ROW] / at[TRUSTED])
+    gain = numbers.times(at[ROW] / at[TRUSTED])
     text = (f"A trusted server errs **{gain} less** than noisy averages that hide a row, and those "
-            f"{wording.times(at[BIT] / at[ROW])} less than one bit that hides a whole machine.")
+            f"{numbers.times(at[BIT] / at[ROW])} less than one bit that hides a whole machine.")
     text += (" **Two kinds of promise:** with the trusted server the limit may fail with chance δ, "
              "without trust it never fails, so equal ε is not equal protection.")
     if at[ROW] < rates[PRINTED]:
@@ -152,11 +153,11 @@ def paper(rows: list[Reported]) -> str:
     base = next(row for row in rows if (row.row["n"], row.row["m"]) == (4000, 15))
     return (f"**The stated noise cannot have produced these numbers.** At the base point, ε = "
             f"{base.row['eps']:g}, the printed constants mean noise of size "
-            f"{wording.number(base.published.choice)} beside coefficients of "
-            f"{wording.number(base.row['s_star'] ** -0.5)}; reported is a squared error of "
+            f"{numbers.number(base.published.choice)} beside coefficients of "
+            f"{numbers.number(base.row['s_star'] ** -0.5)}; reported is a squared error of "
             f"{base.row['err']:g}. What they would spend is ε = "
-            f"{wording.number(base.published.epsilon)}. Our constants need "
-            f"{wording.times(base.published.choice / base.tight.choice)} less noise and still come "
+            f"{numbers.number(base.published.epsilon)}. Our constants need "
+            f"{numbers.times(base.published.choice / base.tight.choice)} less noise and still come "
             f"out {base.tight.light} at these sizes.")
 
 
@@ -169,4 +170,4 @@ PAPER_BANDS = (
 
 def budget_line(budget: Budget, machines: int) -> str:
     """What stands in the strip."""
-    return f"{counted(machines, 'machine')}, {wording.budget_chip(budget)}"
+    return f"{counted(machines, 'machine')}, {tags.budget_chip(budget)}"

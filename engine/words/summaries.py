@@ -19,7 +19,7 @@ from engine.tasks import (
 from engine.types import Budget
 from engine.views.feasible_smoothness import GridSweep, PrintedDensity
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
-from engine.words import wording
+from engine.words.numbers import number, small, times, together, with_unit
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."
@@ -44,14 +44,14 @@ def guarantee(way: Way) -> str:
     budget = way.guarantee
     if math.isinf(budget.epsilon):
         return "no protection: chosen on the data"
-    failing = "δ = 0" if budget.is_pure else f"δ = {wording.small(budget.delta)}"
+    failing = "δ = 0" if budget.is_pure else f"δ = {small(budget.delta)}"
     return f"ε = {budget.epsilon:.3g}, {failing}"
 
 
 def off(ways: Sequence[Way]) -> dict[str, str]:
     """How far off each way is that can publish anything, with decimals in common."""
     known = {way.label: way.typical for way in ways if way.errors is not None}
-    return dict(zip(known, wording.together([*known.values()]), strict=True))
+    return dict(zip(known, together([*known.values()]), strict=True))
 
 
 def compared(view: SummaryView) -> str:
@@ -63,17 +63,17 @@ def compared(view: SummaryView) -> str:
     target = "the truth" if view.floor is not None else "the estimate without protection"
     best = known[0]
     text = (f"**{best.label}** comes closest: typically **"
-            f"{wording.with_unit(wording.number(best.typical), unit)}** from {target}.")
+            f"{with_unit(number(best.typical), unit)}** from {target}.")
     if len(known) > 1:
         text += f" Next is {known[1].label}, {_behind(known[1].typical / best.typical)}."
     if view.floor:
-        without = wording.with_unit(wording.number(view.floor), unit)
+        without = with_unit(number(view.floor), unit)
         text += f" Without protection it would be {without}."
     return text
 
 
 def _behind(ratio: float) -> str:
-    return "practically as close" if ratio < 1.05 else f"{wording.times(ratio)} as far"
+    return "practically as close" if ratio < 1.05 else f"{times(ratio)} as far"
 
 
 def unit_of(view: SummaryView) -> str:
@@ -125,21 +125,21 @@ def spectrum(found: Spectrum) -> str:
             "Noise costs most where it falls on coefficients that the filter keeps in full, and is "
             "wasted where the filter keeps little.")
     if tight and best and best < 0.995 * tight:
-        text += (f" With the best shape the typical noise is **{wording.number(best)}** instead of "
-                 f"{wording.number(tight)}, at the same protection.")
+        text += (f" With the best shape the typical noise is **{number(best)}** instead of "
+                 f"{number(tight)}, at the same protection.")
     elif tight and best:
-        text += f" Here the shape in use is as good as the best: {wording.number(tight)}."
+        text += f" Here the shape in use is as good as the best: {number(tight)}."
     published = found.energy.get("published")
     if published and tight and published > 1.005 * tight:
-        text += (f" The published bound would ask for {wording.number(published)}: "
-                 f"{wording.times(published / tight)} the noise for nothing.")
+        text += (f" The published bound would ask for {number(published)}: "
+                 f"{times(published / tight)} the noise for nothing.")
     return text
 
 
 def worst(found: WorstPair, asked: Budget) -> str:
     """Which exchange of curves shows most."""
     return ("If one person’s curve were this one, and were exchanged for its mirror image, the "
-            f"release would change most. It costs **ε = {wording.number(found.epsilon, 4)}** of "
+            f"release would change most. It costs **ε = {number(found.epsilon, 4)}** of "
             f"the {asked.epsilon:g} that are promised; no other pair costs more.")
 
 
@@ -159,16 +159,16 @@ def by_grid(found: GridSweep) -> str:
     """Whether the sensitivity settles on finer grids."""
     if found.is_finite:
         return ("The sensitivity settles as the grid gets finer: the release exists without a "
-                f"grid, because η is above {wording.number(found.least)}.")
+                f"grid, because η is above {number(found.least)}.")
     grown = found.sensitivity[-1] / found.sensitivity[0]
-    return (f"**The sensitivity grows without end as the grid gets finer** ({wording.times(grown)} "
+    return (f"**The sensitivity grows without end as the grid gets finer** ({times(grown)} "
             f"from {found.sizes[0]} to {found.sizes[-1]} points): only the grid makes a release "
-            f"possible. Take η above {wording.number(found.least)}, or a smoother kernel.")
+            f"possible. Take η above {number(found.least)}, or a smoother kernel.")
 
 
 def printed_density(found: PrintedDensity, budget: Budget) -> str:
     """What the printed bound for densities would spend."""
-    spent = wording.number(found.ratio * budget.epsilon)
+    spent = number(found.ratio * budget.epsilon)
     if found.ratio <= 1:
         return (f"The bound printed in Theorem 16 keeps its promise here: it would spend ε = "
                 f"{spent}.")
@@ -179,5 +179,5 @@ def printed_density(found: PrintedDensity, budget: Budget) -> str:
 def printed(mechanism: FunctionalRelease, budget: Budget) -> str:
     """What the printed scale of Theorem 8 would spend."""
     return (f"The scale printed in Theorem 8 of the paper is smaller by √2: it would spend "
-            f"ε = {wording.number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
+            f"ε = {number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
             "promised. It is never used here.")

@@ -13,7 +13,7 @@ from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism, mechanisms
 from engine.rates import rates
 from engine.types import Array
-from engine.words import wording
+from engine.words import chances, error_parts, quality
 from pages.shared import controls, layout, run, session, settings
 from pages.shared.scene import Scene
 
@@ -48,14 +48,14 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
         layout.theme(), theory=_theory(scene), others=others, most=2 * facts.value_half_width,
         delta=scene.budget.delta)
     if scene.is_refused:
-        return chart, [wording.enough(*_enough(scene))]
+        return chart, [quality.enough(*_enough(scene))]
     typical = float(scene.typical[scene.at])
     errors = {other.label: float(other.errors[scene.at]) for other in others}
     return chart, [
-        wording.budget_ratio(facts, here, typical, study.floor, _at(scene, here / 2),
+        quality.budget_ratio(facts, here, typical, study.floor, _at(scene, here / 2),
                              _at(scene, here * 2)),
-        wording.enough(*_enough(scene)), wording.compared(typical, errors),
-        wording.two_kinds(_deltas(scene, own, others))]
+        quality.enough(*_enough(scene)), quality.compared(typical, errors),
+        chances.two_kinds(_deltas(scene, own, others))]
 
 
 def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[error_curve.Method]:
@@ -71,11 +71,11 @@ def _least_errors(methods: Sequence[error_curve.Method], most: float) -> list[er
 def why_this_method(scene: Scene) -> None:
     """Beside the choice of a method: whether it errs least here, in one line."""
     if scene.own:  # a choice by what these curves say would be a release nobody has paid for
-        st.markdown(f":small[{wording.CHOOSE_BY_SIZES}]")
+        st.markdown(f":small[{quality.CHOOSE_BY_SIZES}]")
     elif not scene.is_refused:
         own, others = methods(scene)
         errors = {one.label: float(one.errors[scene.at]) for one in (own, *others)}
-        st.markdown(f":small[{wording.why_method(own.label, errors, scene.facts)}]")
+        st.markdown(f":small[{quality.why_method(own.label, errors, scene.facts)}]")
 
 
 def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]:
@@ -115,7 +115,7 @@ def _at(scene: Scene, epsilon: float) -> float | None:
 def _enough(scene: Scene) -> tuple[float | None, str]:
     """The first step within a tenth of the last one, where noise is no longer what limits."""
     last = scene.shown.study.shares[-1]
-    names = wording.parts(scene.facts)
+    names = error_parts.parts(scene.facts)
     if last.argmax() == 0:
         return None, ""
     far = np.flatnonzero(scene.typical > 1.1 * scene.typical[-1])

@@ -15,8 +15,9 @@ from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
 from engine.views.coefficients import BUDGET_STEPS, CoefficientView
+from engine.words import chances, tags
 from engine.words import coefficients as words
-from engine.words import wording
+from engine.words.numbers import number, with_unit
 from pages.shared import (
     budget_cards,
     code_fold,
@@ -90,10 +91,10 @@ def own_curves() -> None:
 
 def strip(view: View) -> None:
     odds = odds_card.of(view.shown.spends)
-    typical = "" if view.shown.is_refused else wording.with_unit(
-        wording.number(words.total(view.shown.typical)), view.facts.value_unit)
-    strips.fixed(view.facts, wording.budget_chip(view.budget), "coefficients_strip",
-                 wording.odds_short(odds), typical, highest=view.budget.epsilon)
+    typical = "" if view.shown.is_refused else with_unit(
+        number(words.total(view.shown.typical)), view.facts.value_unit)
+    strips.fixed(view.facts, tags.budget_chip(view.budget), "coefficients_strip",
+                 chances.odds_short(odds), typical, highest=view.budget.epsilon)
     odometer.line(session.source(TASK))
 
 

@@ -19,9 +19,11 @@ from engine.sources import Source
 from engine.types import Array
 from engine.views.preview import EPSILON_STEPS, Preview, Study
 from engine.views.shape import Question
+from engine.words import chances, error_parts, quality
 from engine.words import compare as words
 from engine.words import shape as shapes
-from engine.words import wording
+from engine.words.grammar import escape
+from engine.words.numbers import in_hundred, small
 from pages.shared import (
     controls,
     guarantee_cards,
@@ -65,7 +67,7 @@ class Way:
         """Those in words; empty where nothing is published."""
         assert self.shown is not None and self.study is not None
         within, floor = self.study.quantile(0.95), self.study.floor
-        return [wording.typical_error(x, y, floor, self.shown.data.facts.value_unit)
+        return [quality.typical_error(x, y, floor, self.shown.data.facts.value_unit)
                 for x, y in zip(self.typical, within, strict=True)]
 
     def line(self, errors: Array | None = None) -> figures.Line:
@@ -148,7 +150,7 @@ def strip(view: View) -> None:
     errors = [way.typical[k] for way in view.known for k in view.at]
     weakest = max(odds, key=lambda one: one.right, default=None)
     strips.fixed(view.facts, words.budgets(view.now.budgets), "compare_strip",
-                 "" if weakest is None else wording.odds_short(weakest),
+                 "" if weakest is None else chances.odds_short(weakest),
                  words.span(errors, view.facts.value_unit),
                  highest=max(view.now.budgets), pins_here=False)
 
@@ -173,7 +175,7 @@ def choices(view: View) -> None:
 
 def promises(view: View) -> None:
     """Where promises of two kinds stand side by side under one ε."""
-    notice = wording.two_kinds({way.label: way.shown.budgets[0].delta for way in view.known
+    notice = chances.two_kinds({way.label: way.shown.budgets[0].delta for way in view.known
                                 if way.shown is not None})
     if notice:
         st.info(notice, icon=":material/info:")
@@ -219,7 +221,7 @@ def _cell(view: View, way: Way, k: int, edge: float) -> None:
         st.markdown(f":small[**ε = {epsilon:g}** · Nothing would be published: the noise would be "
                     "larger than the curve.]")
         return
-    st.markdown(f":small[{words.cell(epsilon, wording.escape(error), way.odds[k])}]")
+    st.markdown(f":small[{words.cell(epsilon, escape(error), way.odds[k])}]")
     chart = figures.difference(way.line(), way.shown.times, view.difference(way, k), view.facts,
                                edge, f"ε = {epsilon:g}, typical error {error}", layout.theme())
     view.draw(f"{way.label}, ε = {epsilon:g}", chart,
@@ -251,13 +253,13 @@ def _row(view: View, way: Way, k: int) -> dict[str, object]:
     assert way.shown is not None and way.study is not None
     budget, odds = way.shown.budgets[k], way.odds[k]
     row: dict[str, object] = {"method": way.label, "ε": f"{budget.epsilon:g}",
-                              "δ": wording.small(budget.delta)}
+                              "δ": small(budget.delta)}
     published = bool(way.written[k])
     row["typical error"] = way.written[k] or "nothing published"
-    for part, share in zip(wording.parts(view.facts), way.study.shares[k], strict=True):
+    for part, share in zip(error_parts.parts(view.facts), way.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if published else "–"
-    row["right guess"] = wording.in_hundred(odds.right).replace(" times in", " in")
-    row["careful attacker"] = wording.in_hundred(odds.detected).replace(" times in", " in")
+    row["right guess"] = in_hundred(odds.right).replace(" times in", " in")
+    row["careful attacker"] = in_hundred(odds.detected).replace(" times in", " in")
     return row
 
 

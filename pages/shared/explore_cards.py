@@ -14,7 +14,8 @@ from engine.exports import code_for
 from engine.exports import files as export
 from engine.figures import cards as figures
 from engine.figures.theme import Chart
-from engine.words import glossary, wording
+from engine.words import chances, error_parts, glossary, quality, tags
+from engine.words.grammar import escape
 from pages.shared import (
     budget_cards,
     code_fold,
@@ -40,7 +41,7 @@ def strip(scene: Scene) -> None:
     strips.pinnable(
         [*strips.fact_chips(facts), *odds_card.chips(facts)],
         scene.made_once("strip", lambda: [
-            pieces.Budgeted(wording.budget_chip(b), wording.odds_short(o), e,
+            pieces.Budgeted(tags.budget_chip(b), chances.odds_short(o), e,
                             max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
             for b, o, e in zip(scene.shown.budgets, scene.odds, scene.errors_in_words,
                                strict=True)]),
@@ -69,7 +70,7 @@ def picture(scene: Scene) -> None:
 def _payload(scene: Scene) -> dict[str, Any]:
     shown = scene.shown
     return pieces.picture_payload(
-        scene.facts, title=wording.title(scene.facts), epsilons=scene.epsilons, times=shown.times,
+        scene.facts, title=tags.title(scene.facts), epsilons=scene.epsilons, times=shown.times,
         releases=shown.releases, without=shown.without, noise_low=shown.noise_low,
         noise_high=shown.noise_high, sampling=shown.sampling, truth=shown.truth,
         spoken=[f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words],
@@ -95,7 +96,7 @@ def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
     if scene.shown.is_refused(k):
         return [pieces.Said("Nothing would be published at this ε, so there is no error to state.")]
     study = scene.shown.study
-    return [pieces.Said(wording.accuracy(scene.facts, float(scene.typical[k]),
+    return [pieces.Said(quality.accuracy(scene.facts, float(scene.typical[k]),
                                          float(study.quantile(0.95)[k]), study.floor))]
 
 
@@ -104,8 +105,8 @@ def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
     if shown.is_refused(k):
         return []
     dashed = " Dashed: without protection." if shown.study.floor is not None else ""
-    planned = wording.planned(facts, shown.feasibility[k], float(shown.planned[k]))
-    drowned = wording.useless(facts, float(scene.typical[k]), shown.budgets[k],
+    planned = quality.planned(facts, shown.feasibility[k], float(shown.planned[k]))
+    drowned = quality.useless(facts, float(scene.typical[k]), shown.budgets[k],
                               shown.data.n_curves)
     said = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
             pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
@@ -121,7 +122,7 @@ def limits(scene: Scene) -> None:
         with left:
             _said(scene, "limits", lambda k: _what_limits(scene, k))
             _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
-                shares[k], wording.parts(facts), theme), 44)
+                shares[k], error_parts.parts(facts), theme), 44)
             _said(scene, "parts", lambda k: _key_of_parts(scene, k))
         with right:
             if scene.knows_changes:
@@ -133,13 +134,13 @@ def limits(scene: Scene) -> None:
 def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
     if scene.shown.is_refused(k):
         return [pieces.Said("Nothing would be published at this ε.")]
-    return [pieces.Said(wording.what_limits(scene.facts, scene.shown.study.shares[k]))]
+    return [pieces.Said(error_parts.what_limits(scene.facts, scene.shown.study.shares[k]))]
 
 
 def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
     if scene.shown.is_refused(k):
         return []
-    return [pieces.Said(wording.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
+    return [pieces.Said(error_parts.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
 
 
 def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
@@ -147,7 +148,7 @@ def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
         return []
     here = {what: float(relative[k]) for what, relative in scene.changes.items()}
     return [pieces.Said("If you doubled…  \n"
-                        + "  \n".join(wording.if_doubled(scene.facts, here)))]
+                        + "  \n".join(error_parts.if_doubled(scene.facts, here)))]
 
 
 def _simulate_doubled(scene: Scene) -> None:
@@ -215,8 +216,8 @@ def numbers(scene: Scene) -> None:
     shown, study = scene.shown, scene.shown.study
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.at]
-    st.markdown(f"**Curves at {wording.budget_chip(scene.budget)}**, in {unit}. "
-                + (f"Typical error {wording.escape(error)}." if error else "Nothing published."))
+    st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
+                + (f"Typical error {escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
                "noise range low": shown.noise_low[scene.at],
                "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
@@ -231,14 +232,14 @@ def numbers(scene: Scene) -> None:
     for title, chart in scene.charts.items():
         layout.in_words(title, chart, scene.own)
     st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
-                f"each. {wording.escape(every.alt)}")
+                f"each. {escape(every.alt)}")
     table = pd.DataFrame({
         "ε": scene.epsilons, "typical error": scene.typical,
         "1 in 10 below": scene.where_published(study.quantile(0.1)),
         "1 in 10 above": scene.where_published(study.quantile(0.9)),
         "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: scene.where_published(study.shares[:, k])
-           for k, name in enumerate(wording.parts(scene.facts))}})
+           for k, name in enumerate(error_parts.parts(scene.facts))}})
     for other in budget_cards.methods(scene)[1]:
         table[f"typical error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.own, 220)

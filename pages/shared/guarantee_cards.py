@@ -9,8 +9,9 @@ import streamlit as st
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.types import Budget, PublicFacts, Spend
-from engine.words import wording
+from engine.words import spending
 from engine.words.consequences import label
+from engine.words.numbers import small
 from pages.shared import layout, session
 
 
@@ -18,7 +19,7 @@ def promise(spends: Sequence[Spend], asked: Budget) -> None:
     """Say at once when printed constants do not give the budget that stands above."""
     if not accounting.keeps_promise(spends):
         given = max(budget.epsilon for budget in accounting.guarantees(spends))
-        st.error(wording.broken_promise(asked, given), icon=":material/error:")
+        st.error(spending.broken_promise(asked, given), icon=":material/error:")
 
 
 def consequences(spends: Sequence[Spend], facts: PublicFacts, page: str, way: str = "") -> None:
@@ -33,18 +34,18 @@ def ledger(spends: Sequence[Spend], asked: Budget) -> None:
     """What one release would spend, line by line, and why the total is what it is."""
     layout.table([_line(spend) for spend in spends])
     st.markdown(spends[0].why)
-    st.markdown(wording.how_added(accounting.by_server(spends).values()))
+    st.markdown(spending.how_added(accounting.by_server(spends).values()))
     proved = accounting.guarantees(spends)
     if len(proved) == 1:
-        st.markdown(wording.total(proved[0], accounting.total_mu(spends)))
+        st.markdown(spending.total(proved[0], accounting.total_mu(spends)))
     else:
         layout.table([{"site": s + 1, "all of it gives ε": round(budget.epsilon, 4),
-                       "at δ": wording.small(budget.delta)} for s, budget in enumerate(proved)])
+                       "at δ": small(budget.delta)} for s, budget in enumerate(proved)])
     _of_several(spends)
     promise(spends, asked)
     given = max(budget.epsilon for budget in proved)
     if accounting.keeps_promise(spends) and 1e-9 < given < 0.999 * asked.epsilon:
-        st.markdown(wording.more_noise_than_needed(asked, given))
+        st.markdown(spending.more_noise_than_needed(asked, given))
 
 
 def _line(spend: Spend) -> dict[str, object]:
@@ -58,7 +59,7 @@ def _line(spend: Spend) -> dict[str, object]:
             f"{sign} of each": float(f"{cost:.4g}"), "adds up": spend.composition,
             "neighbours": f"{spend.relation} {spend.unit}".strip(),
             "moved at most by": f"{spend.sensitivity[0]:.4g}", "in the norm": spend.norm,
-            "noise": f"{spend.noise_scale[0]:.4g}", "law": wording.LAWS.get(spend.noise, "")}
+            "noise": f"{spend.noise_scale[0]:.4g}", "law": spending.LAWS.get(spend.noise, "")}
 
 
 def _of_several(spends: Sequence[Spend]) -> None:
@@ -66,7 +67,7 @@ def _of_several(spends: Sequence[Spend]) -> None:
     count = session.current().group
     if count > 1:
         several = accounting.guarantees(accounting.for_group(spends, count))
-        st.markdown(wording.ledger_of_several(count, spends[0].unit, several))
+        st.markdown(spending.ledger_of_several(count, spends[0].unit, several))
 
 
 def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
@@ -74,4 +75,4 @@ def formula(mechanism: Mechanism, tuning: Mapping[str, object]) -> None:
     st.markdown(f"{mechanism.label}: {mechanism.reference}.")
     if mechanism.formula:
         st.latex(mechanism.formula)
-    st.markdown(wording.tuning(tuning))
+    st.markdown(spending.tuning(tuning))

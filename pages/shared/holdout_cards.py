@@ -12,7 +12,7 @@ from engine.figures.theme import Chart
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget
-from engine.words import wording
+from engine.words import protocol
 from pages.shared import components as pieces
 from pages.shared import layout, run, session
 
@@ -29,7 +29,7 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
                 _distances(source, budget)
             with right:
                 _runs(source, budget, is_refused)
-            st.markdown(wording.LICENSED)
+            st.markdown(protocol.LICENSED)
 
 
 def _distances(source: Source, budget: Budget) -> None:
@@ -37,7 +37,7 @@ def _distances(source: Source, budget: Budget) -> None:
     now, facts = session.current(), source.facts
     study = run.holdout(source, now.mechanism, budget.delta, now.seed)
     chart = figures.distances(study, _method(), facts.value_unit, layout.theme())
-    _show(chart, "distances", wording.holdout(
+    _show(chart, "distances", protocol.holdout(
         facts, study.n_training, study.n_protected, study.n_iterations))
 
 
@@ -49,7 +49,7 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
     now, facts = session.current(), source.facts
     shown = run.release_range(source, now.mechanism, budget, now.seed)
     chart = figures.runs(shown, 0, shown.n_runs, _method(), facts, layout.theme())
-    _show(chart, "runs", wording.runs(facts, budget, shown.n_runs, source.sizes.n_curves))
+    _show(chart, "runs", protocol.runs(facts, budget, shown.n_runs, source.sizes.n_curves))
 
 
 def _method() -> Method:

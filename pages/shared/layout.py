@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.figures.theme import Chart, Theme
-from engine.words import wording
+from engine.words.grammar import capital, escape
 from pages.shared import components as pieces
 from pages.shared import session, settings
 from pages.shared.controls import message
@@ -86,7 +86,7 @@ def link_problems() -> None:
     """What a link asked for in vain."""
     for name in st.session_state.get("link_problems", []):
         st.warning("**The link asked for something this page does not have "
-                   f"({wording.escape(name[:40])}).** The usual value is shown instead.",
+                   f"({escape(name[:40])}).** The usual value is shown instead.",
                    icon=":material/link_off:")
 
 
@@ -120,7 +120,7 @@ def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
 
 def in_words(title: str, chart: Chart, own: bool = False) -> None:
     """A chart for those who do not see it: its title, its sentence and its table."""
-    said = wording.escape(chart.alt).removeprefix(f"{title}: ")
+    said = escape(chart.alt).removeprefix(f"{title}: ")
     st.markdown(f"**{title}.** {said}")
     table(chart.table, own, 220)
 
@@ -143,7 +143,7 @@ def table(columns: Any, own: bool = False, height: int | Literal["auto", "conten
 
 def _heading(name: str) -> str:
     """A word begins with a capital; a symbol such as n stays as it is."""
-    return wording.capital(name) if name[:2].isalpha() and name[:2].isascii() else name
+    return capital(name) if name[:2].isalpha() and name[:2].isascii() else name
 
 
 def theme() -> Theme:

@@ -12,7 +12,8 @@ from engine.exports.handout import handout
 from engine.lessons import Lesson, heading, lessons, neighbours
 from engine.sources.sparse_curves import SparseCurves
 from engine.words import glossary
-from engine.words.wording import capital, source_tag
+from engine.words.grammar import capital
+from engine.words.tags import source_tag
 from pages.shared import address, code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.components import guess

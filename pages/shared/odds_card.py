@@ -15,7 +15,8 @@ from engine.figures import cards as figures
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
 from engine.types import PublicFacts, Sizes, Spend
-from engine.words import glossary, wording
+from engine.words import chances, glossary, tags
+from engine.words.grammar import capital
 from pages.shared import components as pieces
 from pages.shared import controls, layout, session, settings
 
@@ -53,7 +54,7 @@ def chips(facts: PublicFacts, unit: str = "curve") -> list[pieces.Chip]:
     count = session.current().group
     if count == 1:
         return []
-    return [pieces.Chip(*wording.group_tag(facts, count, unit), "orange", "person")]
+    return [pieces.Chip(*tags.group_tag(facts, count, unit), "orange", "person")]
 
 
 class Slider(Protocol):
@@ -109,13 +110,13 @@ class _Step:
 
     def __init__(self, facts: PublicFacts, spends: Sequence[Spend], at: risk.Odds) -> None:
         person, held = facts.person, spends[0].unit
-        self.above = [pieces.Said(wording.odds_main(at, person, held))]
+        self.above = [pieces.Said(chances.odds_main(at, person, held))]
         self.dots = figures.odds(at.right, person, layout.theme())
-        self.below = [pieces.Said(wording.odds_key(at), "small")]
+        self.below = [pieces.Said(chances.odds_key(at), "small")]
         if at.group > 1:
-            self.below.append(pieces.Said(wording.group(risk.of_ledger(spends), at, person, held)))
+            self.below.append(pieces.Said(chances.group(risk.of_ledger(spends), at, person, held)))
         if at.budget.epsilon >= WEAK_FROM:
-            self.below.append(pieces.Said(wording.weak(at, person), "warning"))
+            self.below.append(pieces.Said(chances.weak(at, person), "warning"))
 
 
 def _follow(facts: PublicFacts, slider: Slider) -> None:
@@ -134,29 +135,29 @@ def _follow(facts: PublicFacts, slider: Slider) -> None:
 
 def _careful_attacker(facts: PublicFacts, spends: Sequence[Spend], held: str) -> None:
     plain = of(spends)
-    st.markdown(wording.odds_careful(plain))
-    st.markdown(wording.odds_rare(plain))
-    st.markdown(wording.odds_why(plain))
+    st.markdown(chances.odds_careful(plain))
+    st.markdown(chances.odds_rare(plain))
+    st.markdown(chances.odds_why(plain))
     guess = controls.look("Attacker’s first guess", list(_FIRST_GUESSES), "first_guess",
                           "10 in 100")
     at = of(spends, _FIRST_GUESSES[guess])
-    st.markdown(wording.odds_flagged(at, facts.people))
-    st.markdown(wording.with_and_without(at, facts.person, held))
-    st.markdown(wording.not_covered(facts))
-    st.markdown(wording.delta_explained(plain.budget.delta))
+    st.markdown(chances.odds_flagged(at, facts.people))
+    st.markdown(chances.with_and_without(at, facts.person, held))
+    st.markdown(chances.not_covered(facts))
+    st.markdown(chances.delta_explained(plain.budget.delta))
 
 
 def _trade_off(at: risk.Odds, facts: PublicFacts) -> None:
     chart = figures.trade_off(at, layout.theme())
     _draw(chart, "trade_off", 300)
-    st.markdown(f":small[{wording.TRADE_OFF_KEY}]")
+    st.markdown(f":small[{chances.TRADE_OFF_KEY}]")
     layout.table(chart.table, facts.kind == "upload", 220)
 
 
 def _several(facts: PublicFacts, held: str) -> None:
     """How many protected units one person has: stated, never read off the data."""
     controls.bound(
-        st.number_input, f"{wording.capital(held)}s of one {facts.person}",
+        st.number_input, f"{capital(held)}s of one {facts.person}",
         session.current().group, lambda count: session.change(
             group=settings.checked_group(count or 1)), "group", min_value=1,
         max_value=settings.MOST_OF_ONE, step=1, help=f"The most {held}s that one {facts.person} "
@@ -190,11 +191,11 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
     controls.bound(st.number_input, "How many could have been drawn", total, count, "population",
                    min_value=1, max_value=amplification.MOST_PEOPLE, step=1)
     controls.bound(
-        st.checkbox, wording.DECLARATION, chosen is not None,
+        st.checkbox, chances.DECLARATION, chosen is not None,
         lambda declared: declare(total if declared else None), "declared")
     if chosen is not None:
         drawn = SecretSample(n, chosen, True)
-        st.markdown(wording.sampled(of(spends), drawn.odds(spends, session.current().group),
+        st.markdown(chances.sampled(of(spends), drawn.odds(spends, session.current().group),
                                     drawn.share, facts.person))
 
 

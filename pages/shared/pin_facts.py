@@ -12,11 +12,11 @@ from engine.types import Budget
 from engine.views.pinned import Pinned
 from engine.views.planner import Setting, usual_target
 from engine.words import coefficients as coefficient_words
+from engine.words import error_parts, quality, tags
 from engine.words import regression as regression_words
 from engine.words import sites as site_words
 from engine.words import sparse as sparse_words
 from engine.words import summaries as summary_words
-from engine.words import wording
 from pages.shared import address, pins, run, session, settings
 from pages.shared.pins import Pin
 from pages.shared.settings import Settings
@@ -50,12 +50,14 @@ def _average(now: Settings) -> dict[str, Any]:
     at = [b.epsilon for b in shown.budgets].index(now.epsilon)
     refused, study, unit = shown.is_refused(at), shown.study, source.facts.value_unit
     typical = float("nan") if refused else float(study.typical[at])
-    return {"facts": source.facts, "protects": wording.unit_tag(source.facts)[0],
+    parts = error_parts.parts(source.facts)
+    return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
             "method": now.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
-            "budget": budget, "budgets": wording.budget_chip(budget), "spends": shown.spends[at],
+            "budget": budget, "budgets": tags.budget_chip(budget), "spends": shown.spends[at],
             "typical": typical, "error_unit": unit,
-            "written": wording.typical_error(typical, study.quantile(0.95)[at], study.floor, unit),
-            "limits": "" if refused else _largest(wording.parts(source.facts), study.shares[at])}
+            "written": quality.typical_error(typical, study.quantile(0.95)[at], study.floor,
+                                             unit),
+            "limits": "" if refused else _largest(parts, study.shares[at])}
 
 
 def _largest(names: Any, shares: Any) -> str:
@@ -72,9 +74,9 @@ def _plan(now: Settings) -> dict[str, Any]:
         raise InputError("This plan has no answer, so there is nothing to compare.",
                          hint="Open it to see which blank would do.")
     at, asked = found.reached.setting, found.protection.asked
-    return {"facts": now.source.facts, "protects": wording.unit_tag(now.source.facts)[0],
+    return {"facts": now.source.facts, "protects": tags.unit_tag(now.source.facts)[0],
             "method": now.mechanism.nearest_preset()[0], "people": at.people * at.sites,
-            "budget": asked, "budgets": wording.budget_chip(asked),
+            "budget": asked, "budgets": tags.budget_chip(asked),
             "spends": found.protection.spends, "typical": found.reached.error,
             "error_unit": now.source.facts.value_unit}
 
@@ -98,9 +100,9 @@ def _coefficients(now: Settings) -> dict[str, Any]:
     task = VARYING_COEFFICIENTS.key
     source, budget = now.source_of(task), _budget(now, task)
     shown = run.coefficients(source, now.mechanism_of(task), budget, now.seed)
-    return {"facts": shown.data.facts, "protects": wording.unit_tag(shown.data.facts)[0],
+    return {"facts": shown.data.facts, "protects": tags.unit_tag(shown.data.facts)[0],
             "method": now.mechanism_of(task).nearest_preset()[0], "people": shown.data.n_curves,
-            "budget": budget, "budgets": wording.budget_chip(budget), "spends": shown.spends,
+            "budget": budget, "budgets": tags.budget_chip(budget), "spends": shown.spends,
             "typical": float("nan") if shown.is_refused else coefficient_words.total(shown.typical),
             "error_unit": shown.data.facts.value_unit}
 
@@ -127,10 +129,10 @@ def _summary(now: Settings) -> dict[str, Any]:
     way = shown.ways[0]
     if way.refusal:
         raise InputError(way.refusal)
-    unit = "One record" if task in settings.OF_ROWS else wording.unit_tag(shown.facts)[0]
+    unit = "One record" if task in settings.OF_ROWS else tags.unit_tag(shown.facts)[0]
     return {"facts": shown.facts, "protects": unit, "people": shown.n, "budget": way.budget,
             "method": f"{way.label}: {summary_words.LABELS[task]}", "spends": way.spends,
-            "budgets": wording.budget_chip(way.budget), "typical": way.typical,
+            "budgets": tags.budget_chip(way.budget), "typical": way.typical,
             "error_unit": summary_words.unit_of(shown),
             "limits": "" if way.parts is None else _largest(summary_words.PARTS, way.parts)}
 

@@ -17,8 +17,10 @@ from engine.figures.theme import Chart
 from engine.privacy.amplification import Person
 from engine.types import Budget, PublicFacts
 from engine.views.planner import Answer, Measured, Setting, bounds, usual_target
-from engine.words import glossary, wording
+from engine.words import chances, glossary, tags
 from engine.words import plan as plan_words
+from engine.words.grammar import escape
+from engine.words.numbers import number, with_unit
 from pages.shared import (
     code_fold,
     controls,
@@ -65,13 +67,13 @@ def strip(view: View, found: Answer | None) -> None:
     """The same facts as on Explore, with what the answer gives; without one with what was asked."""
     given = None if found is None or not found.is_possible else found.protection
     if found is not None and given is not None:
-        error = wording.with_unit(wording.number(found.reached.error), view.facts.value_unit)
-        strips.fixed(view.facts, wording.budget_chip(given.asked), "plan_strip_found",
-                     wording.odds_short(given.for_group(view.now.group).odds), error,
+        error = with_unit(number(found.reached.error), view.facts.value_unit)
+        strips.fixed(view.facts, tags.budget_chip(given.asked), "plan_strip_found",
+                     chances.odds_short(given.for_group(view.now.group).odds), error,
                      highest=given.asked.epsilon)
         return
     budget = Budget(view.now.epsilon, session.delta(view.source))
-    chip = "ε to be found" if view.unknown == "epsilon" else wording.budget_chip(budget)
+    chip = "ε to be found" if view.unknown == "epsilon" else tags.budget_chip(budget)
     key = "plan_strip" if found is None else "plan_strip_no"
     strips.fixed(view.facts, chip, key)
 
@@ -174,7 +176,7 @@ def answer(view: View, found: Answer) -> None:
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False,
                          help=glossary.explain("Odds"))
-            st.markdown(wording.odds_main(found.protection.odds, view.facts.person))
+            st.markdown(chances.odds_main(found.protection.odds, view.facts.person))
     if found.steps:
         _steps(view, found)
     st.download_button(
@@ -249,8 +251,8 @@ def error_map(view: View, found: Answer) -> None:
                               view.facts.people, view.facts.value_unit, layout.theme())
     pieces.chart(chart.spec, chart.alt, "chart_plan", _MAP_HEIGHT, 340)
     view.charts[f"Error over {view.facts.people} and ε"] = chart
-    unit = wording.escape(view.facts.value_unit)
-    st.markdown(f":small[Thick line: a typical error of {wording.with_unit(f'{line:.3g}', unit)}. "
+    unit = escape(view.facts.value_unit)
+    st.markdown(f":small[Thick line: a typical error of {with_unit(f'{line:.3g}', unit)}. "
                 f"Numbers: the error on the thin lines{', in ' * bool(unit)}{unit}. Stronger blue: "
                 "larger error. Blank: nothing would be published. ◇ the answer.]")
 

@@ -19,8 +19,9 @@ from engine.types import Budget, PublicFacts
 from engine.views.planner import Setting
 from engine.views.rate_presets import PRESETS
 from engine.views.regimes import Weighted, compare, sweep_values
-from engine.words import glossary, wording
+from engine.words import chances, glossary, tags
 from engine.words import rates as rate_words
+from engine.words.grammar import uncapital
 from pages.shared import code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
@@ -128,9 +129,9 @@ def strip(view: View) -> None:
     scene, error = view.scene, ""
     odds = strips.by_budget_alone(budget)
     if scene is not None:
-        odds = wording.odds_short(scene.odds[scene.at])
+        odds = chances.odds_short(scene.odds[scene.at])
         error = scene.errors_in_words[scene.at]
-    strips.fixed(view.facts, wording.budget_chip(budget), "rates_strip", odds, error,
+    strips.fixed(view.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                  strips.unit_of(view.task, view.facts), strips.held_in(view.task),
                  budget.epsilon, view.serves_curves and not view.now.example)
 
@@ -287,7 +288,7 @@ def practice(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with right:
         st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
-                    f"fresh data sets each, by *{wording.uncapital(setting.mechanism.label)}*.")
+                    f"fresh data sets each, by *{uncapital(setting.mechanism.label)}*.")
         if st.button("Measure", icon=":material/play_arrow:", key="measure"):
             job = begin(key, "engine.views.regimes:sweep", setting, dial, values, _REPEATS,
                         view.now.seed, total=len(values))

@@ -21,8 +21,10 @@ from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
 from engine.views import regression as regression_view
 from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network, RegressionView
-from engine.words import glossary, wording
+from engine.words import chances, glossary
 from engine.words import regression as words
+from engine.words.grammar import capital, escape
+from engine.words.numbers import number
 from pages.shared import (
     code_fold,
     controls,
@@ -108,9 +110,9 @@ def look() -> View | None:
 
 
 def strip(view: View) -> None:
-    error = "" if view.shown.is_refused or view.own else wording.number(view.shown.typical)
+    error = "" if view.shown.is_refused or view.own else number(view.shown.typical)
     strips.fixed(view.facts, words.budgets(view.network), "regression_strip",
-                 wording.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
+                 chances.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
                  "reading", max(group.epsilon for group in view.network.groups))
     odometer.line(_source())
 
@@ -158,7 +160,7 @@ def _simulated() -> None:
                    help="Networks to start from; every number below can be changed.")
     controls.bound(st.selectbox, "Curve", _source().signal, lambda name: session.change_source(
         TASK, replace(_source(), signal=name)), "signal", options=SIGNALS,
-                   format_func=lambda name: wording.capital(name.replace("_", " ")),
+                   format_func=lambda name: capital(name.replace("_", " ")),
                    help="The known curve behind the readings.")
 
 
@@ -212,7 +214,7 @@ def _own_sites(source: Upload) -> None:
                            "own_epsilon_all", format="%g", step=None)
             return
         for k, group in enumerate(_network().groups):
-            controls.bound(st.number_input, f"Protection ε at {wording.escape(group.name)} "
+            controls.bound(st.number_input, f"Protection ε at {escape(group.name)} "
                            f"({group.readings:,})", group.epsilon,
                            lambda entered, k=k: write(entered, range(k, k + 1)),
                            f"own_epsilon_{k}", format="%g", step=None)
@@ -377,8 +379,8 @@ def messages(view: View) -> None:
                 "sees nothing else.")
     layout.table([{"site" if view.own else "sites": row.group.name or row.group.sites,
                    "readings": f"{row.group.readings:,}", "ε": f"{row.group.epsilon:g}",
-                   "weight of each": f"{wording.number(100 * row.weight, 2)} %",
-                   "noise in each number": wording.number(row.noise),
+                   "weight of each": f"{number(100 * row.weight, 2)} %",
+                   "noise in each number": number(row.noise),
                    "limited by": "privacy" if row.limited else "readings"}
                   for row in view.shown.rows], view.own)
 

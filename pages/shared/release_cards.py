@@ -22,9 +22,11 @@ from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
+from engine.words import chances, glossary, quality, tags
 from engine.words import coefficients as coefficient_words
-from engine.words import glossary, wording
 from engine.words import release as words
+from engine.words.grammar import capital, escape
+from engine.words.numbers import number, power_of_two, small, with_unit
 from pages.shared import (
     code_fold,
     controls,
@@ -96,10 +98,10 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
     unit = published.unit_of(choice.source, choice.mechanism)
     odds = error = ""
     if quoted is not None:
-        odds = wording.odds_short(odds_card.of(quoted.charged))
+        odds = chances.odds_short(odds_card.of(quoted.charged))
         error = _typical_error(choice, choice.source, quoted)
-    strips.fixed(choice.source.facts, wording.budget_chip(choice.budget), "release_strip",
-                 odds, error, (wording.capital(unit), "What is protected: exchanging all of "
+    strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
+                 odds, error, (capital(unit), "What is protected: exchanging all of "
                                "it changes what is published only a little."),
                  strips.held_in(choice.task), choice.budget.epsilon)
     odometer.line(choice.source)
@@ -112,13 +114,13 @@ def _typical_error(choice: Choice, source: Source, quoted: Quote) -> str:
         inner = quoted.inner
         shown = run.picture(source, mechanism, inner.delta, seed, (inner.epsilon,))
         study, at = shown.study, shown.budgets.index(inner)
-        return wording.typical_error(study.typical[at], study.quantile(0.95)[at], study.floor, unit)
+        return quality.typical_error(study.typical[at], study.quantile(0.95)[at], study.floor, unit)
     if choice.what == DENSITY.key:
         way = run.summary(source, mechanism, choice.what, quoted.inner, seed).ways[0]
-        return "" if way.errors is None else wording.number(way.typical)
+        return "" if way.errors is None else number(way.typical)
     if choice.what == VARYING_COEFFICIENTS.key:
         found = run.coefficients(source, mechanism, quoted.inner, seed)
-        return wording.with_unit(wording.number(coefficient_words.total(found.typical)), unit)
+        return with_unit(number(coefficient_words.total(found.typical)), unit)
     return ""  # of one number nothing is simulated
 
 
@@ -215,7 +217,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
         if not visitors.may_bring_files():
             st.markdown(words.DEMONSTRATION)
             return
-        st.markdown(f":small[Bounds come from: {wording.escape(facts.origin)}.]")
+        st.markdown(f":small[Bounds come from: {escape(facts.origin)}.]")
         ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
                   for k, text in enumerate(words.ticks(facts, quoted))]
         name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
@@ -238,7 +240,7 @@ def _total(choice: Choice) -> Budget | None:
         return None
     usual = published.usual_total(choice.source.sizes.n_curves)
     facts = choice.source.facts
-    chosen = st.number_input(f"Most for all releases about these {wording.escape(facts.people)} "
+    chosen = st.number_input(f"Most for all releases about these {escape(facts.people)} "
                              "(total ε)", min_value=0.05, max_value=100.0, value=USUAL_TOTAL,
                              step=None, format="%g", key=f"release_total_{_tries()}",
                              help=words.total_help(facts))
@@ -300,7 +302,7 @@ def book(choice: Choice, quoted: Quote | None) -> None:
 
 def _rows(found: Odometer) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
-             "δ": wording.small(entry.budget.delta), "What": entry.what if entry.is_finished
+             "δ": small(entry.budget.delta), "What": entry.what if entry.is_finished
              else f"{entry.what} (not finished)"} for entry in reversed(found.entries)]
 
 
@@ -313,7 +315,7 @@ def result() -> None:
     if one is None:
         return
     with st.container(border=True):
-        st.header(f"Released: {wording.escape(one.name)}", anchor=False)
+        st.header(f"Released: {escape(one.name)}", anchor=False)
         st.badge(f"Released {one.at[:10]}", icon=":material/verified:", color="green",
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
@@ -324,7 +326,7 @@ def result() -> None:
                 if is_open:
                     layout.in_words("What is published", chart)
         else:
-            st.metric(one.value, wording.number(float(next(iter(one.columns.values()))[0]), 4))
+            st.metric(one.value, number(float(next(iter(one.columns.values()))[0]), 4))
         if one.ranges:
             st.markdown(":small[Shaded: where the true function plausibly lies, worked out from "
                         "the release alone.]")
@@ -338,7 +340,7 @@ def result() -> None:
             if is_open:
                 with st.columns([5, 7])[0]:
                     odds_card.face(one.facts, one.quote.charged, "odds_released")
-                st.markdown("\n".join(f"* **{what}:** {wording.escape(text)}" for what, text in
+                st.markdown("\n".join(f"* **{what}:** {escape(text)}" for what, text in
                                       release_files.guarantee_rows(one).items() if what != "Odds"))
                 st.markdown("A new release with the same settings, new noise, and charged again:")
                 st.code("python -m engine release - --yes <<'END'\n"
@@ -369,4 +371,4 @@ def _message(step: str, one: Measurement) -> dict[str, Any]:
     sign = "ρ" if one.law == "gaussian" else "ε"
     return {"what leaves": step, "numbers": one.size, "noise": f"discrete {one.law.capitalize()}",
             "moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
-            "lattice": wording.power_of_two(-one.bits), "charge": f"{sign} = {one.cost:.6g}"}
+            "lattice": power_of_two(-one.bits), "charge": f"{sign} = {one.cost:.6g}"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.views import precedents
-from engine.words import wording
+from engine.words import tags
 from pages.shared import components as pieces
 from pages.shared import controls, layout, session, settings
 
@@ -14,7 +14,7 @@ _NAMED = 0  # which of the budgets of others has the word beside its mark
 
 def anchors(rule: float | None) -> list[pieces.Anchor]:
     """What is marked under the slider: budgets of others, and the visitor's own rule."""
-    marks = [pieces.Anchor(one.budget.epsilon, f"{one.name}: {wording.budget_chip(one.budget)}, "
+    marks = [pieces.Anchor(one.budget.epsilon, f"{one.name}: {tags.budget_chip(one.budget)}, "
                            f"protects {one.unit}", "others" * (k == _NAMED and rule is None))
              for k, one in enumerate(precedents.PRECEDENTS)]
     if rule is not None:

@@ -19,7 +19,7 @@ from engine.privacy import risk
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts
 from engine.views.preview import Preview
-from engine.words import wording
+from engine.words import quality
 from pages.shared import components as pieces
 from pages.shared import layout, odds_card, run, session, settings
 
@@ -94,7 +94,7 @@ class Scene:
         """The typical error at every budget, with the decimals it has on the accuracy card."""
         study, unit = self.shown.study, self.facts.value_unit
         within = study.quantile(0.95)
-        return [wording.typical_error(x, y, study.floor, unit)
+        return [quality.typical_error(x, y, study.floor, unit)
                 for x, y in zip(self.typical, within, strict=True)]
 
     @property
@@ -128,9 +128,9 @@ def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_cu
     if found is None:
         return pieces.Verdict()
     if not found.is_feasible:
-        return pieces.Verdict(refused=wording.refused(facts, found, budget, n_curves))
+        return pieces.Verdict(refused=quality.refused(facts, found, budget, n_curves))
     if found.verdict == "coarse":
-        return pieces.Verdict(note=wording.coarse(facts, found, budget, n_curves))
+        return pieces.Verdict(note=quality.coarse(facts, found, budget, n_curves))
     return pieces.Verdict()
 
 

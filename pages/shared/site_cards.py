@@ -21,8 +21,9 @@ from engine.sources.upload import Upload
 from engine.types import PublicFacts
 from engine.views import sites
 from engine.views.sites import PRESETS, Federation, SiteRow
+from engine.words import chances, spending
 from engine.words import sites as site_words
-from engine.words import wording
+from engine.words.grammar import escape
 from pages.shared import (
     code_fold,
     controls,
@@ -266,7 +267,7 @@ def warnings(view: View) -> None:
     spends = view.found.together.spends
     if not accounting.keeps_promise(spends):
         worst = max(view.found.members, key=lambda m: m.guarantee.epsilon / m.row.epsilon)
-        st.error(wording.broken_promise(worst.row.budget, worst.guarantee.epsilon),
+        st.error(spending.broken_promise(worst.row.budget, worst.guarantee.epsilon),
                  icon=":material/error:")
 
 
@@ -283,7 +284,7 @@ def pictures(view: View) -> None:
             st.columns(3), figures.panels(view.found, *view.style, layout.theme(),
                                           lines == "difference"), strict=True)):
         with column:
-            st.markdown(f"**{wording.escape(name)}**")
+            st.markdown(f"**{escape(name)}**")
             _chart(view, name, chart, f"way_{k}", 220, 190)
     st.markdown(f":small[{site_words.lines(view.found, lines == 'difference')}]")
 
@@ -325,7 +326,7 @@ def guarantees(view: View) -> None:
     assert view.found is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
     _numbers(view, site_words.table(view.found))
-    st.markdown(wording.two_kinds({member.row.name: member.guarantee.delta
+    st.markdown(chances.two_kinds({member.row.name: member.guarantee.delta
                                    for member in view.found.members}))
     st.markdown(":small[Sites do not add up: each holds other people, so a guarantee is what its "
                 "own messages cost, whatever the others do.]")
@@ -384,7 +385,7 @@ def numbers(view: View) -> None:
                     "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
                     "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]})
     for title, chart in view.charts.items():
-        layout.in_words(wording.escape(title), chart, view.own)
+        layout.in_words(escape(title), chart, view.own)
 
 
 def formula(view: View) -> None:

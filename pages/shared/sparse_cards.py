@@ -20,8 +20,9 @@ from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
 from engine.views import sparse as sparse_view
 from engine.views.sparse import SparseView
+from engine.words import chances
 from engine.words import sparse as words
-from engine.words import wording
+from engine.words.numbers import number
 from pages.shared import (
     code_fold,
     controls,
@@ -87,8 +88,8 @@ def look() -> View | None:
 def strip(view: View) -> None:
     shown = view.shown
     strips.fixed(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
-                 "sparse_strip", wording.odds_short(odds_card.of(shown.spends)),
-                 wording.number(shown.typical), words.UNIT, "row", shown.budget.epsilon)
+                 "sparse_strip", chances.odds_short(odds_card.of(shown.spends)),
+                 number(shown.typical), words.UNIT, "row", shown.budget.epsilon)
     odometer.line(session.source(TASK))
 
 
@@ -244,8 +245,8 @@ def paper(view: View) -> None:
         "rows each": int(one.row["n"]), "machines": int(one.row["m"]), "d": int(one.row["d"]),
         "s": int(one.row["s_star"]), "ε": one.row["eps"],
         "squared error, as published": one.row["err"],
-        "noise/signal, printed constants": wording.number(one.published.ratio),
-        "noise/signal, ours": wording.number(one.tight.ratio)} for one in rows])
+        "noise/signal, printed constants": number(one.published.ratio),
+        "noise/signal, ours": number(one.tight.ratio)} for one in rows])
     st.markdown(words.PAPER_BANDS)
     layout.table([{
         "rows each": int(row["n"]), "machines": int(row["m"]), "d": int(row["d"]),
@@ -255,7 +256,7 @@ def paper(view: View) -> None:
                 "taken at ε = 0.8, as it stands there:")
     layout.table([{
         "task": cost.task, "releases": f"{cost.releases:,}", "ε added up": f"{cost.added:,.1f}",
-        "ε, tightly": wording.number(cost.total)}
+        "ε, tightly": number(cost.total)}
                   for cost in sparse_printed.published_costs(0.8, 15, 4000, 800, 10, 500)])
 
 

@@ -13,8 +13,9 @@ from engine.privacy import risk
 from engine.types import Budget
 from engine.views import budget_split
 from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
+from engine.words import chances
 from engine.words import plan as plan_words
-from engine.words import wording
+from engine.words.numbers import number, small, with_unit
 from pages.shared import controls, layout, plan_cards, run, session
 
 _WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
@@ -103,10 +104,10 @@ def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> N
         "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
                    for k, part in enumerate(split.parts)],
         "ε": [budget.epsilon for budget in budgets],
-        "δ": [wording.small(budget.delta) for budget in budgets],
-        "typical error": [wording.with_unit(wording.number(float(error)), unit)
+        "δ": [small(budget.delta) for budget in budgets],
+        "typical error": [with_unit(number(float(error)), unit)
                           if np.isfinite(error) else "nothing would be published"
                           for error in errors],
-        "right guess by ε alone": [wording.odds_short(risk.odds(None, budget))
+        "right guess by ε alone": [chances.odds_short(risk.odds(None, budget))
                                    for budget in budgets]})
     st.markdown(plan_words.split_total(split, budgets))

@@ -8,7 +8,8 @@ import streamlit as st
 from engine.figures import error_parts as figures
 from engine.figures.error_curve import Method
 from engine.views.error_parts import PARTS, Chosen, ErrorParts
-from engine.words import wording
+from engine.words import error_parts
+from engine.words.grammar import capital
 from pages.shared import controls, layout, run, session
 from pages.shared.scene import Scene
 
@@ -39,7 +40,7 @@ def _steps(scene: Scene, parts: ErrorParts, method: Method) -> None:
     st.subheader("Step by step, on these curves", anchor=False)
     scene.draw("Step by step", figures.steps(done, parts.times, method, facts, layout.theme()),
                "steps", 300)
-    st.markdown(wording.steps_done(facts, done.kept, done.moves))
+    st.markdown(error_parts.steps_done(facts, done.kept, done.moves))
     st.markdown(":small[Lines are less the average without protection (dashed).]")
 
 
@@ -48,11 +49,12 @@ def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
     facts = scene.facts
     st.subheader("The error without some of its parts", anchor=False)
     with st.container(horizontal=True):
-        chosen = _chosen(parts.has_sampling, wording.parts(facts))
+        chosen = _chosen(parts.has_sampling, error_parts.parts(facts))
     scene.draw("The error without some of its parts",
                figures.left(parts, chosen, method, facts, layout.theme()), "parts", 300)
-    st.markdown(wording.parts_left(facts, parts.typical[chosen], parts.typical[True, True, True]))
-    st.markdown(f":small[{wording.parts_key(parts.has_sampling)}]")
+    st.markdown(error_parts.parts_left(facts, parts.typical[chosen],
+                                       parts.typical[True, True, True]))
+    st.markdown(f":small[{error_parts.parts_key(parts.has_sampling)}]")
 
 
 def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
@@ -60,7 +62,7 @@ def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
     mask = dict(session.current().looks).get("parts", _ALL)
     for k, name in enumerate(names):
         if k != PARTS.index("sampling") or has_sampling:
-            controls.bound(st.toggle, wording.capital(name), bool(mask >> k & 1),
+            controls.bound(st.toggle, capital(name), bool(mask >> k & 1),
                            lambda _, bit=1 << k: session.look_at("parts", mask ^ bit),
                            f"part_{PARTS[k]}")
     first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))

@@ -11,8 +11,8 @@ import streamlit as st
 from engine.privacy import risk
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Budget, PublicFacts
+from engine.words import chances, tags
 from engine.words import regression as regression_words
-from engine.words import wording
 from pages.shared import address, odds_card, pins, run, session, settings
 from pages.shared import components as pieces
 
@@ -57,8 +57,8 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
     """What kind of data is on screen and what is protected; the same on every page."""
     icon = {"simulated": "flask", "public": "globe", "upload": "warning"}[facts.kind]
     kind = "orange" if facts.kind == "upload" else "gray"
-    return [pieces.Chip(*wording.source_tag(facts), kind, icon),
-            pieces.Chip(*wording.unit_tag(facts), "blue", "shield")]
+    return [pieces.Chip(*tags.source_tag(facts), kind, icon),
+            pieces.Chip(*tags.unit_tag(facts), "blue", "shield")]
 
 
 def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
@@ -68,8 +68,8 @@ def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
     if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
         return run.later("words.sparse").UNIT
     if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
-        return wording.record_tag(facts)
-    return wording.unit_tag(facts)
+        return tags.record_tag(facts)
+    return tags.unit_tag(facts)
 
 
 def held_in(task: str) -> str:
@@ -83,4 +83,4 @@ def held_in(task: str) -> str:
 
 def by_budget_alone(budget: Budget) -> str:
     """The odds that a budget allows, whatever the noise; for pages without one release."""
-    return f"{wording.odds_short(risk.odds(None, budget))} by ε alone"
+    return f"{chances.odds_short(risk.odds(None, budget))} by ε alone"

@@ -24,8 +24,9 @@ from engine.types import Array, Budget
 from engine.views import feasible_smoothness
 from engine.views import summaries as summary_view
 from engine.views.summaries import SummaryView, Way
+from engine.words import chances, tags
 from engine.words import summaries as words
-from engine.words import wording
+from engine.words.numbers import number
 from pages.shared import (
     code_fold,
     controls,
@@ -89,9 +90,9 @@ def look() -> View | None:
 
 def strip(view: View) -> None:
     odds = odds_card.of(view.chosen.spends) if view.chosen.spends else None
-    error = "" if view.chosen.errors is None else wording.number(view.chosen.typical)
-    strips.fixed(view.facts, wording.budget_chip(view.chosen.budget), "summaries_strip",
-                 "" if odds is None else wording.odds_short(odds), error,
+    error = "" if view.chosen.errors is None else number(view.chosen.typical)
+    strips.fixed(view.facts, tags.budget_chip(view.chosen.budget), "summaries_strip",
+                 "" if odds is None else chances.odds_short(odds), error,
                  strips.unit_of(view.task, view.facts), strips.held_in(view.task),
                  view.chosen.budget.epsilon)
     odometer.line(view.source)

@@ -28,7 +28,9 @@ from engine.types import Budget, PublicFacts
 from engine.views import sweep_design
 from engine.views.sweep_design import EPSILON, Axis
 from engine.views.sweeps import PRIVACY, sweep_view
-from engine.words import glossary, wording
+from engine.words import glossary, tags
+from engine.words.grammar import escape, uncapital
+from engine.words.numbers import number, with_unit
 from pages.shared import code_fold, controls, guarantee_cards, layout, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
@@ -57,7 +59,7 @@ def strip(task: str) -> None:
     delta = session.delta(source, task)
     epsilons = _epsilons(task)
     highest = Budget(max(epsilons), delta)
-    chip = wording.budget_chip(highest) if len(epsilons) == 1 else \
+    chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
     strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
                  _errors(task), strips.unit_of(task, source.facts), strips.held_in(task),
@@ -84,8 +86,8 @@ def _errors(task: str) -> str:
              for point in line.points if point.mean > 0]
     if not means:
         return ""
-    ends = " to ".join(wording.number(math.sqrt(end)) for end in (min(means), max(means)))
-    return f"{wording.with_unit(ends, ran.facts.value_unit)} (root mean square)"
+    ends = " to ".join(number(math.sqrt(end)) for end in (min(means), max(means)))
+    return f"{with_unit(ends, ran.facts.value_unit)} (root mean square)"
 
 
 def formula(task: str) -> None:
@@ -326,14 +328,14 @@ class Ran:
         if failed:
             cells = f"{len(failed)} of {len(self.chosen.cells())} cells"
             st.warning(f"**{cells} could not be run; the others went on.** " + " ".join(
-                wording.escape(text) for text in dict.fromkeys(failed)), icon=":material/warning:")
+                escape(text) for text in dict.fromkeys(failed)), icon=":material/warning:")
         layout.table(chart.table, self.is_own)
 
     def _caption(self, view: Any) -> str:
         run = self.chosen.run
         each = f"{run.repeats} fresh data sets each" if self.chosen.source.is_random else \
             f"{run.draws} releases of the same curves each"
-        method = wording.uncapital(self.chosen.mechanism.label)
+        method = uncapital(self.chosen.mechanism.label)
         text = f"{each}, by {method}; bars: two standard errors. "
         if view.kind == PRIVACY:
             text += "The truth is not known: only the error from privacy noise is shown. "

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from engine.types import PublicFacts
-from engine.words.wording import a, escape, of
+from engine.words.grammar import a, escape, of
 from pages.shared import session
 
 

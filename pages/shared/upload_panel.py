@@ -20,7 +20,7 @@ from engine.sources.upload import CurveTable, Layout, StatedCovariate
 from engine.sources.upload_rows import RowLayout
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import PublicFacts
-from engine.words import wording
+from engine.words.grammar import capital, span
 from pages.shared import code_fold, session, settings, visitors
 from pages.shared.controls import message
 
@@ -248,7 +248,7 @@ def _summary(curves: CurveTable, single: bool) -> str:
 
 def in_short(read: str, notes: Sequence[str]) -> str:
     """What was read in a bold line, and a list of what to know of it."""
-    listed = "".join(f"\n- {plain(wording.capital(note))}" for note in notes)
+    listed = "".join(f"\n- {plain(capital(note))}" for note in notes)
     return f"**{plain(read)}**\n{listed}"
 
 
@@ -383,10 +383,10 @@ def clamped(task: str = settings.TASK) -> None:
     times, values, covariates = own.clamped
     moved = []
     if times and own.is_single:
-        moved.append(f"{times} readings lay outside {wording.span(facts)}.")
+        moved.append(f"{times} readings lay outside {span(facts)}.")
     elif times or values:
         moved.append(f"{values} readings lay outside {facts.value_low:g} to {facts.value_high:g} "
-                     f"{facts.value_unit} and {times} outside {wording.span(facts)}.")
+                     f"{facts.value_unit} and {times} outside {span(facts)}.")
     if covariates:
         moved.append(f"{tables.counted(covariates, 'number')} of columns that may explain the "
                      "curves lay outside what you stated.")

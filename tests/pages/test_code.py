@@ -27,7 +27,7 @@ from engine.types import Budget
 from engine.views import shown
 from engine.views.regression import Network
 from engine.words import exhibits as exhibit_words
-from engine.words import wording
+from engine.words.numbers import in_hundred
 from pages.shared import code_fold, components, settings
 from tests import files
 from tests.pages.test_explore import open_page, own_curves, words
@@ -182,7 +182,7 @@ def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sampl
     agrees(by_script, strip)
     found = numbers(by_script)
     assert found["right guess, at most"] > found["right guess about the larger group, at most"]
-    drawn = wording.in_hundred(found["right guess about the larger group, at most"])
+    drawn = in_hundred(found["right guess about the larger group, at most"])
     assert f"guesses right **{drawn}** instead of" in said
     assert found["ε of 3 together"] > found["proved ε"]
 

@@ -18,7 +18,7 @@ from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read
 from engine.types import Budget
 from engine.views import audit, coverage_lab, shown
 from engine.words import audit as audit_words
-from engine.words import wording
+from engine.words.numbers import number
 from pages.shared import settings
 from tests import files
 from tests.pages.test_code import (
@@ -81,7 +81,7 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
     found = numbers(by_script)
     if "reuse" in token:
         off = found["what the formula gives, off by at most"]
-        assert f"off by up to **{wording.number(off)}**" in said
+        assert f"off by up to **{number(off)}**" in said
     else:
         page = visit("audit", token)
         page.button(key="audit_repeat").click().run()

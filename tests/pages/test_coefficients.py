@@ -14,7 +14,7 @@ from engine.sources.upload import StatedCovariate, Upload, declare, read_curves,
 from engine.types import Budget
 from engine.views.coefficients import coefficient_view, cost_of_covariates
 from engine.words import coefficients as coefficient_words
-from engine.words import wording
+from engine.words.numbers import times
 from pages.shared import address, settings
 from tests import files
 from tests.pages.test_explore import open_page, words
@@ -120,8 +120,8 @@ def test_the_cost_of_covariates_grows_and_is_said_as_measured():
     found = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)
     assert found.counts == tuple(range(1, 9)) and found.here == 2
     assert found.private[1] > found.private[0] > found.without[0]
-    grown = wording.times(float(found.private[found.private == found.private][-1]
-                                / found.private[0]))
+    grown = times(float(found.private[found.private == found.private][-1]
+                        / found.private[0]))
     assert grown in coefficient_words.cost(found, Budget(1.0, 1e-6))
     with pytest.raises(InputError, match="only be changed in simulated"):
         cost_of_covariates(SparseCurves(), AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)

@@ -11,7 +11,7 @@ from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS
 from engine.words import compare as compare_words
-from engine.words import wording
+from engine.words import quality
 from pages.shared import address, pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files
@@ -78,7 +78,7 @@ def test_numbers_are_those_of_explore(usual):
     now = settings.Settings()
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     one = EPSILON_STEPS.index(1.0)
-    written = wording.typical_error(shown.study.typical[one], shown.study.quantile(0.95)[one],
+    written = quality.typical_error(shown.study.typical[one], shown.study.quantile(0.95)[one],
                                     shown.study.floor, "cm")
     assert f"errs least, **{written}**" in words(usual)
     table = usual.dataframe[0].value

@@ -15,7 +15,7 @@ from engine.sources import sources
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS, other_methods, preview
-from engine.words import wording
+from engine.words import chances, error_parts, quality
 from pages.shared import address, run, session, settings
 from tests import files
 from tests.pages.reading import components, warnings, words
@@ -60,8 +60,8 @@ def test_numbers_on_screen_are_those_of_the_engine():
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     one = EPSILON_STEPS.index(1.0)
     typical, within = shown.study.typical[one], shown.study.quantile(0.95)[one]
-    assert wording.accuracy(usual.source.facts, typical, within, shown.study.floor) in words(at)
-    assert wording.what_limits(usual.source.facts, shown.study.shares[one]) in words(at)
+    assert quality.accuracy(usual.source.facts, typical, within, shown.study.floor) in words(at)
+    assert error_parts.what_limits(usual.source.facts, shown.study.shares[one]) in words(at)
 
 
 def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
@@ -145,7 +145,7 @@ def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ra
     far = {label: float(np.log(np.minimum(np.nan_to_num(errors, nan=most), most)).mean())
            for label, (_, errors) in others.items()}
     few = sorted(far, key=far.get)[:3]
-    sentence = wording.compared(float(shown.study.typical[two]), {
+    sentence = quality.compared(float(shown.study.typical[two]), {
         label: float(errors[two]) for label, (_, errors) in others.items() if label in few})
     assert sentence.count(" errs **") == 3
     assert sentence in words(at)
@@ -171,8 +171,8 @@ def test_cards_say_at_every_step_what_the_engine_found_there():
     at, usual = open_page(), settings.Settings()
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     for k in (6, 23):
-        odds = wording.odds_main(risk.of_ledger(shown.spends[k]), "child")
-        close = wording.accuracy(usual.source.facts, float(shown.study.typical[k]),
+        odds = chances.odds_main(risk.of_ledger(shown.spends[k]), "child")
+        close = quality.accuracy(usual.source.facts, float(shown.study.typical[k]),
                                  float(shown.study.quantile(0.95)[k]), shown.study.floor)
         said = [text for card in components(at, "said_") for _, text in card["steps"][k]]
         assert odds in said and close in said

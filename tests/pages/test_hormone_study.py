@@ -5,7 +5,7 @@ import pytest
 from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget
 from engine.views.holdout import PAPER_EPSILONS, release_range
-from engine.words import wording
+from engine.words import protocol, tags
 from pages.shared import settings
 from tests.pages.test_explore import open_page, words
 
@@ -31,19 +31,19 @@ def test_it_is_chosen_by_name_and_says_that_it_is_simulated():
     at.selectbox(key="w_source").set_value("Hormone study, synthetic").run()
     assert at.title[0].value == "The average hormone curve, published with protection for every woman"
     assert "c-hormone_study" in at.query_params["s"]
-    assert wording.source_tag(HormoneStudy().facts)[0] == "Simulated"
+    assert tags.source_tag(HormoneStudy().facts)[0] == "Simulated"
     assert not at.error
 
 
 def test_a_closed_fold_computes_nothing():
-    assert wording.LICENSED not in words(open_page(TWIN))
+    assert protocol.LICENSED not in words(open_page(TWIN))
 
 
 def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     at = open_page(TWIN, fold_holdout=True)
     assert not at.error
-    assert wording.LICENSED in words(at)
-    assert wording.holdout(HormoneStudy().facts, 226, 452, 100) in words(at)
+    assert protocol.LICENSED in words(at)
+    assert protocol.holdout(HormoneStudy().facts, 226, 452, 100) in words(at)
     shown = tables(at)
     distances = shown[("ε", "mean squared distance", "standard error")]
     assert tuple(distances["ε"]) == PAPER_EPSILONS
@@ -58,7 +58,7 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
 def test_other_methods_and_a_link_open_the_same_fold(scheme):
     at = open_page(f"{TWIN}~m-noisy_gradient_mean~m.scheme-{scheme}", fold_holdout=True)
     assert not at.error
-    assert wording.LICENSED in words(at)
+    assert protocol.LICENSED in words(at)
 
 
 def test_where_nothing_would_be_published_there_are_no_runs():

@@ -8,9 +8,9 @@ from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.views.planner import DIALS, Setting, plan
 from engine.views.rate_presets import PRESETS
+from engine.words import chances
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
-from engine.words import wording
 from pages.shared import address, settings
 from tests.pages.test_explore import open_page, own_curves, words
 
@@ -40,7 +40,7 @@ def test_plan_answers_on_arrival_with_the_engines_number():
     assert at.title[0].value == "What do we need for the accuracy we want?"
     found = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
     assert at.success[0].value == plan_words.verdict(found, usual.source.facts)
-    assert wording.odds_main(found.protection.odds, "child") in words(at)
+    assert chances.odds_main(found.protection.odds, "child") in words(at)
     assert not at.error
 
 

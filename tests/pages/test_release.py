@@ -13,7 +13,8 @@ from engine.sources import sources
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.types import Budget
-from engine.words import wording
+from engine.words import chances
+from engine.words.numbers import in_hundred
 from pages.shared import components, settings, visitors
 from tests.pages.test_explore import open_page, words
 
@@ -90,14 +91,14 @@ def test_the_odds_stand_before_the_confirmation_and_again_in_the_guarantee():
     quoted = published.quote(SEA, settings.Settings().mechanism, Budget(
         1.0, 1 / SEA.sizes.n_curves**2))
     odds = risk.of_ledger(quoted.charged)
-    sentence = wording.odds_main(odds, "year", "curve")
+    sentence = chances.odds_main(odds, "year", "curve")
     assert "Odds for one year" in [h.value for h in at.subheader]
     assert words(at).count(sentence) == 1
     publish(at, "sea 2")
     at.session_state["fold_release_card"] = True
     at.run()
     assert words(at).count(sentence) == 2 and not at.error
-    assert wording.in_hundred(odds.right) in words(at)
+    assert in_hundred(odds.right) in words(at)
 
 
 def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(monkeypatch):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from engine.views.preview import EPSILON_STEPS
-from engine.words import wording
+from engine.words.grammar import escape
 from pages.shared.shell import PAGES
 from tests.pages.test_explore import open_page
 
@@ -50,4 +50,4 @@ def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(vi
     assert all(len(frame.value) for frame in fold.dataframe)
     for alt in said:
         assert re.search(r"\d.*\.$", alt), alt
-        assert wording.escape(alt).split(": ")[-1] in told, alt  # its title may stand apart
+        assert escape(alt).split(": ")[-1] in told, alt  # its title may stand apart

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from engine.words import wording
+from engine.words import tags
 from tests import files
 from tests.pages.test_explore import words
 from tests.pages.test_plan_and_rates import visit
@@ -51,7 +51,7 @@ def test_where_one_row_is_protected_nothing_claims_that_it_is_one_person(panel):
     assert not at.exception
     facts = at.session_state["upload"].facts
     assert (facts.person, facts.people) == ("row", "rows")
-    assert at.title[0].value == wording.title(facts) and "every row" in at.title[0].value
+    assert at.title[0].value == tags.title(facts) and "every row" in at.title[0].value
 
 
 def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):

@@ -224,7 +224,7 @@ def test_rows_that_are_the_same_or_follow_from_each_other_are_no_fault_of_ours()
 
 
 def test_the_chip_says_records_and_that_only_their_holder_may_look():
-    from engine.words import wording
+    from engine.words import tags
 
-    tag, why = wording.source_tag(own(RISK, ["f0"]).facts)
+    tag, why = tags.source_tag(own(RISK, ["f0"]).facts)
     assert tag == "Your records · not private" and "holder of these records" in why

@@ -16,7 +16,8 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from engine.views import preview
 from engine.views.error_parts import error_parts
-from engine.words import wording
+from engine.words.error_parts import steps_done
+from engine.words.numbers import number
 
 BUDGET = Budget(1.0, 2.5e-5)
 SIMULATED = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=12)
@@ -68,7 +69,7 @@ def test_steps_start_at_the_average_without_protection_and_end_at_the_first_rele
 def test_a_method_that_keeps_every_coefficient_says_so():
     steps = found(mechanism=Iclp(), budget=Budget(1.0)).steps
     assert steps.moves[0] < 1e-6 * steps.moves[1]
-    assert f"All {steps.kept} coefficients are kept" in wording.steps_done(
+    assert f"All {steps.kept} coefficients are kept" in steps_done(
         SIMULATED.facts, steps.kept, steps.moves)
 
 
@@ -86,4 +87,4 @@ def test_both_charts_are_valid_and_show_the_numbers_of_their_sentences(theme):
     for chart in charts:
         go.Figure(chart.spec)
         assert chart.alt.endswith(".") and len({len(c) for c in chart.table.values()}) == 1
-    assert wording.number(parts.typical[True, False, False]) in charts[1].alt
+    assert number(parts.typical[True, False, False]) in charts[1].alt

@@ -12,7 +12,7 @@ from engine.figures import cards, error_curve, theme
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.types import Budget, PublicFacts
-from engine.words import wording
+from engine.words import chances
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MEDIAN = 3 / np.array(EPSILONS) + 0.8
@@ -69,7 +69,7 @@ def test_the_hundred_dots_agree_with_the_sentence(right, more):
     dots = {trace["name"]: len(trace["x"]) for trace in chart.spec["data"]}
     assert dots == {"right by chance": 50, "more": more, "wrong": 50 - more}
     odds = risk.Odds(Budget(1.0), right, 0.1, 0.1, 1.0, 1.0)
-    assert f"at most {more} more" in wording.odds_key(odds)
+    assert f"at most {more} more" in chances.odds_key(odds)
 
 
 def test_the_trade_off_lies_between_a_blind_guess_and_what_the_budget_allows():

@@ -19,7 +19,7 @@ from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget, drawing_grid
 from engine.views import holdout as protocol
 from engine.views.holdout import holdout_study, release_range
-from engine.words import wording
+from engine.words import protocol as words
 
 STUDY = HormoneStudy()
 BUDGETS = tuple(Budget(epsilon, 1 / 678**2) for epsilon in (0.5, 1.0, 3.0, 8.0))
@@ -172,7 +172,7 @@ def test_budgets_at_which_nothing_is_published_have_no_point():
 
 
 def test_the_sentences_say_synthetic_and_what_a_hundred_runs_cost():
-    assert wording.holdout(STUDY.facts, 226, 452, 100).startswith("Synthetic.")
-    runs = wording.runs(STUDY.facts, BUDGETS[1], 100, 678)
+    assert words.holdout(STUDY.facts, 226, 452, 100).startswith("Synthetic.")
+    runs = words.runs(STUDY.facts, BUDGETS[1], 100, 678)
     assert runs.startswith("Synthetic.") and "10 times the μ of one" in runs
-    assert "upload it under *Use my curves*" in wording.LICENSED
+    assert "upload it under *Use my curves*" in words.LICENSED

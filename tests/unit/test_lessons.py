@@ -31,7 +31,7 @@ from engine.types import Budget
 from engine.views import audit as audit_view
 from engine.views import reuse
 from engine.views.preview import preview, simulated_study
-from engine.words import wording
+from engine.words.numbers import in_hundred, times, together
 
 SEED = 3
 EVERY = lessons.all()
@@ -209,9 +209,9 @@ def test_coin_answers_are_right_on_average_over_classes():
 def test_the_error_at_each_epsilon_and_the_odds_are_those_of_explore():
     words, module = worked(what_epsilon_does.WhatEpsilonDoes).words, what_epsilon_does
     study = preview(module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)).study
-    assert [words["typical_less"], words["typical"], words["typical_more"]] == wording.together(
+    assert [words["typical_less"], words["typical"], words["typical_more"]] == together(
         study.typical.tolist())
-    assert words["odds_more"] == wording.in_hundred(float(
+    assert words["odds_more"] == in_hundred(float(
         risk.right_guess(accounting.exact_mu(3.0, module.DELTA))))
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # an average of 200 within a range of 140 cm
 
@@ -235,7 +235,7 @@ def test_errors_with_few_and_many_readings_are_simulated():
     study = simulated_study(source, when_privacy_is_free._METHOD, [Budget(1.0, 1 / 200**2)], SEED, 4)
     assert float(words["private_dense"]) == pytest.approx(study.typical[0], abs=0.005)
     assert float(words["without_dense"]) == pytest.approx(study.floor, abs=0.005)
-    assert words["ratio"] == wording.times(study.typical[0] / study.floor)
+    assert words["ratio"] == times(study.typical[0] / study.floor)
     few = float(words["private_dense"]) / float(words["without_dense"])
     assert few > 2 * float(words["many_private"]) / float(words["many_without"])
 
@@ -255,8 +255,8 @@ def test_right_guesses_follow_from_the_noise_and_from_epsilon_alone():
         mu = 2 * norm.ppf(same_epsilon.right_guess(epsilon) / 100)
         spent = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
         assert spent == pytest.approx(delta, rel=1e-4)  # Balle and Wang (2018)
-    assert words["pure"] == wording.in_hundred(math.e / (1 + math.e))
-    assert words["gauss"] == wording.in_hundred(same_epsilon.right_guess(1.0) / 100)
+    assert words["pure"] == in_hundred(math.e / (1 + math.e))
+    assert words["gauss"] == in_hundred(same_epsilon.right_guess(1.0) / 100)
     assert float(words["error_gauss"]) == pytest.approx(
         same_epsilon.typical_error(Budget(1.0, delta), SEED), abs=0.005)
 

@@ -18,7 +18,7 @@ from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources import sources
 from engine.types import Budget
-from engine.words import wording
+from engine.words.numbers import in_hundred
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"
@@ -83,7 +83,7 @@ def test_the_card_says_unit_neighbours_budget_accounting_bounds_seed_and_version
 
 
 def test_the_guarantee_says_how_often_an_attacker_is_right(one):
-    right = wording.in_hundred(risk.of_ledger(one.quote.charged).right)
+    right = in_hundred(risk.of_ledger(one.quote.charged).right)
     assert right in release_files.guarantee_rows(one)["Odds"]
     assert right in release_files.report(one).decode()
 

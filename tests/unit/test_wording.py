@@ -10,7 +10,9 @@ from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.privacy.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
 from engine.types import Budget, PublicFacts, Spend
-from engine.words import wording
+from engine.words import chances, error_parts, quality, spending, tags
+from engine.words.grammar import of, uncapital
+from engine.words.numbers import change, in_hundred, number, one_in, small, times, together
 
 DELTA = 2.5e-5
 CHILDREN = PublicFacts(person="child", people="children", curve="growth", value_name="Height",
@@ -26,74 +28,74 @@ def odds_at(epsilon: float, first_guess: float = 0.5) -> risk.Odds:
 
 
 def test_numbers_of_one_sentence_share_the_decimals_of_the_largest():
-    assert wording.together([3.85, 5.6, 0.819]) == ["3.85", "5.60", "0.82"]
-    assert wording.together([27.31, 0.82]) == ["27.3", "0.8"]
+    assert together([3.85, 5.6, 0.819]) == ["3.85", "5.60", "0.82"]
+    assert together([27.31, 0.82]) == ["27.3", "0.8"]
 
 
 def test_a_minus_is_a_real_minus():
-    assert wording.number(-3.25) == "−3.25"
-    assert wording.change(-0.47) == "−47 %"
-    assert wording.change(0.12) == "+12 %"
+    assert number(-3.25) == "−3.25"
+    assert change(-0.47) == "−47 %"
+    assert change(0.12) == "+12 %"
 
 
 def test_thousands_are_set_apart_by_a_thin_space():
-    assert wording.one_in(DELTA) == "1 in 40\u2009000"
+    assert one_in(DELTA) == "1 in 40\u2009000"
 
 
 def test_a_tiny_delta_is_written_as_a_power_of_ten():
-    assert wording.small(DELTA) == "2.5×10⁻⁵"
-    assert wording.small(1e-6) == "1×10⁻⁶"
-    assert wording.small(0.01) == "0.01"
-    assert wording.small(0) == "0"
+    assert small(DELTA) == "2.5×10⁻⁵"
+    assert small(1e-6) == "1×10⁻⁶"
+    assert small(0.01) == "0.01"
+    assert small(0) == "0"
 
 
 @pytest.mark.parametrize("ratio, words", [(4.67, "4.7 times"), (27.3, "27 times"),
                                           (100, "more than 100 times")])
 def test_ratios_have_two_digits_and_stop_at_a_hundred(ratio, words):
-    assert wording.times(ratio) == words
+    assert times(ratio) == words
 
 
 def test_a_change_that_rounds_to_nothing_is_no_change():
-    assert wording.change(0.003) == wording.change(-0.003) == "no change"
+    assert change(0.003) == change(-0.003) == "no change"
 
 
 @pytest.mark.parametrize("chance, words", [(0.731, "at most 74"), (0.55, "at most 55"),
                                            (0.99, "at most 99"), (0.9901, "more than 99"),
                                            (1.0, "more than 99")])
 def test_an_upper_bound_is_rounded_up_and_never_printed_as_100(chance, words):
-    assert wording.in_hundred(chance) == f"{words} times in 100"
+    assert in_hundred(chance) == f"{words} times in 100"
 
 
 def test_possessives_follow_the_last_letter():
-    assert wording.of("child") == "child’s"
-    assert wording.of("children") == "children’s"
-    assert wording.of("households") == "households’"
+    assert of("child") == "child’s"
+    assert of("children") == "children’s"
+    assert of("households") == "households’"
 
 
 # -- titles and tags ------------------------------------------------------------------------
 
 
 def test_the_title_names_the_curve_and_the_person():
-    assert wording.title(CHILDREN) == ("The average growth curve, published with protection for "
-                                       "every child")
+    assert tags.title(CHILDREN) == ("The average growth curve, published with protection for "
+                                    "every child")
 
 
 def test_a_title_without_a_kind_of_curve_has_no_gap():
-    assert wording.title(PublicFacts()) == ("The average curve, published with protection for "
-                                            "every person")
+    assert tags.title(PublicFacts()) == ("The average curve, published with protection for "
+                                         "every person")
 
 
 def test_the_budget_is_shown_with_delta_only_where_there_is_one():
-    assert wording.budget_chip(Budget(1.0, DELTA)) == "ε = 1 · δ = 2.5×10⁻⁵"
-    assert wording.budget_chip(Budget(0.05)) == "ε = 0.05"
+    assert tags.budget_chip(Budget(1.0, DELTA)) == "ε = 1 · δ = 2.5×10⁻⁵"
+    assert tags.budget_chip(Budget(0.05)) == "ε = 0.05"
 
 
 def test_curves_of_the_visitor_are_called_not_private():
-    assert wording.source_tag(PublicFacts(kind="upload"))[0] == "Your curves · not private"
+    assert tags.source_tag(PublicFacts(kind="upload"))[0] == "Your curves · not private"
 
 
 def test_the_unit_of_protection_is_named_with_the_person():
-    assert wording.unit_tag(CHILDREN)[0] == "One child’s whole curve"
+    assert tags.unit_tag(CHILDREN)[0] == "One child’s whole curve"
 
 
 # -- odds -----------------------------------------------------------------------------------
@@ -104,28 +106,28 @@ def test_the_unit_of_protection_is_named_with_the_person():
     (1, "**at most 56 times in 100**. A coin toss gets 50."),
     (10, "**at most 85 times in 100**. A coin toss gets 50.")])
 def test_the_odds_are_told_at_the_ends_and_in_the_middle(epsilon, end):
-    text = wording.odds_main(odds_at(epsilon), "child")
+    text = chances.odds_main(odds_at(epsilon), "child")
     assert text.startswith("An attacker who knows every other child’s curve")
     assert text.endswith(end)
 
 
 def test_the_key_agrees_with_the_sentence():
-    assert wording.odds_key(odds_at(1)) == "● right by chance  ■ at most 6 more  ○ wrong"
-    assert wording.odds_short(odds_at(1)) == "at most 56 in 100"
+    assert chances.odds_key(odds_at(1)) == "● right by chance  ■ at most 6 more  ○ wrong"
+    assert chances.odds_short(odds_at(1)) == "at most 56 in 100"
 
 
 def test_the_careful_attacker_is_compared_with_no_information():
-    assert wording.odds_careful(odds_at(1)).endswith(
+    assert chances.odds_careful(odds_at(1)).endswith(
         "**at most 9 times in 100** (5 = no information).")
 
 
 def test_what_the_budget_alone_allows_is_told_beside_the_noise():
     assert "would allow at most 74 in 100 and, for the careful attacker, at most 14 in 100" in \
-        wording.odds_why(odds_at(1))
+        chances.odds_why(odds_at(1))
 
 
 def test_flags_are_compared_with_the_first_guess():
-    text = wording.odds_flagged(odds_at(1, 0.01), "children")
+    text = chances.odds_flagged(odds_at(1, 0.01), "children")
     assert text == ("Of the children such an attacker flags, **at most 2 in 100** are right; "
                     "without the release, 1 in 100.")
 
@@ -133,14 +135,14 @@ def test_flags_are_compared_with_the_first_guess():
 def test_several_curves_of_one_child_are_told_together_and_beside_one():
     mu = exact_mu(1, DELTA)
     several = risk.odds(Gaussian(3 * mu), Budget(3.4567, DELTA), group=3)
-    assert wording.odds_short(several) == "at most 67 in 100 (3 together)"
-    assert "has narrowed all 3 of this child down to two" in wording.odds_main(several, "child")
-    assert "A child with **3 curves** has **ε = 3.46 · δ" in wording.group(
+    assert chances.odds_short(several) == "at most 67 in 100 (3 together)"
+    assert "has narrowed all 3 of this child down to two" in chances.odds_main(several, "child")
+    assert "A child with **3 curves** has **ε = 3.46 · δ" in chances.group(
         odds_at(1), several, "child")
 
 
 def test_what_taking_part_adds_names_both_worlds():
-    text = wording.with_and_without(odds_at(1, 0.5), "child")
+    text = chances.with_and_without(odds_at(1, 0.5), "child")
     assert "starting from 50 in 100, is right **at most 56 in 100**" in text
     assert "**With another child’s in its place** it is right 50 in 100." in text
 
@@ -148,13 +150,13 @@ def test_what_taking_part_adds_names_both_worlds():
 @pytest.mark.parametrize("curve", [Gaussian(0.3), Laplace(1.0), Zcdp(0.1),
                                    Losses((("laplace", 0.2, 2),)), Subsampled(Laplace(1.0), 0.1)])
 def test_every_kind_of_curve_says_what_it_was_worked_out_from(curve):
-    text = wording.odds_why(risk.odds(curve, Budget(1.0, DELTA)))
+    text = chances.odds_why(risk.odds(curve, Budget(1.0, DELTA)))
     assert text.startswith("This is w") and "by itself would allow at most" in text
 
 
 def test_two_kinds_of_promise_are_told_apart_only_where_there_are_two():
-    assert wording.two_kinds({"A": 0.0, "B": 0.0}) == "" == wording.two_kinds({"A": 1e-5})
-    assert wording.two_kinds({"A": 1e-5, "B": 0.0}) == (
+    assert chances.two_kinds({"A": 0.0, "B": 0.0}) == "" == chances.two_kinds({"A": 1e-5})
+    assert chances.two_kinds({"A": 1e-5, "B": 0.0}) == (
         "**Two kinds of promise.** A has δ = 1×10⁻⁵, B has δ = 0. Equal ε is **not** equal "
         "protection: compare *Right guess*.")
 
@@ -163,14 +165,14 @@ def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
     def line(mu=None, epsilon=None, rho=None):
         return Spend("x", 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon,
                      rho)
-    both = wording.how_added([[line(mu=0.1), line(epsilon=0.2)]])
+    both = spending.how_added([[line(mu=0.1), line(epsilon=0.2)]])
     assert "**Two kinds of promise:** x cannot fail (δ = 0)" in both and "laws" in both
-    assert "their ρ, which add up" in wording.how_added([[line(mu=0.1), line(rho=0.2)]])
-    assert wording.how_added([[line(epsilon=0.1)]]) == ""
+    assert "their ρ, which add up" in spending.how_added([[line(mu=0.1), line(rho=0.2)]])
+    assert spending.how_added([[line(epsilon=0.1)]]) == ""
 
 
 def test_weak_protection_names_the_worst_method_too():
-    assert wording.weak(odds_at(8), "child") == (
+    assert chances.weak(odds_at(8), "child") == (
         "**ε = 8 is weak protection for one child.** An attacker is right at most 81 times in 100 "
         "with this method, and more than 99 times in 100 with the worst method of the same ε.")
 
@@ -179,53 +181,53 @@ def test_weak_protection_names_the_worst_method_too():
 
 
 def test_accuracy_names_three_numbers_of_one_unit():
-    assert wording.accuracy(CHILDREN, 3.85, 5.6, 0.819) == (
+    assert quality.accuracy(CHILDREN, 3.85, 5.6, 0.819) == (
         "The published average is typically **3.85 cm** from the true one, over ages 2 to 18. In "
         "19 of 20 releases it is within 5.60 cm. Without protection: 0.82 cm.")
 
 
 def test_real_curves_are_compared_with_the_average_without_protection():
-    text = wording.accuracy(CHILDREN, 3.85, 5.6, None)
+    text = quality.accuracy(CHILDREN, 3.85, 5.6, None)
     assert "from the average without protection" in text
     assert "true" not in text
 
 
 def test_a_budget_at_the_end_of_the_slider_names_only_the_side_that_exists():
-    text = wording.budget_ratio(CHILDREN, 0.05, 60.0, 0.82, None, 30.0)
+    text = quality.budget_ratio(CHILDREN, 0.05, 60.0, 0.82, None, 30.0)
     assert text == ("At ε = 0.05 the error is **73 times** what it would be without protection. "
                     "It would be 30.0 cm at ε = 0.1.")
 
 
 def test_at_the_floor_protection_costs_almost_nothing():
-    text = wording.budget_ratio(CHILDREN, 10, 0.83, 0.82, 1.0, None)
+    text = quality.budget_ratio(CHILDREN, 10, 0.83, 0.82, 1.0, None)
     assert text.startswith("Protection costs almost no accuracy here.")
 
 
 def test_without_a_known_truth_no_ratio_is_claimed():
-    text = wording.budget_ratio(CHILDREN, 1, 3.85, None, 6.08, 2.33)
+    text = quality.budget_ratio(CHILDREN, 1, 3.85, None, 6.08, 2.33)
     assert text == ("At ε = 1 the typical error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and "
                     "2.33 cm at ε = 2.")
 
 
 def test_nothing_is_said_where_more_budget_always_helps():
-    assert wording.enough(None, "") == ""
+    assert quality.enough(None, "") == ""
 
 
 # -- what limits accuracy -------------------------------------------------------------------
 
 
 def test_the_largest_part_of_the_error_is_named():
-    assert wording.what_limits(CHILDREN, [0.79, 0.01, 0.2]) == \
+    assert error_parts.what_limits(CHILDREN, [0.79, 0.01, 0.2]) == \
         "**Privacy noise** makes up 79 % of the squared error."
 
 
 def test_two_parts_within_ten_points_share_the_error():
-    assert wording.what_limits(CHILDREN, [0.48, 0.44, 0.08]) == (
+    assert error_parts.what_limits(CHILDREN, [0.48, 0.44, 0.08]) == (
         "**Privacy noise and chance in who took part** share the squared error about equally.")
 
 
 def test_doubling_names_the_people_of_the_source():
-    lines = wording.if_doubled(CHILDREN, {"people": -0.47, "readings": 0.001, "epsilon": -0.43})
+    lines = error_parts.if_doubled(CHILDREN, {"people": -0.47, "readings": 0.001, "epsilon": -0.43})
     assert lines == ["children: error **−47 %**", "readings per child: error **no change**",
                      "ε: error **−43 %**"]
 
@@ -234,11 +236,11 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
     forbidden = ("safe", "secure", "anonymous", "compliant", "leak-free", "simply", "guarantee")
     odds = odds_at(1)
     text = " ".join([
-        wording.odds_main(odds, "child"), wording.odds_careful(odds), wording.odds_why(odds),
-        wording.odds_flagged(odds, "children"), wording.not_covered(CHILDREN),
-        wording.weak(odds, "child"), wording.accuracy(CHILDREN, 3.85, 5.6, 0.82),
-        wording.delta_explained(DELTA), wording.enough(6.0, "smoothing"),
-        *wording.source_tag(CHILDREN), *wording.unit_tag(CHILDREN)]).lower()
+        chances.odds_main(odds, "child"), chances.odds_careful(odds), chances.odds_why(odds),
+        chances.odds_flagged(odds, "children"), chances.not_covered(CHILDREN),
+        chances.weak(odds, "child"), quality.accuracy(CHILDREN, 3.85, 5.6, 0.82),
+        chances.delta_explained(DELTA), quality.enough(6.0, "smoothing"),
+        *tags.source_tag(CHILDREN), *tags.unit_tag(CHILDREN)]).lower()
     assert [word for word in forbidden if word in text] == []
 
 
@@ -247,15 +249,15 @@ def test_no_sentence_uses_a_word_that_promises_too_much():
     ("Bernstein polynomials", "Bernstein polynomials"), ("Gaussian process", "Gaussian process"),
     ("A few coefficients (FRL)", "a few coefficients (FRL)")])
 def test_inside_a_sentence_a_label_is_small_but_for_names_and_abbreviations(label, inside):
-    assert wording.uncapital(label) == inside
+    assert uncapital(label) == inside
 
 
 def test_a_line_says_whether_the_method_errs_least_and_which_one_does_else():
     facts = PublicFacts(value_unit="cm")
     errors = {"Ours": 1.32, "Other": 6.73, "Third": math.nan}
-    assert wording.why_method("Ours", errors, facts) == (
+    assert quality.why_method("Ours", errors, facts) == (
         "**Ours** errs least of 2 methods here: 1.32 cm against 6.73 cm, simulated at the same ε.")
-    assert wording.why_method("Other", errors, facts) == (
+    assert quality.why_method("Other", errors, facts) == (
         "**Ours** errs less here than Other: 6.73 cm against 1.32 cm, simulated at the same ε.")
-    assert wording.why_method("Third", errors, facts) == ""
-    assert wording.why_method("Ours", {"Ours": 1.0}, facts) == ""
+    assert quality.why_method("Third", errors, facts) == ""
+    assert quality.why_method("Ours", {"Ours": 1.0}, facts) == ""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from engine.types import Array, PublicFacts
 from engine.views.preview import PlausibleBand
-from engine.words import wording
+from engine.words import quality
 
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
@@ -195,7 +195,7 @@ def _band(facts: PublicFacts, band: PlausibleBand, without: Array, releases: Arr
     return {"scales": scales, "low": _by_budget(low[..., ::2], scales, drawn),
             "high": _by_budget(high[..., ::2], scales, drawn),
             "without": int16(without + band.without, *scale),
-            "sentences": [wording.plausible(facts, band.kind, waves) for waves in band.waves]}
+            "sentences": [quality.plausible(facts, band.kind, waves) for waves in band.waves]}
 
 
 def _by_budget(values: Array, scales: Sequence[tuple[float, float]], drawn: Sequence[bool]

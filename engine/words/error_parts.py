@@ -1,0 +1,60 @@
+"""Sentences on what the error is made of, and what would make it smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.types import PublicFacts
+from engine.words.grammar import capital, escape
+from engine.words.numbers import change, percent, together, with_unit
+
+
+def parts(facts: PublicFacts) -> tuple[str, str, str]:
+    """Names of the three parts of an error, in the order of `Study.shares`."""
+    return ("privacy noise", "chance in who took part", "smoothing and clipping")
+
+
+def what_limits(facts: PublicFacts, shares: Sequence[float]) -> str:
+    """The largest part of the squared error, or the two that share it."""
+    named = sorted(zip(shares, parts(facts), strict=True), reverse=True)
+    (first, name), (second, other) = named[0], named[1]
+    if first - second <= 0.1:
+        name, other = (part.removesuffix(" and clipping") for part in (name, other))
+        return f"**{capital(name)} and {other}** share the squared error about equally."
+    verb = "make" if " and " in name else "makes"
+    return f"**{capital(name)}** {verb} up {percent(first)} of the squared error."
+
+
+def shares_key(facts: PublicFacts, shares: Sequence[float]) -> str:
+    marks = ("■", "▨", "▩")
+    return " · ".join(f"{mark} {name} {percent(share)}" for mark, name, share in
+                      zip(marks, parts(facts), shares, strict=True) if share >= 0.005)
+
+
+def steps_done(facts: PublicFacts, kept: int, moves: Sequence[float]) -> str:
+    """How far each step moves the curve."""
+    fewer, clipped, noise = (with_unit(text, escape(facts.value_unit)) for text in together(moves))
+    first = (f"Keeping {kept} coefficients moves the average by **{fewer}**"
+             if moves[0] > 1e-6 * max(moves) else f"All {kept} coefficients are kept")
+    return f"{first}; clipping and smoothing move it by **{clipped}**; noise by **{noise}**."
+
+
+def parts_left(facts: PublicFacts, typical: float, whole: float) -> str:
+    """What is left of the typical error with some parts of it alone."""
+    here, of = (with_unit(text, escape(facts.value_unit)) for text in together([typical, whole]))
+    if typical == whole:
+        return f"With all parts the typical error is **{of}**."
+    return f"With what is switched on, the typical error is **{here}** of {of}."
+
+
+def parts_key(has_sampling: bool) -> str:
+    if has_sampling:
+        return "Each line: the error of one release of fresh curves, from the true average."
+    return ("Each line: one release less the average without protection. Chance in who took part "
+            "cannot be seen in real curves.")
+
+
+def if_doubled(facts: PublicFacts, changes: dict[str, float]) -> list[str]:
+    """One line for each size that could be doubled."""
+    names = {"people": facts.people, "readings": f"readings per {facts.person}", "epsilon": "ε"}
+    return [f"{names[what]}: error **{change(relative)}**" for what, relative in changes.items()]

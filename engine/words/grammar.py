@@ -1,0 +1,43 @@
+"""Nouns and words of a data source inside a sentence: articles, possessives, capitals."""
+
+from __future__ import annotations
+
+import re
+
+from engine.types import PublicFacts
+
+_NAMES_OF_PEOPLE = ("Bernstein", "Gauss", "Laplace")
+
+
+def a(noun: str) -> str:
+    """A child, an athlete, a user."""
+    vowel = re.match(r"(?!uni|use|eu|one)[aeiou]", noun, re.IGNORECASE)
+    return f"{'an' if vowel else 'a'} {noun}"
+
+
+def of(noun: str) -> str:
+    """The possessive: child’s, children’s, persons’."""
+    return f"{noun}’" if noun.endswith("s") else f"{noun}’s"
+
+
+def capital(text: str) -> str:
+    """The first letter large, the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def uncapital(text: str) -> str:
+    """The first letter small, as inside a sentence; abbreviations and people keep theirs."""
+    keeps = text[1:2].isupper() or text.startswith(_NAMES_OF_PEOPLE)
+    return text if keeps else text[:1].lower() + text[1:]
+
+
+def escape(words: str) -> str:
+    """Words of a data source without markup: two “$” would become a formula."""
+    return re.sub(r"([\\`*_\[\]<>$~:])", r"\\\1", words)
+
+
+def span(facts: PublicFacts) -> str:
+    """Where the curve was watched: "ages 2 to 18"."""
+    name = facts.time_name.lower()
+    plural = name if name.endswith("s") or " " in name else f"{name}s"
+    return f"{plural} {facts.time_low:g} to {facts.time_high:g}"

@@ -1,0 +1,112 @@
+"""Numbers as they are read on screen: few digits, a real minus, units.
+
+"At most" numbers are rounded up and "at least" down, so that rounding never makes a sentence
+false.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+_THIN = "\u2009"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def number(value: float, digits: int = 3) -> str:
+    """At most three significant digits, a real minus, thin spaces from a thousand on."""
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else "unlimited"
+    value = float(f"{value:.{digits}g}")  # 9.996 is 10.0 and 12 345 is 12 300
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{min(decimals, 6)}f}"
+    return _signs(text.rstrip("0").rstrip(".") if decimals > 2 else text)
+
+
+def together(values: Sequence[float]) -> list[str]:
+    """Numbers of one unit in one sentence: all with the decimals of the largest."""
+    largest = max((abs(v) for v in values), default=0.0)
+    decimals = 0 if largest <= 0 else min(max(0, 2 - math.floor(math.log10(largest))), 4)
+    return [_signs(f"{v:,.{decimals}f}") for v in values]
+
+
+def small(value: float) -> str:
+    """δ and its like: 2.5×10⁻⁵ instead of 2.5e-05."""
+    if value >= 0.001 or value == 0:
+        return f"{value:.3g}"
+    digits, exponent = f"{value:.1e}".split("e")
+    return f"{digits.removesuffix('.0')}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
+
+
+def power_of_two(exponent: int) -> str:
+    """2⁻²⁰."""
+    return f"2{str(exponent).translate(_SUPERSCRIPTS)}"
+
+
+def times(ratio: float) -> str:
+    """How many times: two digits, or "more than 100"."""
+    if ratio >= 100:
+        return "more than 100 times"
+    return f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:.0f} times"
+
+
+def change(relative: float) -> str:
+    """A relative change in whole percent; "no change" under one percent."""
+    if abs(relative) < 0.01:
+        return "no change"
+    return f"{'+' if relative > 0 else '−'}{percent(abs(relative))}"
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def percent_of(share: float) -> str:
+    """A share, rounded up."""
+    if share < 0.001:
+        return one_in(share)
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
+
+
+def in_hundred(chance: float) -> str:
+    """An upper bound on a chance, rounded up: "at most 56 times in 100"."""
+    if chance > 0.99:
+        return "more than 99 times in 100"
+    return f"at most {math.ceil(round(100 * chance, 6))} times in 100"
+
+
+def one_in(value: float) -> str:
+    """A small chance as "1 in 40 000"."""
+    return f"1 in {whole(1 / value)}"
+
+
+def whole(value: float) -> str:
+    """A whole number, with thin spaces from a thousand on."""
+    return _signs(f"{value:,.0f}")
+
+
+def digits_up(value: float, digits: int) -> float:
+    """Rounded up to so many digits."""
+    if not math.isfinite(value):
+        return value
+    step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return float(f"{math.ceil(value / step - 1e-9) * step:.10g}")
+
+
+def digits_down(value: float, digits: int) -> float:
+    """Rounded down to so many digits."""
+    step = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return float(f"{math.floor(value / step + 1e-9) * step:.10g}")
+
+
+def two_digits_up(value: float) -> float:
+    """Rounded up to two digits: what is said to be enough is enough."""
+    return digits_up(value, 2)
+
+
+def with_unit(text: str, unit: str) -> str:
+    return f"{text} {unit}" if unit else text
+
+
+def _signs(text: str) -> str:
+    return text.replace(",", _THIN).replace("-", "−")

@@ -1,0 +1,150 @@
+"""Sentences on how close the published average is to the true one, and what would help.
+
+Sentences are Markdown with their numbers in bold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from engine.feasibility import Feasibility
+from engine.types import Budget, PublicFacts
+from engine.words.grammar import capital, escape, span, uncapital
+from engine.words.numbers import number, percent, times, together, two_digits_up, whole, with_unit
+
+
+def typical_error(typical: float, within: float, floor: float | None, unit: str) -> str:
+    """A typical error with the decimals it has in `accuracy`; empty where there is none."""
+    if not math.isfinite(typical):
+        return ""
+    return with_unit(together([typical, within, floor or 0.0])[0], unit)
+
+
+def accuracy(facts: PublicFacts, typical: float, within: float, floor: float | None) -> str:
+    """How close the published average is: median, 19 in 20, and without protection."""
+    numbers = together([typical, within, *([] if floor is None else [floor])])
+    x, y, *rest = (with_unit(n, escape(facts.value_unit)) for n in numbers)
+    target = "the true one" if floor is not None else "the average without protection"
+    text = (f"The published average is typically **{x}** from {target}, over {span(facts)}. In 19 "
+            f"of 20 releases it is within {y}.")
+    return f"{text} Without protection: {rest[0]}." if rest else text
+
+
+def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int
+            ) -> tuple[str, str]:
+    """Instead of a picture: that nothing useful can be published, and what would change it."""
+    return (f"Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.",
+            f"The noise would be larger than the curve, so no budget is spent. "
+            f"{capital(_what_helps(facts, verdict, budget, n_curves))} a coarse curve is "
+            "possible.")
+
+
+def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+    """Beside a picture that shows little more than a level and a trend."""
+    return ("Coarse: at this ε only the level and the trend can be trusted. "
+            f"{capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
+
+
+def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:
+    """With so many people, or from so large an ε on."""
+    needed = two_digits_up(verdict.curves_needed(n_curves))
+    epsilon = two_digits_up(verdict.epsilon_needed(budget))
+    return f"with {whole(needed)} {facts.people}, or from ε = {epsilon:g} on,"
+
+
+def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
+    """What sizes and bounds alone said about this budget; empty where there is no such rule."""
+    if verdict is None or not math.isfinite(distance):
+        return ""
+    words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
+             "nearly free": "good, privacy is nearly free"}[verdict.verdict]
+    return (f"Foreseen from sizes and bounds alone, before any reading: privacy adds about "
+            f"{with_unit(number(distance, 2), escape(facts.value_unit))} ({words}).")
+
+
+def plausible(facts: PublicFacts, kind: str, waves: int) -> str:
+    """What the band of one release says, and what it does not."""
+    holds = {"simultaneous": "95 in 100 such bands hold all of it but the dashed ends",
+             "pointwise": f"at any one {_point(facts)} but the dashed ends, 95 in 100 such bands "
+                          "hold it"}[kind]
+    return (f"Band: where the true average plausibly lies; {holds}. Counted are privacy noise and "
+            f"chance in who took part; not counted are details finer than {waves} waves, such as a "
+            "steep start or end (dashed: the last 3 in 100 on each side).")
+
+
+def _point(facts: PublicFacts) -> str:
+    name = facts.time_name.lower()
+    return name if " " not in name else "time"
+
+
+def compared(here: float, others: Mapping[str, float]) -> str:
+    """How far other methods err at the same budget."""
+    known = [f"{uncapital(label)}{',' * (',' in label)} errs **{_ratio(error / here)}**"
+             for label, error in others.items() if math.isfinite(error / here)]
+    return f"Beside this method, at the same ε: {'; '.join(known)}." if known else ""
+
+
+def why_method(own: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
+    """Why this method, or which one errs less: simulated typical errors at the same ε, by name."""
+    known = {name: error for name, error in errors.items() if math.isfinite(error)}
+    best = min(known, key=lambda name: known[name], default=own)
+    others = [name for name in known if name != own]
+    if not others or own not in known:
+        return ""
+    if best == own:
+        best = min(others, key=lambda name: known[name])
+        lead = f"**{own}** errs least of {len(known)} methods here"
+    else:
+        lead = f"**{best}** errs less here than {own}"
+    here, least = (with_unit(text, escape(facts.value_unit))
+                   for text in together([known[own], known[best]]))
+    return f"{lead}: {here} against {least}, simulated at the same ε."
+
+
+CHOOSE_BY_SIZES = ("Choose a method by sizes and public facts, or by simulated curves like these: "
+                   "a choice by what your own curves show is not covered by ε.")
+
+
+def _ratio(ratio: float) -> str:
+    if 1 / 1.1 < ratio < 1.1:
+        return "about as far"
+    return f"{times(ratio)} as far" if ratio > 1 else f"only {percent(ratio)} as far"
+
+
+def useless(facts: PublicFacts, typical: float, budget: Budget, n_curves: int) -> str:
+    """For budgets where the noise drowns the curve; empty elsewhere."""
+    if typical < facts.value_half_width:
+        return ""
+    n = whole(n_curves)
+    return (f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
+            f"{budget.epsilon:g} the typical error is as large as half the range of "
+            f"{facts.value_name.lower()}. Ask more {facts.people}, raise ε, or fit a simpler "
+            "curve.")
+
+
+def budget_ratio(facts: PublicFacts, epsilon: float, typical: float, floor: float | None,
+                 half: float | None, double: float | None) -> str:
+    """Beside the error chart: this budget against none, half and double."""
+    unit = escape(facts.value_unit)
+    known = [v for v in (half, double) if v is not None]
+    numbers = [with_unit(n, unit) for n in together([typical, *known])]
+    if floor is None:
+        text = f"At ε = {epsilon:g} the typical error is **{numbers[0]}**."
+    elif typical <= 1.1 * floor:
+        text = "Protection costs almost no accuracy here."
+    else:
+        text = (f"At ε = {epsilon:g} the error is **{times(typical / floor)}** what it would be "
+                "without protection.")
+    parts = [f"{n} at ε = {e:g}" for n, e in zip(
+        numbers[1:], [e for e, v in ((epsilon / 2, half), (2 * epsilon, double)) if v is not None],
+        strict=True)]
+    return f"{text} It would be {' and '.join(parts)}." if parts else text
+
+
+def enough(epsilon: float | None, largest_part: str) -> str:
+    """From which budget on more buys almost nothing, if that is on the slider."""
+    if epsilon is None:
+        return ""
+    return (f"From about **ε = {epsilon:g}** on, more budget buys almost nothing: what is left is "
+            f"{largest_part}.")

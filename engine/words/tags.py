@@ -1,0 +1,56 @@
+"""Titles and tags: what is shown, what is protected and with which budget, in a few words."""
+
+from __future__ import annotations
+
+from engine.types import Budget, PublicFacts
+from engine.words.grammar import a, capital, of
+from engine.words.numbers import digits_up, small
+
+
+def title(facts: PublicFacts) -> str:
+    curve = f"{facts.curve} curve" if facts.curve else "curve"
+    return f"The average {curve}, published with protection for every {facts.person}"
+
+
+def source_tag(facts: PublicFacts) -> tuple[str, str]:
+    """The chip that says what kind of data is on screen, and its tooltip."""
+    if facts.kind == "upload":
+        held = facts.name.removeprefix("Your ").lower()
+        return (f"Your {held} · not private",
+                f"Only you, the holder of these {held}, may look at this picture. It cannot be "
+                f"linked or shared: it shows the {of(facts.people)} own {held}.")
+    if facts.kind == "public":
+        return (f"Public data: {facts.name}",
+                f"Real curves that are already public. {facts.origin}".strip())
+    return ("Simulated", "Curves made by the computer from a known average. No person is behind "
+            "them. Noise here is for looking, not for publishing.")
+
+
+def unit_tag(facts: PublicFacts) -> tuple[str, str]:
+    return (f"One {of(facts.person)} whole curve",
+            f"What is protected: exchanging every reading of any one {facts.person} changes what "
+            "is published only a little.")
+
+
+def record_tag(facts: PublicFacts) -> tuple[str, str]:
+    """The same for records, which are no curves."""
+    return (f"One {of(facts.person)} record",
+            "Exchanging one record, all of its numbers together, changes what is published "
+            "only a little. Somebody with several records is protected less.")
+
+
+def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:
+    """The chip that says that odds are about several protected units of one person."""
+    return (f"Odds for {count} {unit}s of one {facts.person}",
+            f"One {unit} is protected. {capital(a(facts.person))} who has {count} of them in the "
+            "data is protected less: the odds here are about all of them together.")
+
+
+def budget_chip(budget: Budget) -> str:
+    delta = "" if budget.is_pure else f" · δ = {small(budget.delta)}"
+    return f"ε = {budget.epsilon:g}{delta}"
+
+
+def proved_chip(budget: Budget) -> str:
+    """A guarantee that is worked out: ε rounded up to three digits."""
+    return budget_chip(Budget(digits_up(budget.epsilon, 3), budget.delta))
