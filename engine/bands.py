@@ -13,7 +13,7 @@ LEVEL = 0.95
 _WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
 _SAMPLE, _SEED = 1000, 20_241_206
 _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept
-_BLOCK = 40  # bands simulated at once, to stay in cache
+_BLOCK = 6  # bands simulated at once: their deviations stay in cache
 
 
 def limits(estimate: Estimate, band: Band) -> tuple[Array, Array]:
