@@ -39,3 +39,5 @@ layout.numbers(view.charts, view.own)
 with layout.fold("Formulas and sources", "compare_formula") as is_open:
     if is_open:
         cards.formulas(view)
+with layout.user_errors():
+    cards.code(view)

@@ -1,9 +1,10 @@
 """`python -m engine show`: the numbers of a page of the dashboard, from a view written as data.
 
 {"view": "curves", "scenario": {…}} with a scenario as for `run`, and where the view has them
-`task`, `unknown` and `target`, `sites`, or a `rate` with its `point`, and the `person` whose odds
-are wanted; a `lesson`, `limits` and the pair of releases of Audit have their own words. Only what
-the page has is simulated, with its seed, so that the numbers are those on screen.
+`task`, `unknown` and `target`, `sites`, the `others` and `epsilons` beside one method, or a `rate`
+with its `point`, and the `person` whose odds are wanted; a `lesson`, `limits` and the pair of
+releases of Audit have their own words. Only what the page has is simulated, with its seed, so that
+the numbers are those on screen.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from engine.views.regimes import Weighted
 from engine.views.regression import Group, Network, regression_view
 from engine.views.reuse import reuse
 from engine.views.shown import Numbers
+from engine.views.side_by_side import side_by_side
 from engine.views.sites import SiteRow, federation
 from engine.views.sparse import sparse_view
 from engine.views.summaries import summary_view
@@ -143,6 +145,15 @@ def _rate(view: View) -> Numbers:
     return shown.rate(weighted, view["point"])
 
 
+def _methods(view: View) -> Numbers:
+    cell, seed = _cell(view)
+    others = [scenario.from_plain({**view["scenario"], "mechanism": other}).mechanism
+              for other in view["others"]]
+    ways = side_by_side(cell.source, [cell.mechanism, *others], cell.budgets[0].delta, seed,
+                        view["units"])
+    return shown.methods(ways, view["epsilons"])
+
+
 def _coverage(view: View) -> Numbers:
     cell, seed = _cell(view)
     if view["limits"] not in coverage_lab.KINDS:
@@ -165,4 +176,5 @@ def _lesson(view: View) -> Numbers:
 _VIEWS: dict[str, Callable[[View], Numbers]] = {
     "curves": _curves, "plan": _plan, "sites": _sites, "rate": _rate,
     "coefficients": _coefficients, "regression": _regression, "summary": _summary,
-    "sparse": _sparse, "coverage": _coverage, "reuse": _reused, "lesson": _lesson}
+    "sparse": _sparse, "methods": _methods, "coverage": _coverage, "reuse": _reused,
+    "lesson": _lesson}

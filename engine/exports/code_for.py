@@ -214,6 +214,28 @@ def rate(of: Rate, point: Mapping[str, float], privacy_share: float | None, alon
     return script.code("Rates", "shown.rate(weighted, point)", plot, None, view)
 
 
+def methods(source: Any, chosen: Sequence[Any], epsilons: Sequence[float], delta: float, seed: int,
+            own: OwnFile | None = None, units: int = 1) -> Code:
+    """Methods beside budgets, with the odds of a person who has so many protected units."""
+    script = _Script(own)
+    script.uses("engine.views.side_by_side", "published", "side_by_side")
+    script.given(source=source, methods=list(chosen))
+    script.line(f"ways = side_by_side(source, methods, delta={delta!r}, seed={seed}, "
+                f"units={units})")
+    plot = _lines("import plotly.graph_objects as go", "",
+                  "figure = go.Figure()",
+                  "for way in published(ways):",
+                  "    figure.add_scatter(x=way.right, y=way.typical, name=way.label)",
+                  'figure.update_xaxes(title="chance of a right guess, at most")',
+                  'figure.update_yaxes(title="typical error", type="log")',
+                  "figure")
+    first, *others = chosen
+    return script.code("Methods", f"shown.methods(ways, {list(epsilons)})", plot, own, _view(
+        "methods", source, first, (Budget(epsilons[0], delta),), seed, units=units,
+        epsilons=list(epsilons),
+        others=[{"key": other.key, "parameters": other.values()} for other in others]))
+
+
 def sweep(chosen: Scenario, own: OwnFile | None = None) -> Code:
     """Sweeps: a scenario with axes, to the last bit."""
     script = _Script(own)

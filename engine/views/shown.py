@@ -17,13 +17,15 @@ from engine.types import Budget, Spend
 from engine.views.coefficients import CoefficientView
 from engine.views.coverage_lab import Batch
 from engine.views.planner import Answer
-from engine.views.preview import Preview
+from engine.views.preview import Preview, Study
 from engine.views.regimes import Weighted
 from engine.views.regression import RegressionView
 from engine.views.reuse import Reuse
+from engine.views.side_by_side import Refused, Way, at_equal_risk, published, step
 from engine.views.sites import Arrangement, Federation
 from engine.views.sparse import SparseView
 from engine.views.summaries import SummaryView
+from engine.words import error_parts
 from engine.words.coefficients import total
 
 Numbers = dict[str, float]
@@ -45,11 +47,37 @@ def curves(view: Preview, budget: Budget, who: Person = ONE) -> Numbers:
         found = dict.fromkeys(found, math.nan)
     if study.floor is not None:
         found[f"typical error without protection{unit}"] = study.floor
-    shares = dict(zip(("privacy noise", "chance in who took part", "smoothing and clipping"),
-                      study.shares[at], strict=True))
-    found |= {f"share of the squared error: {name}": math.nan if refused else share
-              for name, share in shares.items()}
+    found |= _shares(view, study, at)
     return _plain(found) | _protection(view.spends[at], who)
+
+
+def _shares(view: Preview, study: Study, at: int) -> Numbers:
+    """What the squared error at one budget is made of."""
+    parts = zip(error_parts.parts(view.data.facts), study.shares[at], strict=True)
+    return {f"share of the squared error: {name}": math.nan if view.is_refused(at) else share
+            for name, share in parts}
+
+
+def methods(ways: Sequence[Way | Refused], epsilons: Sequence[float]) -> Numbers:
+    """Methods: the table, by budget and method, and the errors at equal protection."""
+    known = published(ways)
+    found: Numbers = {}
+    for epsilon in epsilons:
+        for way in known:
+            found |= {f"ε = {epsilon:g}, {way.label}: {name}": value
+                      for name, value in _of_way(way, step(epsilon)).items()}
+    chance, errors = at_equal_risk(known)
+    found |= {f"{label}: typical error where right guesses are {100 * chance:.0f} in 100": error
+              for label, error in errors.items()}
+    return _plain(found)
+
+
+def _of_way(way: Way, at: int) -> Numbers:
+    """One row of the table."""
+    error = {f"typical error{_unit(way.shown.data.facts.value_unit)}": way.typical[at]}
+    return error | _shares(way.shown, way.study, at) | {
+        "right guess, at most": way.odds[at].right,
+        "careful attacker, at most": way.odds[at].detected}
 
 
 def coefficients(view: CoefficientView, who: Person = ONE) -> Numbers:

@@ -17,6 +17,8 @@ DIFFERENCE = ("Lines: 20 possible releases less the average without protection (
 RISK = ("Further left: better protection. Lower: less error. At one place on the horizontal axis "
         "all methods protect equally. Marks: the budgets above.")
 
+CODE = "Left out: the question of shape, and pinned scenarios, whose own pages have their code."
+
 
 def budgets(epsilons: Sequence[float]) -> str:
     """For the strip: ε = 0.5, 1 and 2."""

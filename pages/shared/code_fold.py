@@ -14,11 +14,12 @@ _HEIGHT = 320  # of long code, which scrolls
 _LONG = 18  # lines
 
 
-def show(page: str, make: Make, task: str = settings.TASK, note: str = "") -> None:
+def show(page: str, make: Make, task: str = settings.TASK, note: str = "", scope: str = ""
+         ) -> None:
     """The fold; `make` gets how the visitor's own file was read, None for anything else.
 
     `task` is empty on pages that never show the visitor's own data; `note` stands under the command
-    line.
+    line, and `scope` tells which numbers of the page are not in the code.
     """
     with layout.fold("Code for this view", f"{page}_code") as is_open:
         if not is_open:
@@ -27,7 +28,7 @@ def show(page: str, make: Make, task: str = settings.TASK, note: str = "") -> No
         if task and session.uploaded(task) and own is None:
             st.markdown("There is no code without the file: read it again under *Use my curves*.")
         else:
-            _drawn(page, make(own), own, note)
+            _drawn(page, make(own), own, note, scope)
 
 
 def own_file(task: str) -> OwnFile | None:
@@ -47,7 +48,7 @@ def _key(task: str) -> str:
     return f"{session.own_key(task)}_how"
 
 
-def _drawn(page: str, code: Code, own: OwnFile | None, note: str) -> None:
+def _drawn(page: str, code: Code, own: OwnFile | None, note: str, scope: str) -> None:
     if code.spends:
         st.markdown(f"**{code.about}**")
     python, command = st.tabs(["Python", "Command line"])
@@ -67,7 +68,8 @@ def _drawn(page: str, code: Code, own: OwnFile | None, note: str) -> None:
                        "application/x-ipynb+json", on_click="ignore", key=f"{page}_notebook",
                        icon=":material/book:", help="The same code with a plot and short words.")
     if not code.spends:
-        st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above.]")
+        st.markdown(":small[Run it in the folder of Privacy Curves: it prints the numbers above. "
+                    f"{scope}]")
 
 
 def _height(text: str) -> int | str:

@@ -100,7 +100,7 @@ def _result(store: Store, key: str, function: Callable[..., Any], *arguments: An
 
 
 def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
-            epsilons: tuple[float, ...]) -> preview.Preview:
+            epsilons: tuple[float, ...] = preview.EPSILON_STEPS) -> preview.Preview:
     """Everything the picture shows, at every step of the slider and at an ε of one's own."""
     store, key = _store(source), digest((source, mechanism, delta, seed))
     steps = _result(store, key, preview.preview, source, mechanism, delta, seed)
@@ -110,14 +110,12 @@ def picture(source: Source, mechanism: Mechanism, delta: float, seed: int,
     return steps
 
 
-def study(source: Source, mechanism: Mechanism, beside: Mechanism, shown: preview.Preview, seed: int
-          ) -> preview.Study:
+def study(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequence[Budget],
+          seed: int) -> preview.Study:
     """The errors of a picture, with one aim for all methods side by side (see `study_beside`)."""
-    if source.is_random or mechanism == beside:
-        return shown.study
-    key = digest(("beside", source, mechanism, beside, shown.budgets, seed))
+    key = digest(("beside", source, mechanism, beside, budgets, seed))
     return _result(_store(source), key, preview.study_beside,
-                   source, mechanism, beside, shown.budgets, seed)
+                   source, mechanism, beside, budgets, seed)
 
 
 def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: tuple[Budget, ...],

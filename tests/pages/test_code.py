@@ -4,10 +4,12 @@ import contextlib
 import dataclasses
 import io
 import json
+import math
 import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from engine import papers
@@ -26,7 +28,9 @@ from engine.sources.upload_rows import suggest_row_layout
 from engine.types import Budget
 from engine.views import shown
 from engine.views.regression import Network
+from engine.words import error_parts
 from engine.words import exhibits as exhibit_words
+from engine.words.grammar import capital
 from engine.words.numbers import in_hundred
 from pages.shared import code_fold, components, settings
 from tests import files
@@ -47,6 +51,7 @@ CHANGED = {
     "coefficients": "epsilon-3~seed-2",
     "regression": "network-4x4000x0.3_2x1000x2~seed-5", "summaries": "summary-density~epsilon-2",
     "sparse": "x-sparse_rows~x.n_curves-4000~epsilon-2",
+    "compare": f"c-sparse_curves~{_SMALL}~methods-frl.adaptive_mean.bernstein~budgets-0.1_4~group-2",
     "sweeps": f"c-sparse_curves~{_SMALL}~sweep.values-0.5_2~sweep.repeats-5",
     "reproduce": "exhibit-functional_mean/table-1"}
 DRIVER = """
@@ -107,6 +112,22 @@ def agrees(said, strip):
         assert shown_error == pytest.approx(error, rel=6e-3)
 
 
+def is_written(text, value):
+    """Whether words begin with a number that is this one, with the decimals it has there."""
+    decimals = re.match(r"[\d\u2009]+\.?(\d*)", text)[1]
+    return abs(on_the_strip(text) - value) <= 0.5001 * 10 ** -len(decimals)
+
+
+def spans(said, strip):
+    """Whether the strip of Methods has the ends of what is printed, and the weakest odds."""
+    found = numbers(said)
+    errors = [value for name, value in found.items() if "typical error" in name and "ε" in name]
+    low, high = strip.error.split(" to ")
+    assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
+    weakest = max(value for name, value in found.items() if "right guess, at most" in name)
+    assert strip.odds.startswith(in_hundred(weakest).replace(" times in", " in"))
+
+
 def assert_the_same(look, page, token):
     """Python, notebook and command line of a page say the same, and what the strip says."""
     (python, command), notebook, strip, said = look(page, token)
@@ -118,6 +139,8 @@ def assert_the_same(look, page, token):
     if page == "rates":
         share = max(value for name, value in numbers(by_script).items() if "share" in name)
         assert f"{100 * share:.0f} % of the rate" in said
+    elif page == "compare":
+        spans(by_script, strip)
     elif page not in ("sweeps", "reproduce"):
         agrees(by_script, strip)
 
@@ -169,6 +192,45 @@ def test_code_of_a_changed_view_gives_its_numbers(look):
 @pytest.mark.parametrize("page", [page for page in CHANGED if page != "explore"])
 def test_code_of_any_changed_view_gives_its_numbers(look, page):
     assert_the_same(look, page, CHANGED[page])
+
+
+def assert_the_table(at, said):
+    """Every cell of the table of Methods is the printed number, as a table writes it."""
+    found, table = numbers(said), at.dataframe[0].value
+    for row in table.to_dict("records"):
+        start = f"ε = {row['ε']}, {row['Method']}: "
+        printed = {name.removeprefix(start): value for name, value in found.items()
+                   if name.startswith(start)}
+        error = next(value for name, value in printed.items() if "typical error" in name)
+        if math.isnan(error):
+            assert (row["Typical error"], row["Privacy noise"]) == ("nothing published", "–")
+            continue
+        assert is_written(row["Typical error"], error)
+        for part in error_parts.parts(USUAL.source.facts):
+            share = printed[f"share of the squared error: {part}"]
+            assert row[capital(part)] == f"{100 * share:.0f} %"
+        for column in ("Right guess", "Careful attacker"):
+            chance = printed[f"{column.lower()}, at most"]
+            assert row[column] == in_hundred(chance).replace(" times in", " in")
+    assert len(table) * 6 < len(found)  # and the errors at equal protection
+
+
+@pytest.mark.parametrize("token", [CHANGED["compare"], pytest.param("", marks=pytest.mark.slow)])
+def test_code_of_methods_prints_the_table_of_the_page(token):
+    at = visit("compare", token, fold_compare_code=True)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(at.code[0].value, {})
+    assert_the_table(at, out.getvalue())
+    assert out.getvalue().strip() == by_command(at.code[1].value)
+
+
+def test_code_of_methods_measures_real_curves_from_one_aim(look):
+    (python, command), _, strip, said = look(
+        "compare", "c-sea_temperature~methods-adaptive_mean.bernstein~budgets-1")
+    assert "as Adaptive mean fits it" in said
+    (by_script,) = run(python)
+    assert by_script.strip() == by_command(command)
+    spans(by_script, strip)
 
 
 SEVERAL = "group-3~population-5000000"  # three curves of one person, and a declared sample
