@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.audit.black_box import CERTAINTY, CONFIDENCE, bounds
+from engine.audit.black_box import CERTAINTY, CONFIDENCE, MOSTLY, bounds
 from engine.audit.cases import ATTAINED, Case, case_like, cases_of
 from engine.audit.losses import Claim, compare
 from engine.audit.neighbours import Pairs, Question, enlarged, family_of
@@ -35,7 +35,8 @@ from engine.types import Budget
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
            "audit_steps", "cases_of", "finished"]
 ROUNDING = 1e-9
-MOSTLY = 0.9  # of ε is what releases are to show
+_MOST_BY_CHANCE = 0.85  # of what a pair loses is shown by enough releases, if it shows at all
+_NEARLY = 0.95  # of ε, or of what a pair loses, is not worth a reason
 QUIETER = "releases tell the pair apart more often than noise of the stated size allows"
 _MOST_NUMBERS = 2_000_000  # in the data of all pairs of one run
 
@@ -153,9 +154,9 @@ def _of_pair(found: Report) -> str:
     if not found.lost:
         return ("Only what comes out at the end is seen, not the messages that it is made of, and "
                 "it shows less than they do.")
-    if found.lost >= MOSTLY * found.exact_epsilon:
+    if found.lost >= _NEARLY * found.exact_epsilon:
         return ""
-    if found.worst_epsilon < MOSTLY * found.exact_epsilon and found.why:
+    if found.worst_epsilon < _NEARLY * found.exact_epsilon and found.why:
         return found.why
     return (f"This pair loses ε = {found.lost:.3g} in all messages together: each step has a worst "
             "record of its own, and one record is not the worst for all of them.")
@@ -163,11 +164,14 @@ def _of_pair(found: Report) -> str:
 
 def _of_releases(found: Report) -> str:
     """Why releases show less than the pair loses."""
-    if not found.lost or found.bound >= MOSTLY * found.lost:
+    if not found.lost or found.bound >= _NEARLY * found.lost:
         return ""
     if found.runs < found.planned:
         return (f"In the time given {found.runs:,} of {found.planned:,} releases were made; more "
                 "would show more.").replace(",", " ")
+    if found.bound >= _MOST_BY_CHANCE * found.lost:
+        return ("What is shown at 95 % confidence after a limited number of releases is a little "
+                "less than what the pair loses.")
     return ("All of ε shows only in outcomes that are too rare to be counted: what is seen in most "
             "releases is less.")
 

@@ -2,19 +2,27 @@
 
 Many releases of two neighbouring data sets are told apart by a test. Where there are messages it is
 their likelihood ratio (see `odds`), otherwise one that is fitted to the outputs. Its threshold is
-chosen on a fifth of the releases, and its errors are counted on the others. With Clopper–Pearson
-limits on its hits and false alarms,
+chosen on a fifth of the releases, and how often it is right is counted on the others. With p the
+lower Clopper–Pearson limit of right guesses among all releases,
 
-    Gaussian noise      μ ≥ Φ⁻¹(hits) − Φ⁻¹(false alarms), and ε follows exactly (f-DP)
+    Gaussian noise      μ ≥ 2 Φ⁻¹(p), and ε follows exactly (f-DP)
     other messages      ε ≥ t times what the pair loses, if noise is t times as weak as stated at
-                        least: see `strength`
+                        least (see `strength`), and ε ≥ log(p/(1 − p))
+
+and with limits on hits and false alarms apart
+
+    rough scores        as other messages, and ε ≥ log(hits/false alarms)
     outputs, δ = 0      ε ≥ log(hits/false alarms)
     otherwise           ε ≥ log((hits − δ)/false alarms)
 
-at 95 % confidence, whatever the test. The direct routes need millions of runs for a small δ or for
-many numbers, so they are taken only where nothing better is known. A claim counts as broken at a
-confidence of 99.98 %, so that a false alarm is rare in hundreds of audits; a bound that exceeds it
-at 95 % alone is shown as the claim.
+at 95 % confidence, whatever the test. Right guesses are of n releases of each data set. Their mean
+chance P is at most Φ(μ/2), which the threshold in the middle attains; and whatever the two chances
+are that P is the mean of, so many right ones are no more likely than among 2n trials of chance P
+(Hoeffding 1956), so that one limit serves for both. That needs a third of the releases that two
+limits need. The direct routes need millions of runs for a small δ or for many numbers, so they are
+taken only where nothing better is known. A claim counts as broken at a confidence of 99.98 %, by
+hits and false alarms, which also show what is rare and gives all away; so a false alarm is rare in
+hundreds of audits. A bound that exceeds the claim at 95 % alone is shown as the claim.
 
 Noise that decides choices is accounted by ρ. What is seen of it is reported as Gaussian noise that
 is told apart as easily, which many small choices tend to; the claim counts as broken only beyond
@@ -26,14 +34,15 @@ simulations, which do not hide it.
 
 References
 ----------
-Dong, Roth and Su (2022) for the first line; Nasr and others (2023) for its use in audits.
+Dong, Roth and Su (2022) for the first line; Nasr and others (2023) for its use in audits. Hoeffding
+(1956), On the distribution of the number of successes in independent trials, Theorem 4.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,7 +64,9 @@ _FIRST = 1_000  # releases made at first; each later part doubles what there is
 _PART, _FEWER = 10_000, 2_000  # and at most so many at once; of many numbers each
 _MANY, _FEWEST = 200, 20_000
 _FIT = 5  # every so many outputs are for the test alone
-_ENOUGH = 150.0  # root of the releases that show nine tenths of μ, times μ
+MOSTLY = 0.9  # of ε is what releases are to show
+_MISSED = 0.035  # of what the pair loses is what they may miss, or less where that spoils the above
+_ENOUGH = 5.3  # root of the releases that miss such a share, times μ and the share
 _ROUNDING, _ERRORS = 1 + 1e-6, 5.0
 _SHARES = np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.97, 0.99,
                     0.997, 0.999])  # of releases beyond the thresholds that are tried
@@ -81,8 +92,7 @@ def bounds(mechanism: Any, pair: tuple[Data, Data], budget: Budget, claim: Claim
            seed: int, end: float = math.inf) -> Iterator[Bound]:
     """Lower bounds from more and more releases of both data sets of a pair, each twice as many.
 
-    There are no more releases than show nine tenths of what the pair loses, nor any begun after
-    `end` on the monotonic clock.
+    There are no more releases than `enough`, nor any begun after `end` on the monotonic clock.
     """
     odds = Odds(mechanism, pair, budget, claim, seed)
     found: list[list[Scored]] = [[], []]
@@ -119,40 +129,70 @@ def parts(runs: int, most: int = _PART) -> Iterator[int]:
 
 
 def enough(odds: Odds, claim: Claim) -> int:
-    """Releases of each data set that show nine tenths of what the pair loses, to our experience."""
+    """Releases of each data set that show nearly all that the pair loses, to our experience.
+
+    Where the pair loses little more than nine tenths of the claim, more are needed to show those.
+    """
     if not odds.hears:
         return MOST[claim.unit]
-    return min(MOST[claim.unit], max(_FEWEST, math.ceil((_ENOUGH / odds.mu) ** 2)))
+    lost, claimed = (_as_epsilon(own, claim, odds.budget) for own in (odds.lost, claim.total))
+    missed = min(_MISSED, 1 - MOSTLY * claimed / lost) if lost > MOSTLY * claimed else _MISSED
+    wanted = math.ceil(min((_ENOUGH / (missed * odds.mu)) ** 2, MOST[claim.unit]))
+    return max(_FEWEST, wanted)
+
+
+def _as_epsilon(loss: float, claim: Claim, budget: Budget) -> float:
+    return loss if claim.unit == "epsilon" else accounting.exact_epsilon(loss, budget.delta)
 
 
 # -- from messages --------------------------------------------------------------------------------
 
 
 def _from_scores(odds: Odds, found: Sequence[Sequence[Scored]]) -> Bound:
-    claim, delta = odds.claim, odds.budget.delta
     scores = [np.concatenate([own.score for own in side]).round(6) for side in found]
-    runs, losses = len(scores[0]), np.concatenate([own.losses for side in found for own in side])
-    usual, most = math.sqrt((losses**2).mean()), float(losses.max()) * _ROUNDING
-    counted = _counted(scores[0], scores[1], "mu")
-    shown, certain = (counted.limits(level) for level in (SHOWN, CERTAIN))
-    if claim.unit == "epsilon":
-        pair = _parts_of(found)
-        beyond = any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
-        beyond |= _direct(certain, 0.0) > claim.total * _ROUNDING
-        used = certain if beyond else shown
-        weaker = pair.weakest(*max(used, key=lambda limits: _mu(*limits)))
-        return _bound(max(weaker * usual, _direct(used, 0.0)), runs, usual, beyond, claim.total)
-    mu, surely = (max(0.0, *(_mu(*limits) for limits in each)) for each in (shown, certain))
-    if claim.unit == "mu":
-        beyond = surely > min(most, claim.total * _ROUNDING)
-    else:
-        allowed = Zcdp(claim.total**2 / 2)
-        beyond = any(float(allowed.detection(alarms)) < hits for hits, alarms in certain)
-        beyond |= odds.is_exact and _is_quieter(*scores)
+    losses = np.concatenate([own.losses for side in found for own in side])
+    ends = _counted(scores[0], scores[1], _mu_of_ends)
+    if odds.claim.unit == "epsilon":
+        return _from_pure(odds, scores, losses, ends, _parts_of(found))
+    mu = max(0.0, 2 * float(ndtri(_right_at_least(scores[0], scores[1]))))
+    surely = max(0.0, *(_mu(*limits) for limits in ends.limits(CERTAIN)))
+    beyond = _is_beyond(odds, scores, losses, ends)
+    usual = math.sqrt((losses**2).mean())
+    if odds.claim.unit == "rho":
         usual = math.sqrt(max(0.0, scores[1].mean() - scores[0].mean()))
-    told, lost, claimed = (accounting.exact_epsilon(own, delta) for own in (
-        surely if beyond else mu, usual, claim.total))
-    return _bound(told, runs, lost, beyond, claimed)
+    told, lost, claimed = (_as_epsilon(own, odds.claim, odds.budget) for own in (
+        surely if beyond else mu, usual, odds.claim.total))
+    return _bound(told, ends.released, lost, beyond, claimed)
+
+
+def _is_beyond(odds: Odds, scores: Sequence[Array], losses: Array, ends: _Counted) -> bool:
+    """Whether so much is told with Gaussian noise, or a choice by noise, beyond doubt."""
+    claim, certain = odds.claim, ends.limits(CERTAIN)
+    if claim.unit == "mu":
+        most = min(float(losses.max()), claim.total) * _ROUNDING
+        return max(_mu(*limits) for limits in certain) > most
+    allowed = Zcdp(claim.total**2 / 2)
+    return (any(float(allowed.detection(alarms)) < hits for hits, alarms in certain)
+            or (odds.is_exact and _is_quieter(scores[0], scores[1])))
+
+
+def _from_pure(odds: Odds, scores: Sequence[Array], losses: Array, ends: _Counted, pair: Parts
+               ) -> Bound:
+    """With δ = 0; of rough scores the ends say most, of exact ones all guesses."""
+    certain, claimed = ends.limits(CERTAIN), odds.claim.total
+    beyond = (any(pair.power(alarms, _ROUNDING) < hits for hits, alarms in certain)
+              or _direct(certain, 0.0) > claimed * _ROUNDING)
+    usual = math.sqrt((losses**2).mean())
+    if beyond or not odds.is_exact:
+        limits = certain if beyond else ends.limits(SHOWN)
+        hits, alarms = max(limits, key=lambda own: _mu(*own))
+        weaker = pair.weakest(lambda t: pair.power(alarms, t) >= hits)
+        direct = _direct(limits, 0.0)
+    else:
+        right = _right_at_least(scores[0], scores[1])
+        weaker = pair.weakest(lambda t: pair.right(t) >= right)
+        direct = max(0.0, math.log(right / (1 - right)))
+    return _bound(max(weaker * usual, direct), ends.released, usual, beyond, claimed)
 
 
 def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> Bound:
@@ -193,10 +233,12 @@ def _epsilon(one: Array, other: Array, unit: str, delta: float, level: float = S
     one, other = _rounded(one, other)
     fits = np.arange(len(one)) % _FIT == 0
     score = _test(one[fits], other[fits], unit)
-    limits = _counted(score(one), score(other), unit, delta).limits(level)
     if unit == "mu":
+        limits = _counted(score(one), score(other), _mu_of_ends).limits(level)
         return accounting.exact_epsilon(max(0.0, *(_mu(*own) for own in limits)), delta)
-    return _direct(limits, 0.0 if unit == "epsilon" else delta)
+    least = 0.0 if unit == "epsilon" else delta
+    counted = _counted(score(one), score(other), lambda own: _direct(own.limits(SHOWN), least))
+    return _direct(counted.limits(level), least)
 
 
 def _rounded(one: Array, other: Array) -> tuple[Array, Array]:
@@ -233,11 +275,17 @@ def _test(one: Array, other: Array, unit: str) -> Any:
 
 @dataclass(frozen=True)
 class _Counted:
-    """Hits and false alarms of one threshold among n releases of each."""
+    """Hits and false alarms of one threshold among n of `released` releases of each."""
 
     hits: int
     alarms: int
     n: int
+    released: int
+
+    @property
+    def right(self) -> int:
+        """Right guesses among all 2n."""
+        return self.hits + self.n - self.alarms
 
     def limits(self, level: float) -> list[tuple[float, float]]:
         """At least so many hits with at most so many alarms: guilty beyond, innocent below."""
@@ -246,23 +294,29 @@ class _Counted:
                 for caught, wrong in ways]
 
 
-def _counted(one: Array, other: Array, unit: str, delta: float = 0.0) -> _Counted:
-    """Errors of the threshold that is best on every fifth release, on the others."""
+def _counted(one: Array, other: Array, worth: Callable[[_Counted], float]) -> _Counted:
+    """Errors of the threshold that is worth most on every fifth release, on the others."""
     fits = np.arange(len(one)) % _FIT == 0
     fitted, certain = ((one[own], other[own]) for own in (fits, ~fits))
     tried = np.unique(np.quantile(np.concatenate(fitted), _SHARES))
+    best = max(tried, key=lambda at: worth(_errors(*fitted, at)))
+    return replace(_errors(*certain, best), released=len(one))
 
-    def shown(at: float) -> float:
-        limits = _errors(*fitted, at).limits(SHOWN)
-        return max(_mu(*own) for own in limits) if unit == "mu" else _direct(
-            limits, 0.0 if unit == "epsilon" else delta)
 
-    return _errors(*certain, max(tried, key=shown))
+def _mu_of_ends(counted: _Counted) -> float:
+    return max(_mu(*own) for own in counted.limits(SHOWN))
+
+
+def _right_at_least(one: Array, other: Array) -> float:
+    """How often the best guess between both is right at least, below which one limit is enough."""
+    counted = _counted(one, other, lambda own: own.right)
+    return _limit(counted.right, 2 * counted.n, 1 - CONFIDENCE, low=True)
 
 
 def _errors(one: Array, other: Array, threshold: float) -> _Counted:
     """Of a threshold on scores, which are higher for `other`."""
-    return _Counted(int((other > threshold).sum()), int((one > threshold).sum()), len(one))
+    n = len(one)
+    return _Counted(int((other > threshold).sum()), int((one > threshold).sum()), n, n)
 
 
 def _limit(count: int, n: int, level: float, low: bool) -> float:

@@ -2,9 +2,9 @@
 
 The shape of the noise is taken as it is stated, its size is not: were all of it t times weaker, a
 test could at best do so well, and the least t that allows what was seen is a lower bound. For
-Gaussian noise that is μ = Φ⁻¹(hits) − Φ⁻¹(false alarms), whatever the number of messages. For
-Laplace noise and bits the losses of all numbers are added here, on a grid and rounded up, so that
-t is never too large.
+Gaussian noise that is μ = Φ⁻¹(hits) − Φ⁻¹(false alarms), or 2 Φ⁻¹(p) where guesses between the two
+data sets are right with chance p, whatever the number of messages. For Laplace noise and bits the
+losses of all numbers are added here, on a grid and rounded up, so that t is never too large.
 
 References
 ----------
@@ -13,6 +13,7 @@ Dong, Roth and Su (2022); Koskela, Jälkö and Honkela (2020) for the sums.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -41,26 +42,37 @@ class Parts:
 
     def power(self, alarms: float, weaker: float = 1.0) -> float:
         """The most hits of any test with these false alarms if noise is so many times weaker."""
+        law, step = self._law(weaker)
+        return _power(law, step, alarms)
+
+    def right(self, weaker: float = 1.0) -> float:
+        """How often the best guess is right if noise is so many times weaker and a coin decides."""
+        law, step = self._law(weaker)
+        losses = step * np.maximum(_around_zero(len(law)), 0.0)
+        return float((1 - (law * np.expm1(-losses)).sum()) / 2)
+
+    def weakest(self, is_explained: Callable[[float], bool]) -> float:
+        """The largest t at which what was seen is not explained; 0 if any noise explains it."""
+        low, high = 1 / _FACTOR, _FACTOR
+        if is_explained(low):
+            return 0.0
+        for _ in range(_HALVINGS):
+            middle = (low * high) ** 0.5
+            low, high = (low, middle) if is_explained(middle) else (middle, high)
+        return low
+
+    def _law(self, weaker: float) -> tuple[Array, float]:
+        """Chances of the summed loss on a grid around 0, and the step of the grid."""
         moved, bits = (weaker * _few(own) for own in (self.moved, self.bits))
         vectors = [(weaker * size, numbers) for size, numbers in self.vectors if size > 0]
         total = moved.sum() + bits.sum() + sum(size for size, _ in vectors)
         if total == 0:
-            return alarms
+            return np.ones(1), 0.0
         step = total / _STEPS
         laws = [(make(size, step), count) for make, own in ((_of_laplace, moved), (_of_bit, bits))
                 for size, count in zip(*np.unique(own, return_counts=True), strict=True)]
         laws += [(_of_vector(size, numbers, step), 1) for size, numbers in vectors]
-        return _power(_added(laws), step, alarms)
-
-    def weakest(self, hits: float, alarms: float) -> float:
-        """The largest t at which no test has so many hits with so few false alarms."""
-        low, high = 1 / _FACTOR, _FACTOR
-        if self.power(alarms, low) >= hits:
-            return 0.0
-        for _ in range(_HALVINGS):
-            middle = (low * high) ** 0.5
-            low, high = (low, middle) if self.power(alarms, middle) >= hits else (middle, high)
-        return low
+        return _added(laws), step
 
 
 def _few(sizes: Array) -> Array:
@@ -120,7 +132,11 @@ def _added(laws: list[tuple[Array, int]]) -> Array:
 
 def _power(chances: Array, step: float, alarms: float) -> float:
     """Hits of the best test with these false alarms, which come with odds e^−loss."""
-    losses = step * (np.arange(len(chances)) - (len(chances) - 1) / 2)[::-1]
+    losses = step * _around_zero(len(chances))[::-1]
     hits = np.concatenate([[0.0], np.cumsum(chances[::-1])])
     wrong = np.concatenate([[0.0], np.cumsum(chances[::-1] * np.exp(-losses))])
     return float(np.interp(alarms, wrong, hits, right=1.0))
+
+
+def _around_zero(count: int) -> Array:
+    return np.arange(float(count)) - (count - 1) / 2

@@ -297,7 +297,11 @@ def test_a_loss_in_many_numbers_is_harder_to_see_and_never_understated(alarms):
 def test_the_size_of_noise_is_known_from_errors_of_a_test(parts):
     """Errors of the best test at 5 % false alarms, exact up to the grid of losses."""
     for weaker in (0.8, 1.0, 1.25):
-        assert parts.weakest(parts.power(0.05, weaker), 0.05) == pytest.approx(weaker, rel=5e-3)
+        hits, right = parts.power(0.05, weaker), parts.right(weaker)
+        assert parts.weakest(lambda t, hits=hits: parts.power(0.05, t) >= hits) == pytest.approx(
+            weaker, rel=5e-3)
+        assert parts.weakest(lambda t, right=right: parts.right(t) >= right) == pytest.approx(
+            weaker, rel=5e-3)
 
 
 def test_chances_of_all_choices_sum_to_one():
