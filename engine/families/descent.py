@@ -260,8 +260,7 @@ class NoisyGradient(Mechanism):
         basis = self.basis(self._size(data.sizes, budget, data.facts), data.facts)
         curves, scale = self._moments(data, basis), self._value_scale(data.facts)
         fit = least_squares.fit(curves)
-        unit = data.facts.value_half_width if scale == "bounds" else 1.0
-        covariance = unit**2 * least_squares.covariance(curves, fit)
+        covariance = self._unit(data.facts)**2 * least_squares.covariance(curves, fit)
         n_functions = _n_functions(curves)
         blocks = covariance.reshape(len(fit), n_functions, basis.size, n_functions, basis.size)
         own = np.stack([blocks[:, k, :, k] for k in range(n_functions)], axis=1)
@@ -280,11 +279,16 @@ class NoisyGradient(Mechanism):
 
     def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, rounds, noise scales, weights and ledger from public facts alone."""
-        sizes, n_functions = data.sizes, max(len(self.names(data.facts)), 1)
-        size, rounds = self._size(sizes, budgets, data.facts), self._rounds(sizes)
+        return self._plan(data.sizes, budgets, data.facts, _counts_per_server(data))
+
+    def _plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
+              counts: Sequence[Array]) -> Plan:
+        """The same; `counts` are the readings of each curve of every server."""
+        n_functions = max(len(self.names(facts)), 1)
+        size, rounds = self._size(sizes, budgets, facts), self._rounds(sizes)
         batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
         largest = [self._radii(own, sizes.n_curves, size, n_functions).max(axis=0)
-                   for own in _counts_per_server(data)]
+                   for own in counts]
         sensitivity = np.stack([2 * r / b for r, b in zip(largest, batches, strict=True)])
         mus = [self._round_mu(budget, rounds) for budget in budgets]
         shape = anisotropic_scales if self.noise == "anisotropic" else isotropic_scales
@@ -294,6 +298,21 @@ class NoisyGradient(Mechanism):
                     self._weights(sizes, budgets, size, n_functions, scales, bounds), schedule,
                     tuple(self._spend(s, budgets[s], mus[s], rounds, batches[s], sizes,
                                       sensitivity[s], scales[s]) for s in range(len(budgets))))
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float | None:
+        """Planned integrated squared error that privacy adds, in squared response units.
+
+        The noise of all rounds that is left at the end, as if times were even and nothing clipped:
+        where noise exceeds the curve, clipping slows the way back and more is left. Every curve
+        counts as one of the shortest. None for several functions, whose way back depends on the
+        covariates.
+        """
+        if self.names(facts):
+            return None
+        shortest = [np.array([max(sizes.fewest_per_curve, 1)])] * sizes.n_servers
+        plan = self._plan(sizes, one_per_server(budgets, sizes.n_servers), facts, shortest)
+        return float(self._unit(facts)**2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:
         if self.functions == "cosine":
@@ -307,6 +326,10 @@ class NoisyGradient(Mechanism):
         if facts.kind == "upload" or self.value_scale is None:
             return "raw" if facts.unit_scale and facts.kind == "simulated" else "bounds"
         return self.value_scale
+
+    def _unit(self, facts: PublicFacts) -> float:
+        """What one is in response units on the scale the steps are taken on."""
+        return facts.value_half_width if self._value_scale(facts) == "bounds" else 1.0
 
     def _size(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> int:
         """The paper's rule: C_r times the smallest of the four optimal sizes, rounded up.
@@ -538,26 +561,34 @@ class NoisyGradient(Mechanism):
         at = quiet[first].reshape(1, 1, -1)
         spread = np.array([clipped_variance(one.moments.repeats(first), at, one.radii)[0, 0]
                            for one in servers])
-        return np.stack([plan.weights**2 * spread * self._noise_kept(plan, spread=True)
-                         / np.array(plan.batch_sizes) for plan in plans])
+        return np.stack([self._scatter_kept(plan) * spread / np.array(plan.batch_sizes)
+                         for plan in plans])
 
     def _parts(self, plans: list[Plan], sampling: Array, data: CurveData) -> ServerParts:
-        unit = data.facts.value_half_width if self._value_scale(data.facts) == "bounds" else 1.0
-        noise = np.stack([plan.weights**2 * (plan.scales**2).sum(axis=1) * self._noise_kept(plan)
-                          for plan in plans])
-        return ServerParts(np.stack([plan.weights for plan in plans]), unit**2 * noise,
-                           unit**2 * sampling)
+        square = self._unit(data.facts) ** 2
+        return ServerParts(np.stack([plan.weights for plan in plans]),
+                           square * np.stack([self._noise_left(plan) for plan in plans]),
+                           square * sampling)
 
-    def _noise_kept(self, plan: Plan, spread: bool = False) -> float:
-        """How much of one round's noise is left at the end: ρ² Σ_t q^t, q = (1 − ρ)².
+    def _noise_left(self, plan: Plan) -> Array:
+        """Variance of every server's noise that is left at the end: (servers,)."""
+        return np.asarray(self._kept(plan) * (plan.scales**2).sum(axis=1))
 
-        Where all curves take part in every round their own scatter is the same each time: it adds
-        up to (1 − (1 − ρ)^T)² instead.
+    def _kept(self, plan: Plan) -> Array:
+        """How much is left of the variance of one round of every server: (servers,).
+
+        ρ² Σ_t ν_st² (1 − ρ)^{2(T − 1 − t)}, ν_st its share in round t, 0 where it rests.
         """
-        left = 1 - self.step_size
-        if spread and self.scheme == "full_batch":
-            return float((1 - left**plan.rounds) ** 2)
-        return float(self.step_size**2 * sum(left ** (2 * t) for t in range(plan.rounds)))
+        taking_part = (plan.schedule >= 0) * plan.weights
+        shares = taking_part / taking_part.sum(axis=1, keepdims=True)
+        left = (1 - self.step_size) ** np.arange(plan.rounds - 1, -1, -1)
+        return np.asarray(self.step_size**2 * (left**2 @ shares**2))
+
+    def _scatter_kept(self, plan: Plan) -> Array:
+        """The same of how curves scatter: with all of them in every round it does not change."""
+        if self.scheme == "full_batch":
+            return np.asarray((plan.weights * (1 - (1 - self.step_size) ** plan.rounds)) ** 2)
+        return self._kept(plan)
 
 
 def _is_periodic(facts: PublicFacts) -> bool:

@@ -92,14 +92,28 @@ class TrustedServerRate(Rate):
             Condition("intervals, Theorems 4 and 5", r"s\log d \le (Sn)^{1/2}", "s",
                       lambda p: np.sqrt(_pooled(p)) / np.log(p["d"])),
             Condition("intervals, Theorem 5", _noise_formula("s", "Sn") + r"\le 1", "s",
-                      lambda p: _noise(np.ones(()), _pooled(p), p) ** -0.5),
-            Condition("short intervals, Theorem 4", "H(s, Sn) \\le Q(s, Sn)", "s",
-                      lambda p: (p["epsilon"] / _crossover(np.ones(()), _pooled(p), p)) ** 2))
+                      lambda p: _most_unbiased(_pooled(p), p)),
+            Condition("short intervals, Theorem 4", r"H(s, Sn) \le Q(s, Sn),\; s^2\log^2 d\,"
+                      r"\log(1.25/\delta)\log^3(Sn) \le Sn\varepsilon^2", "s",
+                      _most_for_short_intervals))
 
     def _most_features(self, p: Point) -> Array:
         logs = (np.log(p["d"]) * np.sqrt(2 * np.log(1 / p["delta"]) * np.log(_pooled(p)))
                 * np.log(p["n"]))
         return np.asarray((p["n"] * p["epsilon"] / logs) ** (2 / 3))
+
+
+def _most_for_short_intervals(p: Point) -> Array:
+    """The s up to which privacy adds less than rows do: to coefficients, and to their limits."""
+    rows = _pooled(p)
+    alike = (p["epsilon"] / _crossover(np.ones(()), rows, p)) ** 2
+    logs = np.log(p["d"]) * np.sqrt(np.log(1.25 / p["delta"]) * np.log(rows) ** 3.0)
+    return np.minimum(alike, np.sqrt(rows) * p["epsilon"] / logs)
+
+
+def _most_unbiased(rows: Array, p: Point) -> Array:
+    """The s at which H(s, N) = 1, the bound of the bias that is left in intervals."""
+    return np.asarray(_noise(np.ones(()), rows, p) ** -0.5)
 
 
 @rates.register
@@ -263,6 +277,10 @@ class DifferingMachinesRate(Rate):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """What intervals for one machine ask (Theorem 8), with s₀ + s₁ features."""
-        return (Condition("intervals, Theorem 8", r"(s_0+s_1)\log d \le n^{1/2}", "s1",
-                          lambda p: np.sqrt(p["n"]) / np.log(p["d"]) - p["s0"]),)
+        """What intervals for one machine ask (Theorem 8): s₀ + s₁ features, and little bias."""
+        return (Condition("intervals, Theorem 8", r"(s_0+s_1)\log d \le n^{1/2},\;"
+                          + _noise_formula("s_1", "n") + r"\le 1", "s1",
+                          lambda p: np.minimum(np.sqrt(p["n"]) / np.log(p["d"]) - p["s0"],
+                                               _most_unbiased(p["n"], p))),
+                Condition("intervals, Theorem 8", _noise_formula("s_0", "Sn") + r"\le 1", "s0",
+                          lambda p: _most_unbiased(_pooled(p), p)))

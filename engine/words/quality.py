@@ -55,12 +55,13 @@ def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curv
 
 def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) -> str:
     """What sizes and bounds alone said about this budget; empty where there is no such rule."""
-    if verdict is None or not math.isfinite(distance):
+    if not math.isfinite(distance):
         return ""
     words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
-             "nearly free": "good, privacy is nearly free"}[verdict.verdict]
+             "nearly free": "good, privacy is nearly free"}
+    judged = "" if verdict is None else f" ({words[verdict.verdict]})"
     return (f"Foreseen from sizes and bounds alone, before any reading: privacy adds about "
-            f"{with_unit(number(distance, 2), escape(facts.value_unit))} ({words}).")
+            f"{with_unit(number(distance, 2), escape(facts.value_unit))}{judged}.")
 
 
 def plausible(facts: PublicFacts, kind: str, waves: int) -> str:

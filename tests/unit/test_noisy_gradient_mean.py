@@ -235,6 +235,46 @@ def test_local_privacy_runs_and_its_noise_is_that_of_the_formula():
     assert accounting.guarantee(estimate.spends[0], 7) == budget
 
 
+# -- what privacy is expected to add ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(("power", "n", "expected"), [
+    (2, 250, 3.05), (1, 250, 0.552), (2, 1000, 0.327), (1, 1000, 0.0504)])
+def test_the_published_noise_that_is_left_is_the_tabulated_one(power, n, expected):
+    """Three functions, ten readings, δ = 10⁻³ and ε = 1."""
+    mechanism = replace(PUBLISHED, log_power=power, n_iterations=None, step_size=0.1)
+    sizes = SparseCurves(n_curves=n).sizes
+    for epsilon in (1.0, 4.0):
+        planned = mechanism.expected_error(sizes, (Budget(epsilon, 1e-3),), SOURCE.facts)
+        assert planned * epsilon**2 == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize(("chosen", "mean", "epsilon"), [
+    ({}, "mu1", 1.0), ({}, "mu1", 8.0), ({"functions": "cosine"}, "growth", 1.0),
+    ({"scheme": "split", "truncation": 3}, "mu1", 3.0)])
+def test_the_planned_error_is_near_what_privacy_really_adds(chosen, mean, epsilon):
+    """Within a factor of 1.5, on 40 data sets of 500 curves at two sites."""
+    source = SparseCurves(mean=mean, n_curves=500, n_servers=2)
+    mechanism, budgets = NoisyGradientMean(**chosen), (Budget(epsilon, 1e-3),) * 2
+    data = draw(source, 40)
+    estimate = mechanism.release(data, budgets, generator(3, 1, 0))
+    added = integrated_squared_errors(estimate, data.truth).privacy.mean()
+    planned = mechanism.expected_error(source.sizes, budgets, source.facts)
+    print(f"{chosen} {mean} ε = {epsilon}: planned {planned:.3g}, added {added:.3g}")
+    assert 1 / 1.5 < planned / added < 1.5
+    assert planned == pytest.approx(estimate.parts.noise.sum())
+
+
+def test_where_everybody_is_a_site_only_those_of_a_round_average_its_noise():
+    """40 rounds of 50 people: each round's noise is that of 50, not of 2000."""
+    data, mechanism = local(n=2000, rounds=40)
+    budgets = (Budget(8.0, 1e-3),) * 2000
+    each = sum(s**2 for s in mechanism.plan(data, budgets).spends[0].noise_scale)
+    q = (1 - mechanism.step_size) ** 2
+    left = each / 50 * mechanism.step_size**2 * (1 - q**40) / (1 - q)
+    assert mechanism.expected_error(data.sizes, budgets, data.facts) == pytest.approx(left)
+
+
 def test_rounds_without_a_curve_are_refused_with_the_sizes():
     data, mechanism = local(n=30, rounds=40)
     with pytest.raises(InputError, match="need at least 40 curves, and one for each round; there "

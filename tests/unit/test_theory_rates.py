@@ -447,7 +447,9 @@ def test_conditions_on_sparsity_are_where_their_statements_turn():
     n_pooled = 200_000
     assert width * np.log(100) / np.sqrt(n_pooled) == pytest.approx(1)
     assert rate.evaluate(s=exists)[1] == pytest.approx(1)
-    rows, privacy = rate.evaluate(s=short)
+    asked = short**2 * np.log(100) ** 2 * np.log(1.25e6) * np.log(n_pooled) ** 3
+    assert asked == pytest.approx(n_pooled * rate.at()["epsilon"] ** 2)
+    rows, privacy = rate.evaluate(s=rate.conditions[3].limit(rate.at(epsilon=0.2)), epsilon=0.2)
     assert rows == pytest.approx(privacy)
     s, point = rate.conditions[0].limit(rate.at()), rate.at()
     needed = (s**1.5 * np.log(100) * np.sqrt(np.log(1e6) * 2 * np.log(n_pooled))
@@ -499,6 +501,15 @@ def test_differing_machines_add_the_shared_and_the_own_error():
     np.testing.assert_allclose(rate.evaluate(**point, s0=5.0, s1=2.0), [*shared, *own], rtol=1e-12)
     alike = rate.total(**point, s0=5.0, s1=1e-9)
     assert alike == pytest.approx(shared.sum(), rel=1e-6)
+
+
+def test_intervals_of_a_machine_ask_for_little_bias_of_both_parts():
+    rate = DifferingMachinesRate()
+    own, shared = rate.conditions
+    assert (own.limit(rate.at()) + 5) * np.log(100) == pytest.approx(np.sqrt(20_000))
+    strict = {"epsilon": 0.1}
+    assert rate.evaluate(**strict, s1=own.limit(rate.at(**strict)))[3] == pytest.approx(1)
+    assert rate.evaluate(**strict, s0=shared.limit(rate.at(**strict)))[1] == pytest.approx(1)
 
 
 def test_differing_machines_have_the_printed_exponents():

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from engine.feasibility import Feasibility
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.privacy.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
@@ -184,6 +185,12 @@ def test_accuracy_names_three_numbers_of_one_unit():
     assert quality.accuracy(CHILDREN, 3.85, 5.6, 0.819) == (
         "The published average is typically **3.85 cm** from the true one, over ages 2 to 18. In "
         "19 of 20 releases it is within 5.60 cm. Without protection: 0.82 cm.")
+
+
+def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
+    assert quality.planned(CHILDREN, None, 1.234).endswith("adds about 1.2 cm.")
+    assert quality.planned(CHILDREN, Feasibility(50.0), 1.234).endswith("1.2 cm (usable).")
+    assert quality.planned(CHILDREN, Feasibility(5.0), math.nan) == ""
 
 
 def test_real_curves_are_compared_with_the_average_without_protection():
