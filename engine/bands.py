@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtri
 
-from engine.types import Array, Band, Estimate, drawing_grid
+from engine.numerics.grids import drawing_grid
+from engine.types import Array, Band, Estimate
 
 LEVEL = 0.95
 _WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.types import Array, Estimate, Truth, drawing_grid
+from engine.numerics.grids import drawing_grid
+from engine.types import Array, Estimate, Truth
 
 
 @dataclass(frozen=True)

@@ -9,20 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import NDArray
 
 from engine.errors import InputError
+from engine.numerics.grids import drawing_points, interpolated, quadrature, read_only
 
 Array = NDArray[np.float64]
-GRID_SIZE = 101  # points at which curves are drawn and exported
-_NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here
-_MIDPOINTS = 2**15  # for curves with jumps: cells of dyadic length hold whole numbers of them
-_SIDE = 96  # midpoints along each side of the square
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,19 +183,20 @@ class Truth:
 
     @classmethod
     def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
-        nodes = quadrature(rule)[0]
-        return cls(_read_only(function(_drawn(rule))), _read_only(function(nodes)), rule)
+        drawn, nodes = drawing_points(rule), quadrature(rule)[0]
+        return cls(read_only(function(drawn)), read_only(function(nodes)), rule)
 
     @classmethod
     def of_vector(cls, entries: Array) -> Truth:
         """A vector (d,), or one for each machine, (machines, d)."""
-        values = _read_only(np.array(entries, dtype=float))
+        values = read_only(np.array(entries, dtype=float))
         return cls(values, values, "coordinates")
 
     def less(self, curve: Callable[[Array], Array]) -> Truth:
         """What is left of the truth when a known curve is taken off."""
-        return replace(self, grid_values=_read_only(self.grid_values - curve(_drawn(self.rule))),
-                       node_values=_read_only(self.node_values - curve(self.quadrature[0])))
+        drawn, nodes = drawing_points(self.rule), self.quadrature[0]
+        return replace(self, grid_values=read_only(self.grid_values - curve(drawn)),
+                       node_values=read_only(self.node_values - curve(nodes)))
 
     def at(self, points: Array) -> Array:
         """Values at other points (…) of [0, 1], or (…, 2) of the square: (…), functions first.
@@ -213,7 +210,7 @@ class Truth:
         if self.rule == "square":
             shape, dimension = shape[:-1], 2
         rows = np.atleast_2d(self.node_values)
-        values = _interpolate(self.rule, rows, points.reshape(-1, dimension).T)
+        values = interpolated(self.rule, rows, points.reshape(-1, dimension).T)
         return values.reshape(*self.node_values.shape[:-1], *shape)
 
     @property
@@ -228,56 +225,6 @@ class Truth:
     def energy(self) -> Array:
         """∫ μ² over [0, 1], of each function; of a vector, Σ μ_j²."""
         return np.asarray(self.node_values**2 @ self.quadrature[1])
-
-
-def drawing_grid() -> Array:
-    """The equally spaced points of [0, 1] on which curves are drawn."""
-    return np.linspace(0.0, 1.0, GRID_SIZE)
-
-
-def _drawn(rule: str) -> Array:
-    return quadrature(rule)[0] if rule == "square" else drawing_grid()
-
-
-def _interpolate(rule: str, rows: Array, points: Array) -> Array:
-    """Functions with values `rows` (f, nodes) at points (d, n): (f, n)."""
-    from scipy.interpolate import RectBivariateSpline  # on first use: it takes a moment
-
-    if rule == "gauss":
-        return np.asarray(legvander(2 * points[0] - 1, _NODES - 1) @ _to_legendre() @ rows.T).T
-    if rule == "midpoints":
-        nodes = quadrature(rule)[0]
-        return np.stack([np.interp(points[0], nodes, row) for row in rows])
-    side = (np.arange(_SIDE) + 0.5) / _SIDE
-    return np.stack([RectBivariateSpline(side, side, row.reshape(_SIDE, _SIDE),
-                                         bbox=[0, 1, 0, 1]).ev(*points) for row in rows])
-
-
-@cache
-def _to_legendre() -> Array:
-    """Legendre coefficients of the polynomial through values on the nodes: (200, 200)."""
-    nodes, weights = quadrature()
-    degrees = np.arange(_NODES)
-    return _read_only((2 * degrees + 1)[:, None] * (legvander(2 * nodes - 1, _NODES - 1).T
-                                                    * weights))
-
-
-@cache
-def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
-    """Nodes and weights of a rule.
-
-    "gauss": 200 of Gauss and Legendre on [0, 1]; "midpoints": 2^15 equal ones; "square": those of
-    96 × 96 equal cells of [0, 1]², (9216, 2), the second coordinate fastest.
-    """
-    if rule == "square":
-        side = (np.arange(_SIDE) + 0.5) / _SIDE
-        pairs = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
-        return _read_only(pairs), _read_only(np.full(len(pairs), 1 / len(pairs)))
-    if rule == "midpoints":
-        return (_read_only((np.arange(_MIDPOINTS) + 0.5) / _MIDPOINTS),
-                _read_only(np.full(_MIDPOINTS, 1 / _MIDPOINTS)))
-    nodes, weights = leggauss(_NODES)
-    return _read_only((nodes + 1) / 2), _read_only(weights / 2)
 
 
 class FunctionBasis(Protocol):
@@ -372,9 +319,9 @@ class CurveData:
             if self.covariates.shape != expected:
                 raise InputError(f"covariates must have the shape {expected}; got "
                                  f"{self.covariates.shape}.", field="covariates")
-            object.__setattr__(self, "covariates", _read_only(self.covariates))
+            object.__setattr__(self, "covariates", read_only(self.covariates))
         for name in ("times", "values", "counts", "server"):
-            object.__setattr__(self, name, _read_only(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def n_repeats(self) -> int:
@@ -403,7 +350,7 @@ class CurveData:
             facts = self.facts
             inside = np.clip(self.values, facts.value_low, facts.value_high)
             inside -= facts.value_middle
-            self._on_grids[times] = _read_only(on_grid(self.times, inside, self.counts,
+            self._on_grids[times] = read_only(on_grid(self.times, inside, self.counts,
                                                        np.array(times)))
         return self._on_grids[times]
 
@@ -490,7 +437,7 @@ class SampleData:
         if (np.diff(self.server) < 0).any():
             raise InputError("Records must be ordered by server.", field="server")
         for name in ("x", "server", *(() if self.y is None else ("y",))):
-            object.__setattr__(self, name, _read_only(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     @property
     def n_repeats(self) -> int:
@@ -688,9 +635,3 @@ class Estimate:
     @property
     def upper(self) -> Array | None:
         return None if self.limits is None else self.limits[1]
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = np.asarray(array).view()
-    view.flags.writeable = False
-    return view

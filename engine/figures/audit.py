@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from engine.audit import Progress
+from engine.figures import traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
-from engine.types import Array
+from engine.figures.traces import plain
 from engine.views.coverage_lab import Limits
 from engine.views.reuse import Reuse
 from engine.words.numbers import number
@@ -39,9 +40,8 @@ def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
         data += [_worst(line, top, theme), _bound(line, top, theme)]
     tried = [step.tried for line in lines for step in line.steps] or [100]
     runs = [step.runs for line in lines for step in line.steps if step.runs] or [1000]
-    dash = {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}
-    lines_at = [{"type": "line", "xref": f"{x} domain", "x0": 0, "x1": 1, "y0": claim,
-                 "y1": claim, "line": dash} for x in ("x", "x2")]
+    lines_at = [_claimed(theme, xref=f"{x} domain", x0=0, x1=1, y0=claim, y1=claim)
+                for x in ("x", "x2")]
     note = {"text": f"claimed ε = {claim:.4g}", "showarrow": False, "xref": "x domain", "x": 0,
             "y": claim, "xanchor": "left", "yanchor": "bottom", "font": {"size": 13}}
     left = axis(theme, "Pairs tried", domain=[0, _SPLIT[0]], range=[0, 1.08 * max(tried)],
@@ -52,6 +52,12 @@ def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
         xaxis=left, xaxis2={**right, "domain": [_SPLIT[1], 1], "anchor": "y"},
         yaxis=axis(theme, "ε that is shown", grid=True, range=[-0.03 * top, top]))}
     return Chart(spec, _alt(lines, claim), _table(lines))
+
+
+def _claimed(theme: Theme, **ends: Any) -> Spec:
+    """The dashed line of the claim."""
+    return {"type": "line", **ends,
+            "line": {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}}
 
 
 def _values(step: Progress) -> tuple[float, float]:
@@ -121,12 +127,10 @@ def verdicts(found: Mapping[str, Progress], claim: float, theme: Theme) -> Chart
                      "textposition": "top left" if end > 0.8 * top else "middle right",
                      "line": {"width": 2.4, "color": colour(role, theme)},
                      "marker": {"size": [0, 11], "symbol": symbol, "color": colour(role, theme)}})
-    dash = {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}
     spec = {"data": data, "layout": layout(
         theme, hovermode=False, xaxis=axis(theme, "ε that is shown", range=[0, top]),
         yaxis=axis(theme, type="category", autorange="reversed", ticks=""),
-        shapes=[{"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": claim, "x1": claim,
-                 "line": dash}])}
+        shapes=[_claimed(theme, yref="paper", y0=0, y1=1, x0=claim, x1=claim)])}
     return Chart(spec, f"ε that {len(found)} attacks show against a claim of {number(claim)}.",
                  {"what": list(found), "ε that is shown": [_text(v) for v in shown.values()],
                   "claim": [_text(one.claimed_epsilon) for one in found.values()],
@@ -143,25 +147,24 @@ def repetitions(found: Limits, half: float, what: str, theme: Theme) -> Chart:
     `half` is half the height of the axis, to be shared by charts that are compared.
     """
     missed, places = found.missed, np.arange(1, len(found.off) + 1)
-    data: list[Spec] = []
+    low, high = (np.clip(found.off + sign * found.half, -half, half) for sign in (-1, 1))
+    data = []
     for is_miss, name, role in ((False, "Holds the truth", "raw"), (True, "Misses it", "bias")):
-        at = np.flatnonzero(missed == is_miss)
-        low, high = (np.clip(found.off + sign * found.half, -half, half)[at] for sign in (-1, 1))
-        data.append({"type": "scatter", "mode": "lines", "name": name, "hoverinfo": "skip",
-                     "x": _gaps(places[at], places[at]), "y": _gaps(low, high),
-                     "line": {"width": 2.4 if is_miss else 1.2, "color": colour(role, theme)}})
-        if is_miss and len(at):
-            data.append({"type": "scatter", "mode": "markers", "hoverinfo": "skip",
-                         "showlegend": False, "x": places[at].tolist(), "y": _plain(
-                             np.clip(found.off[at], -half, half)),
-                         "marker": {"symbol": "x", "size": 6, "color": colour(role, theme)}})
+        at = missed == is_miss
+        data.append(traces.line(name, _gaps(places[at], places[at]), _gaps(low[at], high[at]),
+                                colour(role, theme), 2.4 if is_miss else 1.2, hoverinfo="skip"))
+    if missed.any():
+        data.append(traces.points(
+            "Misses it", places[missed].tolist(), plain(np.clip(found.off, -half, half)[missed]),
+            {"symbol": "x", "size": 6, "color": colour("bias", theme)}, hoverinfo="skip",
+            showlegend=False))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Repetition", range=[0, max(len(places), 200) + 1]),
         yaxis=axis(theme, what, grid=True, range=[-half, half], zeroline=True,
                    zerolinecolor=colour("text", theme), zerolinewidth=2), hovermode=False)}
     return Chart(spec, f"{int(missed.sum())} of {len(missed)} limits miss the truth.",
-                 {"repetition": places.tolist(), "off by": _plain(found.off),
-                  "half the width": _plain(found.half), "misses": missed.tolist()})
+                 {"repetition": places.tolist(), "off by": plain(found.off),
+                  "half the width": plain(found.half), "misses": missed.tolist()})
 
 
 def common_half(each: Sequence[Limits]) -> float:
@@ -172,7 +175,7 @@ def common_half(each: Sequence[Limits]) -> float:
 
 def _gaps(first: Any, second: Any) -> list[Any]:
     """Two ends of each line and a gap, so that one trace draws all of them."""
-    return [value for pair in zip(_plain(first), _plain(second), strict=True)
+    return [value for pair in zip(plain(first), plain(second), strict=True)
             for value in (*pair, None)]
 
 
@@ -183,17 +186,14 @@ def reused(found: Reuse, theme: Theme) -> Chart:
     """Two releases, the average they protect, and what the formula makes of them."""
     first, second = (f"Release at ε = {budget.epsilon:g}" for budget in found.budgets)
     private = colour("functional", theme)
-    lines: list[tuple[str, Array, Spec, dict[str, Any]]] = [
-        (first, found.first, {"width": 1.8, "color": translucent(private, 0.9), "dash": "2px,2px"},
-         {}),
-        (second, found.second, {"width": 1.8, "color": private}, {}),
-        ("Without protection", found.exact,
-         {"width": 5, "color": translucent(colour("raw", theme), 0.55)}, {}),
-        ("What the formula gives", found.recovered,
-         {"width": 2.2, "color": colour("bias", theme), "dash": "6px,4px"}, {})]
-    data = [{"type": "scatter", "mode": "lines", "name": name, "x": _plain(found.times),
-             "y": _plain(values), "line": line, "hovertemplate": "%{y:.3f}", **more}
-            for name, values, line, more in lines]
+    times, columns = plain(found.times), {
+        first: plain(found.first), second: plain(found.second),
+        "Without protection": plain(found.exact), "What the formula gives": plain(found.recovered)}
+    looks = ((translucent(private, 0.9), 1.8, "2px,2px"), (private, 1.8, "solid"),
+             (translucent(colour("raw", theme), 0.55), 5, "solid"),
+             (colour("bias", theme), 2.2, "6px,4px"))
+    data = [traces.line(name, times, values, *look, hovertemplate="%{y:.3f}")
+            for (name, values), look in zip(columns.items(), looks, strict=True)]
     spread = np.abs(np.concatenate([found.first, found.second, found.exact]))
     most = 1.15 * float(spread.max())
     low = 1.15 * min(0.0, float(min(found.first.min(), found.second.min())))
@@ -202,9 +202,4 @@ def reused(found: Reuse, theme: Theme) -> Chart:
         yaxis=axis(theme, "Average", grid=True, range=[low, most]))}
     return Chart(spec, f"Two releases of one average; what the formula gives is off by up to "
                  f"{number(found.largest_error) if found.largest_error > 1e-9 else '0'}.",
-                 {"time": _plain(found.times),
-                  **{name: _plain(values) for name, values, _, _ in lines}})
-
-
-def _plain(values: Array) -> list[float]:
-    return [float(f"{v:.6g}") for v in np.asarray(values, dtype=float)]
+                 {"time": times, **columns})

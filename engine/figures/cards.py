@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.figures.traces import UNPROTECTED
 from engine.privacy.risk import FALSE_ALARMS, FEW_FALSE_ALARMS, Odds
 from engine.privacy.tradeoff import Approximate
 from engine.types import Array
@@ -25,11 +27,11 @@ def odds(right: float, person: str, theme: Theme) -> Chart:
     styles = (("right by chance", slice(0, 50), {"color": raw, "symbol": "circle"}),
               ("more", slice(50, most), {"color": method, "symbol": "square"}),
               ("wrong", slice(most, 100), {"color": raw, "symbol": "circle-open"}))
-    traces = [{"type": "scatter", "mode": "markers", "x": x[part].tolist(), "y": y[part].tolist(),
-               "name": name, "hoverinfo": "skip", "marker": {"size": 9, **style}}
-              for name, part, style in styles if part.start < part.stop]
+    data = [traces.points(name, x[part].tolist(), y[part].tolist(), {"size": 9, **style},
+                          hoverinfo="skip")
+            for name, part, style in styles if part.start < part.stop]
     hidden = {"visible": False, "fixedrange": True}
-    spec = {"data": traces, "layout": layout(theme, xaxis=hidden, yaxis=hidden,
+    spec = {"data": data, "layout": layout(theme, xaxis=hidden, yaxis=hidden,
                                              margin={"l": 2, "r": 2, "t": 2, "b": 2})}
     alt = (f"Of 100 attempts to pick the right {person}, 50 succeed by chance and at most "
            f"{max(most - 50, 0)} more.")
@@ -45,18 +47,15 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
     cap = Approximate(odds.budget)
     curve = odds.curve or cap
     marks = np.array([FEW_FALSE_ALARMS, FALSE_ALARMS])
-    lines = (("No information", _ALARMS, {"color": colour("raw", theme), "dash": "6px,4px"}),
-             ("(ε, δ) alone, at most", cap.detection(_ALARMS),
-              {"color": colour("without", theme), "dash": "2px,3px"}),
-             ("This noise, at most", curve.detection(_ALARMS),
-              {"color": colour("gradient", theme), "width": 2.4}))
-    data: list[Spec] = [
-        {"type": "scatter", "mode": "lines", "x": _ALARMS.tolist(), "y": y.tolist(), "name": name,
-         "line": {"width": 1.8, **line}, "hovertemplate": "%{y:.3f}"} for name, y, line in lines]
-    data.append({"type": "scatter", "mode": "markers", "x": marks.tolist(), "showlegend": False,
-                 "y": curve.detection(marks).tolist(), "hoverinfo": "skip",
-                 "name": "1 and 5 in 100",
-                 "marker": {"size": 9, "symbol": "diamond", "color": colour("gradient", theme)}})
+    looks = (("No information", _ALARMS, "raw", 1.8, "6px,4px"),
+             ("(ε, δ) alone, at most", cap.detection(_ALARMS), "without", 1.8, "2px,3px"),
+             ("This noise, at most", curve.detection(_ALARMS), "gradient", 2.4, "solid"))
+    data = [traces.line(name, _ALARMS.tolist(), y.tolist(), colour(role, theme), width, dash,
+                        hovertemplate="%{y:.3f}") for name, y, role, width, dash in looks]
+    data.append(traces.points(
+        "1 and 5 in 100", marks.tolist(), curve.detection(marks).tolist(),
+        {"size": 9, "symbol": "diamond", "color": colour("gradient", theme)}, hoverinfo="skip",
+        showlegend=False))
     unit: Spec = {"range": [0, 1.01], "tickformat": ".1f", "nticks": 6}
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Share of false alarms", **unit),
@@ -81,14 +80,12 @@ def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> C
     columns = np.round(dots / top * 28)
     heights = np.array([int((columns[:k] == c).sum()) + 1 for k, c in enumerate(columns)])
     tallest = max(int(heights.max()), 6)
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "markers", "x": (columns * top / 28).tolist(),
-        "y": heights.tolist(), "hoverinfo": "skip", "name": "one release",
-        "marker": {"size": 9 if tallest < 9 else 6, "color": colour("gradient", theme)}}]
+    marker = {"size": 9 if tallest < 9 else 6, "color": colour("gradient", theme)}
+    data = [traces.points("one release", (columns * top / 28).tolist(), heights.tolist(), marker,
+                          hoverinfo="skip")]
     if floor is not None:
-        data.append({"type": "scatter", "mode": "lines", "x": [floor, floor],
-                     "y": [0, tallest + 1], "hoverinfo": "skip", "name": "without protection",
-                     "line": {"color": colour("without", theme), "width": 2, "dash": "6px,4px"}})
+        data.append(traces.line("without protection", [floor, floor], [0, tallest + 1],
+                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
         theme, xaxis=axis(theme, with_unit("Error of a release", f"({unit})" if unit else ""),
                           range=[0, top], rangemode="tozero", nticks=5),

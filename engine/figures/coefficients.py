@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -15,15 +17,15 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
+    named,
     time_axis,
     translucent,
 )
+from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.types import Array, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
 from engine.words.numbers import number, with_unit
 
-_LINES = {"truth": ("True", 1.6, "solid"), "without": ("Without protection", 2.2, "6px,4px")}
-_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
             "star-open", "hexagon-open", "triangle-down-open")
 
@@ -36,15 +38,15 @@ def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one: 
     """
     x = view.times.round(4).tolist()
     data = _one_release(view, k, x, theme) if one else _releases(view, k, x, theme)
-    data.append(_line("without", x, view.without[k], theme))
+    data.append(traces.line("Without protection", x, _rounded(view.without[k]),
+                            colour("without", theme), 2.2, UNPROTECTED))
     if view.truth is not None:
-        data.append(_line("truth", x, view.truth[k], theme))
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+        data.append(traces.line("True", x, _rounded(view.truth[k]), colour("truth", theme), 1.6))
     what = facts.value_name if k == 0 else "Added"
     spec = {"data": data, "layout": layout(
         theme, hovermode=False, legend=False,
         xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, f"{what}{unit}", grid=True, range=_span(view, k),
+        yaxis=axis(theme, named(what, facts.value_unit), grid=True, range=_span(view, k),
                    zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
     typical = with_unit(number(float(view.typical[k])), facts.value_unit)
     name = f"Effect of {view.names[k]}" if k else "Average curve"
@@ -64,33 +66,22 @@ def _columns(view: CoefficientView, k: int, facts: PublicFacts) -> dict[str, lis
 
 
 def _releases(view: CoefficientView, k: int, x: list[float], theme: Theme) -> list[Spec]:
-    """All releases as one broken line, which is drawn much faster than many."""
-    xs: list[float | None] = []
-    ys: list[float | None] = []
-    for release in view.releases[:, k]:
-        xs += [*x, None]
-        ys += [*release.round(5).tolist(), None]
-    return [{"type": "scatter", "mode": "lines", "x": xs, "y": ys, "name": "Possible releases",
-             "line": {"width": 1.1, "color": translucent(colour("gradient", theme), 0.6)}}]
+    xs, ys = traces.joined(x, [_rounded(release) for release in view.releases[:, k]])
+    shade = translucent(colour("gradient", theme), 0.6)
+    return [traces.line("Possible releases", xs, ys, shade, 1.1)]
 
 
 def _one_release(view: CoefficientView, k: int, x: list[float], theme: Theme) -> list[Spec]:
     shade = colour("gradient", theme)
-    data: list[Spec] = []
-    if view.low is not None and view.high is not None:
-        low, high = view.low[0, k].round(5).tolist(), view.high[0, k].round(5).tolist()
-        data.append({"type": "scatter", "x": x + x[::-1], "y": high + low[::-1], "fill": "toself",
-                     "fillcolor": translucent(shade, 0.2), "mode": "lines", "line": {"width": 0},
-                     "name": "Plausible range"})
-    return [*data, {"type": "scatter", "mode": "lines", "x": x,
-                    "y": view.releases[0, k].round(5).tolist(), "name": "One release",
-                    "line": {"width": 2.6, "color": shade}}]
+    release = traces.line("One release", x, _rounded(view.releases[0, k]), shade, 2.6)
+    if view.low is None or view.high is None:
+        return [release]
+    return [traces.filled("Plausible range", x, _rounded(view.low[0, k]),
+                          _rounded(view.high[0, k]), shade), release]
 
 
-def _line(role: str, x: list[float], y: Array, theme: Theme) -> Spec:
-    name, width, dash = _LINES[role]
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y.round(5).tolist(), "name": name,
-            "line": {"width": width, "dash": dash, "color": colour(role, theme)}}
+def _rounded(curve: Array) -> list[float]:
+    return list(curve.round(5).tolist())
 
 
 def _span(view: CoefficientView, k: int) -> list[float]:
@@ -107,57 +98,46 @@ def _span(view: CoefficientView, k: int) -> list[float]:
 def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
     """The typical error of every function with its 8-in-10 range, and without protection."""
     low, high = np.quantile(view.errors, [0.1, 0.9], axis=1)
-    shade, names = colour("gradient", theme), ["Average curve", *view.names[1:]]
-    x = view.typical
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "markers", "x": x.tolist(), "y": names, "name": "This method",
-        "error_x": {"type": "data", "symmetric": False, "array": (high - x).tolist(),
-                    "arrayminus": (x - low).tolist(), "color": shade, "thickness": 2, "width": 5},
-        "marker": {"size": 11, "color": shade}}]
+    shade, names, x = colour("gradient", theme), ["Average curve", *view.names[1:]], view.typical
+    bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
+    data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
+                          error_x=bars)]
+    table: dict[str, list[Any]] = {"function": names, "typical error": plain(x),
+                                   "1 in 10 below": plain(low), "1 in 10 above": plain(high)}
     if view.floor is not None:
-        data.append({"type": "scatter", "mode": "markers", "x": view.floor.tolist(), "y": names,
-                     "name": "No protection", "marker": {
-                         "size": 11, "symbol": "line-ns-open",
-                         "color": colour("without", theme), "line": {"width": 2.6}}})
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+        data.append(traces.points("No protection", view.floor.tolist(), names, {
+            "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
+            "line": {"width": 2.6}}))
+        table["without protection"] = plain(view.floor)
     spec = {"data": data, "layout": layout(
         theme, legend=view.floor is not None, hovermode="closest",
-        xaxis=axis(theme, f"Typical error{unit}", grid=True, rangemode="tozero"),
+        xaxis=axis(theme, named("Typical error", facts.value_unit), grid=True,
+                   rangemode="tozero"),
         yaxis=axis(theme, autorange="reversed"))}
     said = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
                      for name, e in zip(names, x, strict=True))
-    table: dict[str, list[object]] = {
-        "function": list(names), "typical error": _rounded(x), "1 in 10 below": _rounded(low),
-        "1 in 10 above": _rounded(high)}
-    if view.floor is not None:
-        table["without protection"] = _rounded(view.floor)
     return Chart(spec, f"Typical errors: {said}.", table)
 
 
 def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
                  facts: PublicFacts, theme: Theme) -> Chart:
     """The typical error of every function (epsilons, K) against ε, on log axes."""
-    shown = ["Average curve", *names[1:]]
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "lines+markers", "x": list(epsilons), "name": name,
-        "y": _gaps(by_function[:, k]),
-        "line": {"width": 2, "dash": _DASHES[k % len(_DASHES)],
-                 "color": colour("gradient", theme)},
-        "marker": {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]}}
-        for k, name in enumerate(shown)]
+    columns = {name: plain(by_function[:, k])
+               for k, name in enumerate(["Average curve", *names[1:]])}
+    data = [traces.line_with_points(
+        name, epsilons, errors, colour("gradient", theme), 2, DASHES[k % len(DASHES)],
+        {"size": 7, "symbol": _MARKERS[k % len(_MARKERS)]})
+        for k, (name, errors) in enumerate(columns.items())]
     known = by_function[np.isfinite(by_function)]
     low, high = (known.min() * 0.85, known.max() * 1.15) if len(known) else (0.1, 1.0)
-    data.append({"type": "scatter", "mode": "lines", "x": [here, here], "y": [low, high],
-                 "name": "You are here", "hoverinfo": "skip",
-                 "line": {"dash": "dot", "width": 1.6, "color": colour("raw", theme)}})
+    data.append(traces.upright(here, low, high, theme))
     unit = f"{facts.value_unit}, " if facts.value_unit else ""
     spec = {"data": data, "layout": layout(
         theme, legend=True,
         xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
         yaxis=log_axis(theme, f"Typical error ({unit}log scale)", low, high, grid=True))}
-    table: dict[str, list[object]] = {"ε": list(epsilons)}
-    table |= {name: _rounded(by_function[:, k]) for k, name in enumerate(shown)}
-    return Chart(spec, _over_budgets_alt(epsilons, by_function, shown, facts.value_unit), table)
+    return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
+                 {"ε": list(epsilons), **columns})
 
 
 def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequence[str],
@@ -178,34 +158,21 @@ def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequ
 def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
     """Total typical error against the number of covariates, with and without protection."""
     shade, dash, marker = method_style(key, family, theme)
-    counts = list(found.counts)
-    data: list[Spec] = [
-        {"type": "scatter", "mode": "lines+markers", "x": counts, "y": _gaps(found.private),
-         "name": "This method", "line": {"width": 2, "dash": dash, "color": shade},
-         "marker": {"size": 9, "symbol": marker}},
-        {"type": "scatter", "mode": "lines+markers", "x": counts, "y": _gaps(found.without),
-         "name": "No protection", "marker": {"size": 5, "color": colour("without", theme)},
-         "line": {"width": 2.2, "dash": "6px,4px", "color": colour("without", theme)}}]
-    if found.here in counts and np.isfinite(found.private[counts.index(found.here)]):
-        data.append({"type": "scatter", "mode": "markers", "x": [found.here], "showlegend": False,
-                     "y": [float(found.private[counts.index(found.here)])], "hoverinfo": "skip",
-                     "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
-                                "line": {"color": colour("text", theme), "width": 2.4}}})
-    unit = f" ({facts.value_unit})" if facts.value_unit else ""
+    counts, private, without = list(found.counts), plain(found.private), plain(found.without)
+    gray = colour("without", theme)
+    data = [traces.line_with_points("This method", counts, private, shade, 2, dash,
+                                    {"size": 9, "symbol": marker}),
+            traces.line_with_points("No protection", counts, without, gray, 2.2, UNPROTECTED,
+                                    {"size": 5, "color": gray})]
+    here = found.private[counts.index(found.here)] if found.here in counts else np.nan
+    if np.isfinite(here):
+        data.append(traces.diamond(found.here, float(here), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Covariates (d)", dtick=1),
-        yaxis=axis(theme, f"Total typical error{unit}", grid=True, rangemode="tozero"))}
+        yaxis=axis(theme, named("Total typical error", facts.value_unit), grid=True,
+                   rangemode="tozero"))}
     ends = [with_unit(number(float(found.private[k])), facts.value_unit)
             if np.isfinite(found.private[k]) else "nothing published" for k in (0, -1)]
     return Chart(spec, f"Total typical error for d = {counts[0]}: {ends[0]}; for "
                  f"d = {counts[-1]}: {ends[1]}.", {
-                     "covariates": list(counts), "total error": _rounded(found.private),
-                     "without protection": _rounded(found.without)})
-
-
-def _gaps(values: Array) -> list[float | None]:
-    return [float(f"{v:.5g}") if np.isfinite(v) else None for v in values]
-
-
-def _rounded(values: Array) -> list[object]:
-    return list(_gaps(values))
+                     "covariates": counts, "total error": private, "without protection": without})

@@ -8,18 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.theme import (
     Chart,
     Spec,
     Theme,
     axis,
-    colour,
     layout,
     log_axis,
     method_style,
+    named,
     time_axis,
     translucent,
 )
+from engine.figures.traces import plain
 from engine.types import Array, PublicFacts
 from engine.views.shape import Kept
 from engine.words.numbers import number, with_unit
@@ -43,12 +45,11 @@ def difference(line: Line, times: Array, differences: Array, facts: PublicFacts,
                said: str, theme: Theme) -> Chart:
     """Possible releases (draws, points) less the average without protection, on ± `edge`."""
     shade, dash, _ = method_style(line.key, line.family, theme, line.variant)
-    x, y = joined(times[::_EVERY], differences[:, ::_EVERY])
-    data = [{"type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip",
-             "line": {"width": 1.1, "color": translucent(shade, 0.85), "dash": dash}},
-            {"type": "scatter", "mode": "lines", "x": [facts.time_low, facts.time_high],
-             "y": [0, 0], "hoverinfo": "skip",
-             "line": {"width": 2.2, "color": colour("without", theme), "dash": "6px,4px"}}]
+    x, y = traces.joined(plain(times[::_EVERY], 4),
+                         [plain(one, 4) for one in differences[:, ::_EVERY]])
+    data = [traces.line("Possible releases", x, y, translucent(shade, 0.85), 1.1, dash,
+                        hoverinfo="skip"),
+            traces.zero(facts, theme)]
     spec = {"data": data, "layout": layout(
         theme, hovermode=False,
         xaxis=time_axis(theme, facts),
@@ -74,31 +75,32 @@ def against_risk(lines: Sequence[Line], chosen: Sequence[int], unit: str, theme:
 
     `chosen` are the budgets with a marker; errors beyond `most` say nothing and are left out.
     """
-    data: list[Spec] = []
-    lowest, top = np.inf, 0.0
-    for line in lines:
-        shade, dash, marker = method_style(line.key, line.family, theme, line.variant)
-        errors = np.where(line.errors < most, line.errors, np.nan)
-        if not np.isfinite(errors).any():
-            continue
-        lowest, top = min(lowest, float(np.nanmin(errors))), max(top, float(np.nanmax(errors)))
-        x = 100 * line.right
-        data.append({"type": "scatter", "mode": "lines", "x": _plain(x), "y": _plain(errors),
-                     "name": line.label, "line": {"color": shade, "width": 2, "dash": dash},
-                     "hoverinfo": "skip"})
-        data.append({"type": "scatter", "mode": "markers", "x": _plain(x[[*chosen]]),
-                     "y": _plain(errors[[*chosen]]), "showlegend": False, "name": line.label,
-                     "hovertemplate": f"%{{y:.3g}} {unit} at %{{x:.0f}} in 100",
-                     "marker": {"size": 10, "symbol": marker, "color": shade,
-                                "line": {"width": 1.4, "color": shade}}})
+    shown = [(line, np.where(line.errors < most, line.errors, np.nan)) for line in lines]
+    shown = [(line, errors) for line, errors in shown if np.isfinite(errors).any()]
+    data = [trace for line, errors in shown
+            for trace in _against_risk(line, errors, chosen, unit, theme)]
     quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
-    low, high = (0.85 * lowest, 1.15 * top) if data else (0.1, 1.0)
+    known = [end for _, errors in shown for end in (np.nanmin(errors), np.nanmax(errors))]
+    low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
         xaxis=axis(theme, "Right guesses in 100, at most (50: a coin toss)", range=[49, 101],
                    nticks=7),
         yaxis=log_axis(theme, quantity, low, high, grid=True))}
     return Chart(spec, _alt(lines, chosen, unit), _table(lines))
+
+
+def _against_risk(line: Line, errors: Array, chosen: Sequence[int], unit: str, theme: Theme
+                  ) -> list[Spec]:
+    """A line through all budgets, and its marks at those that are chosen."""
+    shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
+    x, at = 100 * line.right, [*chosen]
+    marker = {"size": 10, "symbol": symbol, "color": shade, "line": {"width": 1.4, "color": shade}}
+    return [traces.line(line.label, plain(x, 4), plain(errors, 4), shade, 2, dash,
+                        hoverinfo="skip"),
+            traces.points(line.label, plain(x[at], 4), plain(errors[at], 4), marker,
+                          showlegend=False,
+                          hovertemplate=f"%{{y:.3g}} {unit} at %{{x:.0f}} in 100")]
 
 
 def _alt(lines: Sequence[Line], chosen: Sequence[int], unit: str) -> str:
@@ -113,7 +115,7 @@ def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
     return {"method": [line.label for line in lines for _ in line.errors],
             "right guess, at most": [float(np.ceil(1000 * v) / 1000) for line in lines
                                      for v in line.right],
-            "typical error": [v for line in lines for v in _plain(line.errors)]}
+            "typical error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
 def kept(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]], here: float | None,
@@ -122,31 +124,26 @@ def kept(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]], here: fl
 
     Budgets at which a method's errors are NaN have no point.
     """
-    data: list[Spec] = []
-    for line, share in found:
-        shade, dash, marker = method_style(line.key, line.family, theme, line.variant)
-        known = np.isfinite(line.errors)
-        y, up, down = (np.where(known, 100 * values, np.nan) for values in (
-            share.share, share.high - share.share, share.share - share.low))
-        data.append({
-            "type": "scatter", "mode": "lines+markers", "x": list(epsilons), "y": _plain(y),
-            "name": line.label, "line": {"color": shade, "width": 2, "dash": dash},
-            "marker": {"size": 6, "symbol": marker, "color": shade},
-            "error_y": {"type": "data", "symmetric": False, "array": _plain(up),
-                        "arrayminus": _plain(down), "color": translucent(shade, 0.6),
-                        "thickness": 1.2, "width": 0},
-            "hovertemplate": "%{y:.0f} in 100"})
+    data = [_kept_line(epsilons, line, share, theme) for line, share in found]
     at = [*epsilons].index(here) if here is not None else None
     if at is not None and np.isfinite(found[0][0].errors[at]):
-        data.append({"type": "scatter", "mode": "markers", "x": [here], "hoverinfo": "skip",
-                     "y": [100 * float(found[0][1].share[at])], "showlegend": False,
-                     "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
-                                "line": {"color": colour("text", theme), "width": 2.4}}})
+        data.append(traces.diamond(epsilons[at], 100 * float(found[0][1].share[at]), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=len(found) > 1,
         xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * 0.93, epsilons[-1] * 1.07),
         yaxis=axis(theme, "Releases in 100 that keep it", grid=True, range=[-3, 103], nticks=6))}
     return Chart(spec, _kept_alt(epsilons, found), _kept_table(epsilons, found))
+
+
+def _kept_line(epsilons: Sequence[float], line: Line, share: Kept, theme: Theme) -> Spec:
+    shade, dash, symbol = method_style(line.key, line.family, theme, line.variant)
+    known = np.isfinite(line.errors)
+    y, up, down = (plain(np.where(known, 100 * values, np.nan), 4) for values in (
+        share.share, share.high - share.share, share.share - share.low))
+    return traces.line_with_points(
+        line.label, epsilons, y, shade, 2, dash, {"size": 6, "symbol": symbol, "color": shade},
+        error_y=traces.off_by(up, down, translucent(shade, 0.6), 1.2, 0),
+        hovertemplate="%{y:.0f} in 100")
 
 
 def _kept_alt(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]]) -> str:
@@ -161,23 +158,5 @@ def _kept_table(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]]
     for line, share in found:
         for name, values in ((line.label, share.share), ("from", share.low), ("to", share.high)):
             title = name if name == line.label else f"{line.label}, {name}"
-            columns[title] = _plain(np.where(np.isfinite(line.errors), 100 * values, np.nan))
+            columns[title] = plain(np.where(np.isfinite(line.errors), 100 * values, np.nan), 4)
     return columns
-
-
-def joined(times: Array, curves: Array) -> tuple[list[float | None], list[float | None]]:
-    """All curves as one broken line, which is drawn much faster than many."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for curve in curves:
-        x += [*_plain(times), None]
-        y += [*_plain(curve), None]
-    return x, y
-
-
-def _plain(values: Array) -> list[float | None]:
-    return [float(f"{v:.4g}") if np.isfinite(v) else None for v in values]
-
-
-def named(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name

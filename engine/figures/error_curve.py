@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -17,8 +18,8 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
-    translucent,
 )
+from engine.figures.traces import UNPROTECTED
 from engine.privacy.risk import right_guess_cap
 from engine.types import Array
 from engine.words.numbers import number, with_unit
@@ -59,30 +60,21 @@ def against_budget(
     ε stands what it allows by itself, at `delta`: so it never stands alone.
     """
     x, median = list(epsilons), method.errors
-    private = method_style(method.key, method.family, theme)[0]
-    data = [_band(x, low, high, median, private)]
+    data = [_range(x, low, high, method, theme)]
     data += [_line(x, one, unit, theme) for one in (method, *others)]
     if floor is not None:
-        data.append({"type": "scatter", "mode": "lines", "x": [x[0], x[-1]], "y": [floor, floor],
-                     "name": "No protection",
-                     "line": {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"},
-                     "hovertemplate": f"%{{y:.3g}} {unit}"})
+        data.append(traces.line("No protection", [x[0], x[-1]], [floor, floor],
+                                colour("without", theme), 2.2, UNPROTECTED,
+                                hovertemplate=f"%{{y:.3g}} {unit}"))
     if theory is not None:
-        data.append({"type": "scatter", "mode": "lines", "x": x, "y": _plain(theory),
-                     "name": "Theory (slope)", "hoverinfo": "skip",
-                     "line": {"color": colour("raw", theme), "width": 1.6, "dash": "dot"}})
+        data.append(traces.line("Theory (slope)", x, _gaps(theory), colour("raw", theme), 1.6,
+                                "dot", hoverinfo="skip"))
     if np.isfinite(median[here]):
-        data.append(_diamond(x[here], float(median[here]), theme))
-    frame = _layout(x, low, high, floor, unit, theme, others, most, delta)
+        data.append(traces.diamond(x[here], float(median[here]), theme))
+    heights = np.concatenate([low, high, *(one.errors for one in others), [floor or np.nan]])
+    frame = _layout(x, heights, unit, theme, most, delta)
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit), _table(x, median, low, high, others))
-
-
-def _diamond(x: float, y: float, theme: Theme) -> Spec:
-    return {"type": "scatter", "mode": "markers", "x": [x], "y": [y], "name": "You are here",
-            "hoverinfo": "skip", "showlegend": False,
-            "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
-                       "line": {"color": colour("text", theme), "width": 2.4}}}
 
 
 def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
@@ -99,31 +91,27 @@ def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
     return f"{now}; it falls from {at(int(known[0]))} to {at(int(known[-1]))}."
 
 
-def _band(x: list[float], low: Array, high: Array, median: Array, private: str) -> Spec:
-    known = np.isfinite(median)
-    there = [e for e, is_known in zip(x, known, strict=True) if is_known]
-    return {"type": "scatter", "x": there + there[::-1],
-            "y": [*high[known].tolist(), *low[known][::-1].tolist()],
-            "fill": "toself", "fillcolor": translucent(private, 0.2), "mode": "lines",
-            "line": {"width": 0}, "name": "8 in 10 releases",
-            "hoverinfo": "skip", "showlegend": False}
+def _range(x: list[float], low: Array, high: Array, method: Method, theme: Theme) -> Spec:
+    """The middle 8 in 10 releases, where anything is published."""
+    known = np.isfinite(method.errors)
+    return traces.filled("8 in 10 releases", np.array(x)[known].tolist(), low[known].tolist(),
+                         high[known].tolist(), method_style(method.key, method.family, theme)[0],
+                         hoverinfo="skip", showlegend=False)
 
 
 def _line(x: list[float], method: Method, unit: str, theme: Theme) -> Spec:
-    shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
-    return {"type": "scatter", "mode": "lines+markers", "x": x, "y": _plain(method.errors),
-            "name": method.label, "line": {"color": shade, "width": 2, "dash": dash},
-            "marker": {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
-            "hovertemplate": f"%{{y:.3g}} {unit}"}
+    shade, dash, symbol = method_style(method.key, method.family, theme, method.variant)
+    marker = {"size": 7, "symbol": symbol, "line": {"width": 1.4, "color": shade}}
+    return traces.line_with_points(method.label, x, _gaps(method.errors), shade, 2, dash, marker,
+                                   hovertemplate=f"%{{y:.3g}} {unit}")
 
 
-def _plain(values: Array) -> list[float | None]:
+def _gaps(values: Array) -> list[float | None]:
     return [float(v) if np.isfinite(v) else None for v in values]
 
 
-def _layout(x: list[float], low: Array, high: Array, floor: float | None, unit: str, theme: Theme,
-            others: Sequence[Method], most: float, delta: float) -> Spec:
-    heights = np.concatenate([low, high, *(one.errors for one in others), [floor or np.nan]])
+def _layout(x: list[float], heights: Array, unit: str, theme: Theme, most: float, delta: float
+            ) -> Spec:
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
@@ -146,4 +134,4 @@ def _table(x: list[float], median: Array, low: Array, high: Array, others: Seque
            ) -> dict[str, list[Any]]:
     columns = {"typical error": median, "1 in 10 below": low, "1 in 10 above": high,
                **{one.label: one.errors for one in others}}
-    return {"ε": x, **{name: _plain(values.round(4)) for name, values in columns.items()}}
+    return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}

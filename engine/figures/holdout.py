@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.error_curve import Method
 from engine.figures.theme import (
     Chart,
@@ -17,9 +17,10 @@ from engine.figures.theme import (
     layout,
     log_axis,
     method_style,
+    named,
     time_axis,
-    translucent,
 )
+from engine.figures.traces import UNPROTECTED
 from engine.types import Array, PublicFacts
 from engine.views.holdout import HoldoutStudy, ReleaseRange
 from engine.words.numbers import number, with_unit
@@ -34,13 +35,12 @@ def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> C
     x = np.array([budget.epsilon for budget in study.budgets])
     y, se = study.mean[known], study.standard_error[known]
     shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
-    trace = {"type": "scatter", "mode": "lines+markers", "x": x[known].tolist(), "y": y.tolist(),
-             "name": method.label, "line": {"color": shade, "width": 2, "dash": dash},
-             "marker": {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
-             "error_y": {"type": "data", "array": se.tolist(), "color": shade, "thickness": 1.6,
-                         "width": 4},
-             "hovertemplate": f"%{{y:.3g}} ± %{{error_y.array:.2g}} {_squared(unit)}"
-                              "<extra></extra>"}
+    trace = traces.line_with_points(
+        method.label, x[known].tolist(), y.tolist(), shade, 2, dash,
+        {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
+        error_y={"type": "data", "array": se.tolist(), "color": shade, "thickness": 1.6,
+                 "width": 4},
+        hovertemplate=f"%{{y:.3g}} ± %{{error_y.array:.2g}} {_squared(unit)}<extra></extra>")
     low, high = ((y - se).min() * 0.85, (y + se).max() * 1.15) if len(y) else (0.1, 1.0)
     scale = f"{_squared(unit)}, log scale" if unit else "log scale"
     across = log_axis(theme, "Protection ε (log scale)", x.min() * 0.93, x.max() * 1.07)
@@ -70,29 +70,19 @@ def runs(shown: ReleaseRange, at: int, n_runs: int, method: Method, facts: Publi
     private = method_style(method.key, method.family, theme, method.variant)[0]
     low, mean, high = shown.low[at], shown.mean[at], shown.high[at]
     data: list[Spec] = [
-        {"type": "scatter", "x": x + x[::-1], "y": [*high.tolist(), *low[::-1].tolist()],
-         "fill": "toself", "fillcolor": translucent(private, 0.2), "mode": "lines",
-         "line": {"width": 0}, "name": "90 in 100 runs", "hoverinfo": "skip"},
-        _line(x, mean, f"Mean of {n_runs} runs", {"color": private, "width": 2.2}),
-        _line(x, shown.without, "Without protection",
-              {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"})]
+        traces.filled("90 in 100 runs", x, low.tolist(), high.tolist(), private, hoverinfo="skip"),
+        traces.line(f"Mean of {n_runs} runs", x, mean.tolist(), private, 2.2,
+                    hovertemplate="%{y:.3g}"),
+        traces.line("Without protection", x, shown.without.tolist(), colour("without", theme), 2.2,
+                    UNPROTECTED, hovertemplate="%{y:.3g}")]
     return Chart({"data": data, "layout": layout(
         theme, legend=True,
         xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, with_unit(facts.value_name, _bracket(facts.value_unit)), grid=True))},
+        yaxis=axis(theme, named(facts.value_name, facts.value_unit), grid=True))},
         _alt_of_runs(shown, at, facts),
         {facts.time_name: shown.times.round(3).tolist(), "mean of runs": _plain(mean),
          "5 in 100 below": _plain(low), "5 in 100 above": _plain(high),
          "without protection": _plain(shown.without)})
-
-
-def _line(x: Sequence[float], y: Array, name: str, line: Spec) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": list(x), "y": y.tolist(), "name": name,
-            "line": line, "hovertemplate": "%{y:.3g}"}
-
-
-def _bracket(unit: str) -> str:
-    return f"({unit})" if unit else ""
 
 
 def _alt_of_runs(shown: ReleaseRange, at: int, facts: PublicFacts) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -37,11 +38,7 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
         data += _shades(people, epsilons, errors, levels, target, who, unit, theme)
         notes = [note for level in levels if level != target
                  for note in _name(level, people, epsilons, errors, theme)]
-    data.append({"type": "scatter", "mode": "markers", "x": [here[0]], "y": [here[1]],
-                 "hoverinfo": "skip", "showlegend": False, "name": "You are here",
-                 "cliponaxis": False,
-                 "marker": {"symbol": "diamond", "size": 16, "color": colour("page", theme),
-                            "line": {"color": colour("text", theme), "width": 2.4}}})
+    data.append(traces.diamond(*here, theme, cliponaxis=False))
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=notes,
         xaxis=log_axis(theme, "Protection ε (log scale)", min(epsilons), max(epsilons)),
@@ -50,8 +47,7 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
     return Chart(spec, f"Map of the typical error over ε and {who}. It is at most "
                  f"{with_unit(number(target), unit)} on {100 * share:.0f} % of the map.",
                  {who: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
-                  "typical error": [None if math.isnan(v) else float(f"{v:.4g}")
-                                    for v in errors.ravel()]})
+                  "typical error": traces.plain(errors.ravel(), 4)})
 
 
 def _levels(low: float, high: float) -> list[float]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -19,6 +20,7 @@ from engine.figures.theme import (
     log_axis,
     regime_colours,
 )
+from engine.figures.traces import DASHES, plain
 from engine.rates import Rate, Symbol
 from engine.types import Array
 from engine.views.regimes import (
@@ -36,7 +38,6 @@ from engine.words.numbers import number
 
 QUANTITY = "Rate (constants dropped, log scale)"
 SMOOTHNESS = "smoothness"
-_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _CELLS = 220  # of a map on screen, each way; the regimes are smooth
 _POINTS = 120
 
@@ -54,7 +55,7 @@ def regimes(weighted: Weighted, along: str, across: str, point: Mapping[str, flo
     data = [_heat(found, [term.name for term in terms], regime_colours(private, theme))]
     if (weighted.weights == 1).all():
         data += _borders(weighted.rate, found, point, theme)
-    data.append(_here(point[along], point[across], theme))
+    data.append(traces.diamond(point[along], point[across], theme))
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest", annotations=_names(found, [t.name for t in terms], theme),
         xaxis=_axis_of(theme, _symbol(weighted.rate, along), found.x),
@@ -73,36 +74,35 @@ def curves(lines: Mapping[str, Weighted], along: str, point: Mapping[str, float]
 
     `along` is a symbol of the rate, or "smoothness" for a rate that has one.
     """
-    first = next(iter(lines.values()))
+    rate: Any = next(iter(lines.values())).rate
     if along == SMOOTHNESS:
-        rate: Any = first.rate
         here, label, x = rate.smoothness, "Smoothness α", np.linspace(1.0, 8.0, 57)
         values = {name: _over_smoothness(line, x, point) for name, line in lines.items()}
         axis_of_x = axis(theme, label, range=[1.0, 8.0])
     else:
-        symbol = _symbol(first.rate, along)
+        symbol = _symbol(rate, along)
         here, label = point[along], f"{symbol.label} {symbol.written}"
-        x = axis_values(first.rate, along, point, _POINTS)
+        x = axis_values(rate, along, point, _POINTS)
         values = {name: line.total(**moved(point, **{along: x})) for name, line in lines.items()}
         axis_of_x = _axis_of(theme, symbol, x)
     heights = np.concatenate(list(values.values()))
     low, high = float(heights.min()), float(heights.max())
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(),
-        "name": capital(name),
-        "line": {"width": 2.2 if k else 2.8, "dash": _DASHES[k % len(_DASHES)],
-                 "color": colour("without" if name == "no privacy" else "gradient", theme)},
-        "hovertemplate": "%{y:.3g}"} for k, (name, y) in enumerate(values.items())]
-    data.append({"type": "scatter", "mode": "lines", "x": [here] * 2, "y": [low, high],
-                 "name": "You are here", "hoverinfo": "skip",
-                 "line": {"color": colour("raw", theme), "width": 1.4, "dash": "dot"}})
+    data = [_rate(k, name, x, y, theme) for k, (name, y) in enumerate(values.items())]
+    data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis_of_x, yaxis=log_axis(theme, QUANTITY, low, high, room=0.06))}
     alt = "; ".join(f"{name}: {number(float(y[0]))} to {number(float(y[-1]))}"
                     for name, y in values.items())
     return Chart(spec, f"Rate against {label.lower()}. {alt}.",
-                 {label: [float(f"{v:.4g}") for v in x[::10]],
-                  **{name: [float(f"{v:.4g}") for v in y[::10]] for name, y in values.items()}})
+                 {label: plain(x[::10], 4),
+                  **{name: plain(y[::10], 4) for name, y in values.items()}})
+
+
+def _rate(k: int, name: str, x: Array, y: Array, theme: Theme) -> Spec:
+    """The k-th notion of privacy: one colour for all that protect, and the first one stronger."""
+    shade = colour("without" if name == "no privacy" else "gradient", theme)
+    return traces.line(capital(name), x.tolist(), y.tolist(), shade, 2.2 if k else 2.8,
+                       DASHES[k % len(DASHES)], hovertemplate="%{y:.3g}")
 
 
 def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Array:
@@ -119,37 +119,43 @@ def practice(points: Sequence[Measured], compared: Comparison | None, weighted: 
     """Measured squared errors with two standard errors, and the rate through them."""
     known = [p for p in points if math.isfinite(p.mean)]
     symbol = _symbol(weighted.rate, along)
-    x = np.array([p.value for p in known])
-    mean, bar = (np.array([value(p) for p in known]) for value in (
-        lambda p: p.mean, lambda p: 2 * p.se))
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "markers", "x": x.tolist(), "y": mean.tolist(),
-        "name": "Measured (± 2 standard errors)",
-        "error_y": {"type": "data", "array": bar.tolist(), "visible": True,
-                    "color": colour("gradient", theme)},
-        "marker": {"size": 9, "color": colour("gradient", theme)},
-        "hovertemplate": f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}"}]
-    heights = np.concatenate([mean, mean + bar, np.maximum(mean - bar, mean / 3)])
+    x, mean = np.array([p.value for p in known]), np.array([p.mean for p in known])
+    bar = 2 * np.array([p.se for p in known])
+    data = [_measured(x, mean, bar, unit, theme)]
+    heights = [mean, mean + bar, np.maximum(mean - bar, mean / 3)]
     if compared is not None:
-        line = np.geomspace(x.min(), x.max(), 60)
-        rate = compared.constant * weighted.total(**moved(point, **{along: line}))
-        fitted = mean[0] * (line / x[0]) ** compared.slope
-        fitted *= np.exp(np.mean(np.log(mean) - np.log(np.interp(x, line, fitted))))
-        data += [_through(line, fitted, "Fitted line", "solid", "gradient", theme),
-                 _through(line, rate, "Rate, one constant fitted", "dot", "without", theme)]
-        heights = np.concatenate([heights, rate, fitted])
+        at = np.geomspace(x.min(), x.max(), 60)
+        rate = compared.constant * weighted.total(**moved(point, **{along: at}))
+        fitted = _fitted(at, compared.slope, x, mean)
+        data += [_through(at, fitted, "Fitted line", "solid", "gradient", theme),
+                 _through(at, rate, "Rate, one constant fitted", "dot", "without", theme)]
+        heights += [rate, fitted]
+    every = np.concatenate(heights)
+    low, high = (float(every.min()), float(every.max())) if len(every) else (0.1, 1.0)
     quantity = f"Mean squared error ({unit}², log scale)" if unit else \
         "Mean squared error (log scale)"
-    low, high = (float(heights.min()), float(heights.max())) if len(heights) else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=_axis_of(theme, symbol, x if len(x) else np.ones(1), 0.06),
         yaxis=log_axis(theme, quantity, low, high, room=0.06))}
     alt = f"{len(known)} measured errors" + (
         f", with slope {compared.slope:.2f} against {compared.theory:.2f} of the rate."
         if compared else ".")
-    return Chart(spec, alt, {symbol.written: x.tolist(),
-                             "mean squared error": [float(f"{m:.4g}") for m in mean],
-                             "standard error": [float(f"{b / 2:.3g}") for b in bar]})
+    return Chart(spec, alt, {symbol.written: x.tolist(), "mean squared error": plain(mean, 4),
+                             "standard error": plain(bar / 2, 3)})
+
+
+def _measured(x: Array, mean: Array, bar: Array, unit: str, theme: Theme) -> Spec:
+    shade = colour("gradient", theme)
+    return traces.points(
+        "Measured (± 2 standard errors)", x.tolist(), mean.tolist(), {"size": 9, "color": shade},
+        error_y={"type": "data", "array": bar.tolist(), "visible": True, "color": shade},
+        hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}")
+
+
+def _fitted(at: Array, slope: float, x: Array, mean: Array) -> Array:
+    """The straight line of this slope, on log axes, through the middle of what was measured."""
+    line = mean[0] * (at / x[0]) ** slope
+    return np.asarray(line * np.exp(np.mean(np.log(mean) - np.log(np.interp(x, at, line)))))
 
 
 # -- parts ------------------------------------------------------------------------------------
@@ -161,7 +167,7 @@ def _heat(found: RegimeMap, names: list[str], colours: list[str]) -> Spec:
     scale: list[list[object]] = []
     for k, shade in enumerate(colours):
         scale += [[k / len(colours), shade], [(k + 1) / len(colours), shade]]
-    return {"type": "heatmap", "x": _plain(found.x), "y": _plain(found.y),
+    return {"type": "heatmap", "x": plain(found.x), "y": plain(found.y),
             "z": found.regimes.tolist(), "zmin": -0.5, "zmax": last + 0.5 if len(names) > 1 else 1,
             "colorscale": scale, "showscale": False, "hoverinfo": "skip", "zsmooth": False}
 
@@ -174,7 +180,7 @@ def _borders(rate: Rate, found: RegimeMap, point: Mapping[str, float], theme: Th
         shown = np.where((y >= found.y[0]) & (y <= found.y[-1]), y, np.nan)
         if np.isfinite(shown).any():
             lines.append({
-                "type": "scatter", "mode": "lines+text", "x": _plain(x),
+                "type": "scatter", "mode": "lines+text", "x": plain(x),
                 "y": [None if math.isnan(v) else float(v) for v in shown],
                 "text": _once(boundary.key if len(boundary.key) == 1 else "", shown),
                 "textposition": "top center",
@@ -216,16 +222,9 @@ def _broken(name: str, width: float) -> str:
     return f"{' '.join(words[:half])}<br>{' '.join(words[half:])}"
 
 
-def _here(x: float, y: float, theme: Theme) -> Spec:
-    return {"type": "scatter", "mode": "markers", "x": [x], "y": [y], "name": "You are here",
-            "hovertemplate": "You are here<extra></extra>", "showlegend": False,
-            "marker": {"symbol": "diamond", "size": 16, "color": colour("page", theme),
-                       "line": {"color": colour("text", theme), "width": 2.4}}}
-
-
 def _through(x: Array, y: Array, name: str, dash: str, role: str, theme: Theme) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(), "name": name,
-            "hoverinfo": "skip", "line": {"color": colour(role, theme), "width": 2, "dash": dash}}
+    return traces.line(name, x.tolist(), y.tolist(), colour(role, theme), 2, dash,
+                       hoverinfo="skip")
 
 
 def _symbol(rate: Rate, name: str) -> Symbol:
@@ -235,7 +234,3 @@ def _symbol(rate: Rate, name: str) -> Symbol:
 def _axis_of(theme: Theme, symbol: Symbol, values: Array, room: float = 0.0) -> Spec:
     return log_axis(theme, f"{symbol.label} {symbol.written} (log scale)", float(values.min()),
                     float(values.max()), room=room)
-
-
-def _plain(values: Array) -> list[float]:
-    return [float(f"{v:.5g}") for v in values]

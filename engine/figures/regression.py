@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from engine.families.wavelet_risk import RiskParts
-from engine.figures import cards
+from engine.figures import cards, traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -18,8 +17,10 @@ from engine.figures.theme import (
     colour,
     layout,
     log_axis,
+    named,
     translucent,
 )
+from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.types import Array, PublicFacts
 from engine.views.regression import (
     ByLevel,
@@ -33,43 +34,43 @@ from engine.words.numbers import number
 from engine.words.regression import PARTS, shares
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
+_DASHES_OF_PARTS = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
 
 
 def curve(view: RegressionView, theme: Theme, one: bool = False) -> Chart:
     """Possible releases, or one with the range of its noise, over the true curve if it is known."""
-    x, shade = _positions(view.facts, view.times), colour("wavelet", theme)
-    data: list[Spec] = []
-    if one:
-        if view.noise_sd is not None:
-            low, high = (view.releases[0] + sign * 2 * view.noise_sd for sign in (-1, 1))
-            data.append({"type": "scatter", "mode": "lines", "x": x + x[::-1], "fill": "toself",
-                         "y": _values(view.facts, high) + _values(view.facts, low)[::-1],
-                         "line": {"width": 0}, "fillcolor": translucent(shade, 0.2),
-                         "name": "Range of the noise"})
-        data.append(_curve(view, "One release", view.releases[0], shade, 2.6))
-    else:
-        data.append(_many(view, translucent(shade, 0.6)))
+    x = _positions(view.facts, view.times)
+    data = _one_release(view, x, theme) if one else [_many(view, theme)]
     data.append(_curve(view, "Without protection", view.without, colour("without", theme), 2.2,
-                       "6px,4px"))
+                       UNPROTECTED))
     table = {"position": x, "release 1": _values(view.facts, view.releases[0]),
              "without protection": _values(view.facts, view.without)}
     if view.truth is not None:
         data.append(_curve(view, "True curve", view.truth, colour("truth", theme), 1.6))
         table["true"] = _values(view.facts, view.truth)
     if view.noise_sd is not None:
-        table["noise ±"] = _plain(2 * view.noise_sd)
+        table["noise ±"] = plain(2 * view.noise_sd)
     off = (f"off by {number(view.typical)} on average" if view.truth is not None else
            f"typically {number(view.known.apart)} from the curve without protection")
     return Chart(_over_positions(view.facts, data, theme),
                  f"{len(view.releases)} possible releases of the curve, {off}.", table)
 
 
+def _one_release(view: RegressionView, x: list[float], theme: Theme) -> list[Spec]:
+    shade = colour("wavelet", theme)
+    release = _curve(view, "One release", view.releases[0], shade, 2.6)
+    if view.noise_sd is None:
+        return [release]
+    low, high = (_values(view.facts, view.releases[0] + sign * 2 * view.noise_sd)
+                 for sign in (-1, 1))
+    return [traces.filled("Range of the noise", x, low, high, shade), release]
+
+
 def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
     """Axes of values over positions, in the words and units of the readings."""
     x, y = "Position", "Value"
     if facts.kind != "simulated":
-        x, y = (f"{name} ({unit})" if unit else name for name, unit in (
-            (facts.time_name, facts.time_unit), (facts.value_name, facts.value_unit)))
+        x, y = named(facts.time_name, facts.time_unit), named(facts.value_name, facts.value_unit)
     return {"data": data, "layout": layout(theme, legend=True, hovermode=False,
                                            xaxis=axis(theme, x), yaxis=axis(theme, y, grid=True))}
 
@@ -77,8 +78,7 @@ def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
 def messages(view: RegressionView, names: Sequence[str], theme: Theme) -> Chart:
     """What the first site of the named kinds sent, drawn as a curve, beside all combined."""
     assert view.messages is not None
-    dashes = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
-    data = [_curve(view, name, sent, colour("wavelet", theme), 1.4, dashes[k % len(dashes)])
+    data = [_curve(view, name, sent, colour("wavelet", theme), 1.4, DASHES[k % len(DASHES)])
             for k, (name, sent) in enumerate(zip(names, view.messages, strict=False))]
     data.append(_curve(view, "All together", view.releases[0], colour("text", theme), 2.4))
     return Chart(_over_positions(view.facts, data, theme),
@@ -95,27 +95,24 @@ def split(parts: RiskParts, theme: Theme) -> Chart:
 
 def by_level(found: ByLevel, theme: Theme) -> Chart:
     """The root of the error at every level on a log axis, and each part of it."""
-    x = list(found.levels)
-    parts = np.array([[p.privacy, p.data, p.projection, p.clip] for p in found.parts])
+    x, at = list(found.levels), list(found.levels).index(found.chosen)
+    squared = np.array([[p.privacy, p.data, p.projection, p.clip] for p in found.parts])
+    parts = np.sqrt(np.maximum(squared, 0))
     total = np.sqrt([p.total for p in found.parts])
-    dashes = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
     floor = 0.02 * total.min()
-    data = [_points(name, x, np.sqrt(np.maximum(parts[:, k], 0)), colour(role, theme), dashes[k],
-                    floor) for k, (name, (role, _)) in enumerate(zip(PARTS, _ROLES, strict=True))]
-    data.insert(0, _points("all together", x, total, colour("text", theme), "solid", floor, 2.6))
-    at = x.index(found.chosen)
-    data.append({"type": "scatter", "mode": "markers", "x": [x[at]], "y": [float(total[at])],
-                 "showlegend": False, "hoverinfo": "skip", "name": "the rule’s level",
-                 "marker": {"symbol": "diamond", "size": 15, "color": colour("page", theme),
-                            "line": {"color": colour("text", theme), "width": 2.4}}})
+    data = [_points("all together", x, total, colour("text", theme), "solid", floor, 2.6)]
+    looks = zip(PARTS, parts.T, _ROLES, _DASHES_OF_PARTS, strict=True)
+    data += [_points(name, x, part, colour(role, theme), dash, floor)
+             for name, part, (role, _), dash in looks]
+    data.append(traces.diamond(x[at], float(total[at]), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True,
         xaxis=axis(theme, "Waves kept", tickvals=x, ticktext=[f"{2**level}" for level in x]),
         yaxis=log_axis(theme, "Error (log scale)", floor, float(total.max()) * 1.2, grid=True))}
-    table: dict[str, list[Any]] = {"level": list(x), "all": _plain(total)}
-    table |= {name: _plain(np.sqrt(np.maximum(parts[:, k], 0))) for k, name in enumerate(PARTS)}
     return Chart(spec, f"Error by number of waves; the rule keeps {2**found.chosen}, with an error "
-                       f"of {number(float(total[at]))}.", table)
+                       f"of {number(float(total[at]))}.", {
+        "level": x, "all": plain(total),
+        **{name: plain(part) for name, part in zip(PARTS, parts.T, strict=True)}})
 
 
 def point(view: RegressionView, found: PointView, theme: Theme) -> Chart:
@@ -124,17 +121,14 @@ def point(view: RegressionView, found: PointView, theme: Theme) -> Chart:
     at = _positions(view.facts, np.array([found.point]))
     under = _curve(view, "True curve", view.truth, colour("truth", theme), 1.6
                    ) if view.truth is not None else _curve(
-        view, "Without protection", view.without, colour("without", theme), 2.2, "6px,4px")
-    data = [under,
-            {"type": "scatter", "mode": "markers", "x": at, "y": [found.released],
-             "name": "Released value", "marker": {"size": 11, "color": shade},
-             "error_y": {"type": "data", "symmetric": False, "array": [found.high - found.released],
-                         "arrayminus": [found.released - found.low], "color": shade,
-                         "thickness": 2.4, "width": 7}}]
+        view, "Without protection", view.without, colour("without", theme), 2.2, UNPROTECTED)
+    bars = traces.off_by([found.high - found.released], [found.released - found.low], shade, 2.4, 7)
+    data = [under, traces.points("Released value", at, [found.released],
+                                 {"size": 11, "color": shade}, error_y=bars)]
     table = {"position": at, **{name: _values(view.facts, np.array([value])) for name, value in (
         ("released", found.released), ("from", found.low), ("to", found.high))}}
     if found.truth is not None:
-        table["true"] = _plain(np.array([found.truth]))
+        table["true"] = plain([found.truth])
     return Chart(_over_positions(view.facts, data, theme),
                  f"At {at[0]:g} the released value is {number(found.released)}, with limits "
                  f"{number(found.low)} to {number(found.high)}.", table)
@@ -145,82 +139,58 @@ def cost(found: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Ch
 
     `planned` is ε and the same number for the whole curve by the bound of its plan.
     """
-    x = _plain(found.epsilons)
-    shade = colour("wavelet", theme)
-    data = [_points("whole curve, by the rate", x, found.whole, shade, "8px,3px", 0.0),
-            _points("one point, by the rate", x, found.point, shade, "2px,3px", 0.0)]
-    highest = float(max(found.whole.max(), found.point.max()))
-    table = {"ε": x, "whole curve": _plain(found.whole), "one point": _plain(found.point)}
-    epsilons, times = planned
-    data.append(_points("whole curve, by its plan", _plain(epsilons), times, shade, "solid", 0.0,
-                        2.4))
-    table["whole curve, by its plan"] = _plain(np.exp(np.interp(
-        np.log(found.epsilons), np.log(epsilons), np.log(times))))
-    highest = max(highest, float(times.max()))
-    for trace in data:
-        trace["mode"] = "lines"
-    for elbow in found.elbows:
-        data.append({"type": "scatter", "mode": "lines", "x": [elbow, elbow], "y": [1.0, highest],
-                     "showlegend": False, "hoverinfo": "skip",
-                     "line": {"dash": "dot", "width": 1.4, "color": colour("raw", theme)}})
+    (epsilons, times), shade = planned, colour("wavelet", theme)
+    x, highest = plain(found.epsilons), float(max(v.max() for v in (
+        found.whole, found.point, times)))
+    data = [traces.line("Whole curve, by the rate", x, plain(found.whole), shade, 1.8, "8px,3px"),
+            traces.line("One point, by the rate", x, plain(found.point), shade, 1.8, "2px,3px"),
+            traces.line("Whole curve, by its plan", plain(epsilons), plain(times), shade, 2.4)]
+    data += [traces.line("Elbow", [elbow, elbow], [1.0, highest], colour("raw", theme), 1.4, "dot",
+                         showlegend=False, hoverinfo="skip") for elbow in found.elbows]
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", x[0], x[-1]),
         yaxis=log_axis(theme, "Times the error without privacy", 0.9, highest * 1.1, grid=True))}
+    by_plan = np.exp(np.interp(np.log(found.epsilons), np.log(epsilons), np.log(times)))
     return Chart(spec, f"Privacy raises the error of the whole curve {number(float(times[0]))} "
                        f"times at ε = {epsilons[0]:g} and {number(float(times[-1]))} times at "
-                       f"ε = {epsilons[-1]:g}.", table)
+                       f"ε = {epsilons[-1]:g}.", {
+        "ε": x, "whole curve": plain(found.whole), "one point": plain(found.point),
+        "whole curve, by its plan": plain(by_plan)})
 
 
 def worst(found: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     """How much a reading at each position weighs in a message, with the worst marked."""
     x = _positions(facts, found.times)
     at = int(found.norms.argmax())
-    data = [_line("weight of a reading", x, found.norms, colour("wavelet", theme), 2.0),
-            {"type": "scatter", "mode": "markers", "x": [x[at]], "name": "worst position",
-             "y": [float(found.norms[at])], "marker": {
-                 "symbol": "diamond", "size": 13, "color": colour("page", theme),
-                 "line": {"color": colour("text", theme), "width": 2.2}}}]
+    marker = {"symbol": "diamond", "size": 13, "color": colour("page", theme),
+              "line": {"color": colour("text", theme), "width": 2.2}}
+    data = [traces.line("weight of a reading", x, plain(found.norms), colour("wavelet", theme)),
+            traces.points("worst position", [x[at]], [float(found.norms[at])], marker)]
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode=False, xaxis=axis(theme, "Position (a few cells)"),
         yaxis=axis(theme, "‖b(x)‖", grid=True, rangemode="tozero"))}
     return Chart(spec, f"A reading weighs most at {x[at]:.4g}.",
-                 {"position": x[::16], "weight": _plain(found.norms[::16])})
-
-
-def _line(name: str, x: list[float], y: Array, shade: str, width: float, dash: str = "solid"
-          ) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": x, "y": _plain(y), "name": name,
-            "line": {"width": width, "color": shade, "dash": dash}}
+                 {"position": x[::16], "weight": plain(found.norms[::16])})
 
 
 def _curve(view: RegressionView, name: str, values: Array, shade: str, width: float,
            dash: str = "solid") -> Spec:
     """A line on the grid of the view, in the units of the readings."""
-    line = _line(name, _positions(view.facts, view.times), values, shade, width, dash)
-    return {**line, "y": _values(view.facts, values)}
+    return traces.line(name, _positions(view.facts, view.times), _values(view.facts, values), shade,
+                       width, dash)
 
 
-def _points(name: str, x: Sequence[float], y: Array, shade: str, dash: str, floor: float,
+def _points(name: str, x: list[int], y: Array, shade: str, dash: str, floor: float,
             width: float = 1.8) -> Spec:
+    """A line with gaps where it falls below what is shown."""
     shown = [float(v) if v > floor and math.isfinite(v) else None for v in y]
-    return {"type": "scatter", "mode": "lines+markers", "x": list(x), "y": shown,
-            "name": capital(name),
-            "line": {"width": width, "color": shade, "dash": dash}, "marker": {"size": 6}}
+    return traces.line_with_points(capital(name), x, shown, shade, width, dash, {"size": 6})
 
 
-def _many(view: RegressionView, shade: str) -> Spec:
-    """All releases as one broken line, which is drawn much faster than many."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    for release in view.releases:
-        x += [*_positions(view.facts, view.times[::2]), None]
-        y += [*_values(view.facts, release[::2]), None]
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": "Possible releases",
-            "line": {"width": 1.1, "color": shade}}
-
-
-def _plain(values: Array) -> list[float]:
-    return [float(f"{v:.5g}") for v in np.asarray(values)]
+def _many(view: RegressionView, theme: Theme) -> Spec:
+    xs, ys = traces.joined(_positions(view.facts, view.times[::2]),
+                           [_values(view.facts, release[::2]) for release in view.releases])
+    return traces.line("Possible releases", xs, ys, translucent(colour("wavelet", theme), 0.6), 1.1)
 
 
 def _positions(facts: PublicFacts, times: Array) -> list[float]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from engine.figures import traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
+from engine.figures.traces import plain
 from engine.release.files import alt
 from engine.release.published import Published
 from engine.types import Array
@@ -17,22 +19,15 @@ def chart(one: Published, theme: Theme) -> Chart:
     for low, high in one.ranges.values():
         data += [_edge(one.x, low), {**_edge(one.x, high), "fill": "tonexty",
                                      "fillcolor": translucent(shade, 0.14)}]
-    for k, (name, values) in enumerate(one.columns.items()):
-        data.append({"type": "scatter", "mode": "lines", "x": _plain(one.x), "y": _plain(values),
-                     "name": name, "line": {"color": shade, "width": 2.6,
-                                            "dash": _DASHES[k % len(_DASHES)]}})
-    several = len(one.columns) > 1
+    x, columns = plain(one.x, 6), {name: plain(y, 6) for name, y in one.columns.items()}
+    data += [traces.line(name, x, y, shade, 2.6, _DASHES[k % len(_DASHES)])
+             for k, (name, y) in enumerate(columns.items())]
     spec = {"data": data, "layout": layout(
-        theme, legend=several, xaxis=axis(theme, one.axis),
+        theme, legend=len(columns) > 1, xaxis=axis(theme, one.axis),
         yaxis=axis(theme, one.value, grid=True))}
-    return Chart(spec, alt(one), {one.axis or "number": _plain(one.x), **{
-        name: _plain(values) for name, values in one.columns.items()}})
+    return Chart(spec, alt(one), {one.axis or "number": x, **columns})
 
 
 def _edge(x: Array, y: Array) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": _plain(x), "y": _plain(y),
+    return {"type": "scatter", "mode": "lines", "x": plain(x, 6), "y": plain(y, 6),
             "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-
-
-def _plain(values: Array) -> list[float]:
-    return [float(f"{value:.6g}") for value in values]

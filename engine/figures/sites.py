@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from engine.figures import traces
+from engine.figures.cards import pattern
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -15,9 +17,11 @@ from engine.figures.theme import (
     colour,
     layout,
     method_style,
+    named,
     time_axis,
     translucent,
 )
+from engine.figures.traces import UNPROTECTED, plain
 from engine.types import Array
 from engine.views.sites import Arrangement, Federation, WhatIf
 from engine.words.grammar import capital
@@ -25,6 +29,7 @@ from engine.words.numbers import number, with_unit
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out
+PARTS = ("privacy noise", "chance in who takes part")
 
 
 def height(sites: int, around: int) -> int:
@@ -62,20 +67,19 @@ def _range(found: Federation, base: Array) -> tuple[float, float]:
 
 def _panel(found: Federation, one: Arrangement, name: str, base: Array,
            heights: tuple[float, float], style: tuple[str, str, str], theme: Theme) -> Chart:
-    facts, refused = found.facts, one.is_refused
-    data = [] if refused else [_releases(found.times, one.releases - base, style[0])]
-    data.append(_line(found.times, found.without - base, "No protection",
-                      colour("without", theme), 2.2, "6px,4px"))
+    facts, refused, x = found.facts, one.is_refused, plain(found.times)
+    data = [] if refused else [_releases(x, one.releases - base, style[0])]
+    data.append(_behind("No protection", x, found.without - base, colour("without", theme), 2.2,
+                        UNPROTECTED))
     if found.truth is not None:
-        data.append(_line(found.times, found.truth - base, "True average",
-                          colour("truth", theme), 1.6, "solid"))
+        data.append(_behind("True average", x, found.truth - base, colour("truth", theme), 1.6))
     notes = [{"text": "Nothing would be published", "showarrow": False, "xref": "paper",
               "yref": "paper", "x": 0.5, "y": 0.8, "font": {"size": 14}}] if refused else []
     quantity = facts.value_name if not base.any() else "Difference"
     spec = {"data": data, "layout": layout(
         theme, annotations=notes, hovermode=False,
         xaxis=time_axis(theme, facts),
-        yaxis=axis(theme, _named(quantity, facts.value_unit), grid=True, range=list(heights),
+        yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=list(heights),
                    nticks=7))}
     said = ("nothing would be published" if refused else
             f"{len(one.releases)} possible releases, typical error "
@@ -84,36 +88,23 @@ def _panel(found: Federation, one: Arrangement, name: str, base: Array,
 
 
 def _panel_table(found: Federation, one: Arrangement) -> dict[str, list[float]]:
-    table = {found.facts.time_name: _rounded(found.times),
-             "without protection": _rounded(found.without)}
+    table = {found.facts.time_name: plain(found.times),
+             "without protection": plain(found.without)}
     if found.truth is not None:
-        table["true average"] = _rounded(found.truth)
+        table["true average"] = plain(found.truth)
     if not one.is_refused:
-        table |= {"release 1": _rounded(one.releases[0]), "release 2": _rounded(one.releases[1])}
+        table |= {"release 1": plain(one.releases[0]), "release 2": plain(one.releases[1])}
     return table
 
 
-def _releases(times: Array, releases: Array, shade: str) -> Spec:
-    """All draws in one trace, with gaps between them."""
-    gap = [None]
-    x = [v for _ in releases for v in [*_rounded(times), *gap]]
-    y = [v for curve in releases for v in [*_rounded(curve), *gap]]
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": "Releases",
-            "hoverinfo": "skip", "line": {"color": translucent(shade, _OPAQUE), "width": 1}}
+def _releases(x: list[float], releases: Array, shade: str) -> Spec:
+    xs, ys = traces.joined(x, [plain(release) for release in releases])
+    return traces.line("Releases", xs, ys, translucent(shade, _OPAQUE), 1, hoverinfo="skip")
 
 
-def _line(times: Array, values: Array, name: str, shade: str, width: float, dash: str) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": _rounded(times), "y": _rounded(values),
-            "name": name, "hoverinfo": "skip",
-            "line": {"color": shade, "width": width, "dash": dash}}
-
-
-def _named(name: str, unit: str) -> str:
-    return f"{name} ({unit})" if unit else name
-
-
-def _rounded(values: Array) -> list[float]:
-    return [float(f"{v:.5g}") for v in values]
+def _behind(name: str, x: list[float], y: Array, shade: str, width: float, dash: str = "solid"
+            ) -> Spec:
+    return traces.line(name, x, plain(y), shade, width, dash, hoverinfo="skip")
 
 
 # -- shares of the error ------------------------------------------------------------------------
@@ -123,16 +114,10 @@ def shares(found: Federation, key: str, family: str, theme: Theme) -> Chart:
     """A bar for each site: its privacy noise and its chance in who takes part."""
     members = [member for member in found.members if not math.isnan(member.weight)]
     labels = [f"{m.row.name}, weight {100 * m.weight:.0f} %" for m in members]
-    plain = colour("without", theme)
-    looks = (("privacy noise", [m.noise for m in members],
-              {"color": method_style(key, family, theme)[0]}),
-             ("chance in who takes part", [m.sampling for m in members],
-              {"color": translucent(plain, 0.12), "line": {"color": plain, "width": 1},
-               "pattern": {"shape": "/", "fgcolor": plain, "size": 7, "solidity": 0.4}}))
-    data = [{"type": "bar", "orientation": "h", "y": labels, "name": name, "marker": marker,
-             "x": [round(100 * value, 2) for value in values],
-             "hovertemplate": f"{name}: %{{x:.0f}} %<extra></extra>"}
-            for name, values, marker in looks]
+    data = [_bars(PARTS[0], labels, [m.noise for m in members],
+                  pattern(method_style(key, family, theme)[0], "")),
+            _bars(PARTS[1], labels, [m.sampling for m in members],
+                  pattern(colour("without", theme), "/"))]
     spec = {"data": data, "layout": layout(
         theme, barmode="stack", bargap=0.35, hovermode="closest",
         xaxis=axis(theme, "Share of the squared error (%)", rangemode="tozero", nticks=6),
@@ -145,8 +130,14 @@ def shares(found: Federation, key: str, family: str, theme: Theme) -> Chart:
     return Chart(spec, alt, {
         "site": [m.row.name for m in found.members],
         "weight": [_share(m.weight) for m in found.members],
-        "privacy noise": [_share(m.noise) for m in found.members],
-        "chance in who takes part": [_share(m.sampling) for m in found.members]})
+        PARTS[0]: [_share(m.noise) for m in found.members],
+        PARTS[1]: [_share(m.sampling) for m in found.members]})
+
+
+def _bars(name: str, labels: list[str], values: list[float], marker: Spec) -> Spec:
+    return {"type": "bar", "orientation": "h", "y": labels, "name": name, "marker": marker,
+            "x": [round(100 * value, 2) for value in values],
+            "hovertemplate": f"{name}: %{{x:.0f}} %<extra></extra>"}
 
 
 def _share(value: float) -> float | None:
@@ -159,30 +150,23 @@ def _share(value: float) -> float | None:
 def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
     """Dots of the typical error without a site and with half its ε; a dashed line is now."""
     names, now = [case.name for case in cases], cases[0].now
+    columns = {"leaves": plain([c.leaves for c in cases], 4),
+               "half its ε": plain([c.tightens for c in cases], 4)}
     indigo, text = colour("gradient", theme), colour("text", theme)
-    looks = (("leaves", [c.leaves for c in cases], {"symbol": "circle-open", "color": text,
-                                                   "line": {"width": 2, "color": text}}),
-             ("half its ε", [c.tightens for c in cases], {"symbol": "circle", "color": indigo}))
-    data: list[Spec] = [
-        {"type": "scatter", "mode": "markers", "x": _plain(values), "y": names,
-         "name": capital(name), "marker": {"size": 11, **marker},
-         "hovertemplate": f"{name}: %{{x:.3g}} {unit}<extra></extra>"}
-        for name, values, marker in looks]
+    markers: tuple[Spec, Spec] = (
+        {"symbol": "circle-open", "color": text, "line": {"width": 2, "color": text}},
+        {"symbol": "circle", "color": indigo})
+    data = [traces.points(capital(name), x, names, {"size": 11, **marker},
+                          hovertemplate=f"{name}: %{{x:.3g}} {unit}<extra></extra>")
+            for (name, x), marker in zip(columns.items(), markers, strict=True)]
     if math.isfinite(now):
-        data.append({"type": "scatter", "mode": "lines", "x": [now, now],
-                     "y": [names[0], names[-1]], "name": "Now", "hoverinfo": "skip",
-                     "line": {"color": colour("without", theme), "width": 2, "dash": "6px,4px"}})
-    title = f"Typical error ({unit})" if unit else "Typical error"
+        data.append(traces.line("Now", [now, now], [names[0], names[-1]],
+                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, hovermode="closest", xaxis=axis(theme, title, nticks=6),
+        theme, legend=True, hovermode="closest",
+        xaxis=axis(theme, named("Typical error", unit), nticks=6),
         yaxis=axis(theme, grid=True, type="category", autorange="reversed", showline=False,
                    ticks=""))}
     said = "nothing" if math.isnan(now) else with_unit(number(now), unit)
     return Chart(spec, f"Typical error if one of {len(cases)} sites leaves or halves its ε; now "
-                 f"{said}.", {"site": names, "now": _plain([c.now for c in cases]),
-                              "leaves": _plain([c.leaves for c in cases]),
-                              "half its ε": _plain([c.tightens for c in cases])})
-
-
-def _plain(values: Sequence[float]) -> list[float | None]:
-    return [float(f"{v:.4g}") if math.isfinite(v) else None for v in values]
+                 f"{said}.", {"site": names, "now": plain([c.now for c in cases], 4), **columns})

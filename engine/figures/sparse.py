@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.figures import traces
 from engine.figures.theme import (
     Chart,
     Spec,
@@ -19,6 +20,7 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
+from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.sources.tables import shortened
 from engine.types import Array
 from engine.views.sparse import Lines, SparseView, largest
@@ -26,7 +28,6 @@ from engine.views.sparse_intervals import IntervalView, Machines
 from engine.words.numbers import number
 
 _MOST_SHOWN, _MOST_INTERVALS = 25, 60
-_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")
 
 
@@ -38,31 +39,37 @@ def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Ch
     shown = _shown(view)
     zero = view.target[shown] if difference else np.zeros(len(shown))
     names = _labels(view, shown)
-    dots = view.releases[:, shown]
-    x = [name for name in names for _ in dots]
-    kept = dots.T.ravel() != 0
-    y = (dots - zero).T.ravel()
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "markers", "name": "Possible releases",
-        "x": [name for name, keep in zip(x, kept, strict=True) if keep],
-        "y": _plain(y[kept]), "marker": {"size": 8, "color": translucent(
-            colour("sparse", theme), 0.45)}}]
-    data.append(_marks("Without protection", names, view.without[shown] - zero,
-                       colour("without", theme), "line-ew-open", 18))
+    data = [_all_releases(view, shown, names, zero, theme),
+            _marks("Without protection", names, view.without[shown] - zero,
+                   colour("without", theme), "line-ew-open", 18)]
     if view.truth is not None:
-        data.append(_marks("True", names, view.truth[shown] - zero, colour("truth", theme),
-                           "diamond-open", 11))
+        data.append(_true(names, view.truth[shown] - zero, 11, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Feature", type="category"),
         yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("raw", theme)))}
-    table = {"feature": names, "release 1": _plain(view.releases[0, shown]),
-             "without protection": _plain(view.without[shown]),
-             "in how many of 20": (view.releases[:, shown] != 0).sum(axis=0).tolist()}
-    if view.truth is not None:
-        table["true"] = _plain(view.truth[shown])
     return Chart(spec, f"Coefficients of {len(shown)} features in {len(view.releases)} possible "
-                 f"releases, typically {number(view.typical)} from the target in all.", table)
+                 f"releases, typically {number(view.typical)} from the target in all.",
+                 _coefficient_table(view, shown, names))
+
+
+def _all_releases(view: SparseView, shown: NDArray[np.intp], names: list[str], zero: Array,
+                  theme: Theme) -> Spec:
+    """A dot for every feature in every release that kept it."""
+    dots = view.releases[:, shown]
+    kept = (dots != 0).T.ravel()
+    x = np.repeat(names, len(dots))[kept]
+    marker = {"size": 8, "color": translucent(colour("sparse", theme), 0.45)}
+    return traces.points("Possible releases", x.tolist(), plain((dots - zero).T.ravel()[kept]),
+                         marker)
+
+
+def _coefficient_table(view: SparseView, shown: NDArray[np.intp], names: list[str]
+                       ) -> dict[str, list[Any]]:
+    table = {"feature": names, "release 1": plain(view.releases[0, shown]),
+             "without protection": plain(view.without[shown]),
+             "in how many of 20": (view.releases[:, shown] != 0).sum(axis=0).tolist()}
+    return table if view.truth is None else {**table, "true": plain(view.truth[shown])}
 
 
 def _labels(view: SparseView, shown: NDArray[np.intp]) -> list[str]:
@@ -83,41 +90,43 @@ def _shown(view: SparseView) -> NDArray[np.intp]:
     return np.concatenate([order, others])[:_MOST_SHOWN]
 
 
+def _true(names: list[str], values: Array, size: int, theme: Theme) -> Spec:
+    return _marks("True", names, values, colour("truth", theme), "diamond-open", size)
+
+
 def _marks(name: str, x: list[str], y: Array, shade: str, symbol: str, size: int) -> Spec:
-    return {"type": "scatter", "mode": "markers", "x": x, "y": _plain(y), "name": name,
-            "marker": {"symbol": symbol, "size": size, "color": shade,
-                       "line": {"width": 2, "color": shade}}}
+    return traces.points(name, x, plain(y), {"symbol": symbol, "size": size, "color": shade,
+                                             "line": {"width": 2, "color": shade}})
 
 
 def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     """Typical error of every way against ε, with those without protection as level lines."""
-    data: list[Spec] = []
-    for k, (label, errors) in enumerate(lines.private.items()):
-        shade = method_style("sparse_regression", "sparse", theme)[0]
-        data.append({"type": "scatter", "mode": "lines+markers", "x": list(lines.epsilons),
-                     "y": _plain(errors), "name": label,
-                     "line": {"width": 2.2, "dash": _DASHES[k % 4], "color": shade},
-                     "marker": {"size": 8, "symbol": _MARKERS[k % 4]}})
-    for k, (label, error) in enumerate(lines.without.items()):
-        data.append({"type": "scatter", "mode": "lines", "name": f"{label}, no protection",
-                     "x": [lines.epsilons[0], lines.epsilons[-1]], "y": [error, error],
-                     "line": {"width": 2, "dash": _DASHES[k + 1],
-                              "color": colour("without", theme)}})
+    first, last = lines.epsilons[0], lines.epsilons[-1]
     every = [*np.concatenate(list(lines.private.values())), *lines.without.values()]
     low, high = min(every) * 0.8, max(every) * 1.2
-    data.append({"type": "scatter", "mode": "lines", "x": [here, here], "y": [low, high],
-                 "name": "You are here", "hoverinfo": "skip",
-                 "line": {"dash": "dot", "width": 1.6, "color": colour("raw", theme)}})
+    shade = method_style("sparse_regression", "sparse", theme)[0]
+    data = [_member(k, label, lines.epsilons, errors, shade)
+            for k, (label, errors) in enumerate(lines.private.items())]
+    data += [traces.line(f"{label}, no protection", [first, last], [error, error],
+                         colour("without", theme), 2, DASHES[k + 1])
+             for k, (label, error) in enumerate(lines.without.items())]
+    data.append(traces.upright(here, low, high, theme))
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=log_axis(theme, "Protection ε (log scale)", lines.epsilons[0],
-                                           lines.epsilons[-1], room=0.03),
+        theme, legend=True,
+        xaxis=log_axis(theme, "Protection ε (log scale)", first, last, room=0.03),
         yaxis=log_axis(theme, "Typical error (log scale)", low, high, grid=True))}
-    first, last = lines.epsilons[0], lines.epsilons[-1]
     said = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
                      for label, errors in lines.private.items())
     return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {said}.", {
         "ε": list(lines.epsilons),
-        **{label: _plain(errors) for label, errors in lines.private.items()}})
+        **{label: plain(errors) for label, errors in lines.private.items()}})
+
+
+def _member(k: int, name: str, x: Sequence[float], y: Array | Sequence[float], shade: str,
+            width: float = 2.2, size: int = 8) -> Spec:
+    """The k-th of several lines of one colour."""
+    return traces.line_with_points(name, x, plain(y), shade, width, DASHES[k % len(DASHES)],
+                                   {"size": size, "symbol": _MARKERS[k % len(_MARKERS)]})
 
 
 def intervals(view: IntervalView, theme: Theme, difference: bool = False) -> Chart:
@@ -126,37 +135,45 @@ def intervals(view: IntervalView, theme: Theme, difference: bool = False) -> Cha
     As a difference, true coefficients are taken off: limits that do not reach zero miss.
     """
     shown = _with_limits(view)
-    zero = np.zeros(len(shown)) if view.truth is None or not difference else view.truth[shown]
     names = [f"{k + 1}" for k in shown]
-    missed = np.zeros(len(shown), dtype=bool) if view.truth is None else (
-        (view.truth[shown] < view.low[shown]) | (view.truth[shown] > view.high[shown]))
-    data: list[Spec] = []
-    for is_miss, name, role in ((False, "Published, with limits", "sparse"),
-                                (True, "Misses the truth", "bias")):
-        at = np.flatnonzero(missed == is_miss)
-        if len(at):
-            half = (view.high - view.low)[shown][at] / 2
-            data.append({
-                "type": "scatter", "mode": "markers", "x": [names[k] for k in at], "name": name,
-                "y": _plain((view.centre[shown] - zero)[at]),
-                "marker": {"size": 6, "color": colour(role, theme),
-                           "symbol": "x" if is_miss else "circle"},
-                "error_y": {"type": "data", "array": _plain(half), "color": colour(role, theme),
-                            "thickness": 1.8, "width": 3}})
+    missed = _missed(view, shown)
+    data = [_limits(view, shown[missed == is_miss], difference, is_miss, theme)
+            for is_miss in (False, True) if (missed == is_miss).any()]
     if view.truth is not None and not difference:
-        data.append(_marks("True", names, view.truth[shown], colour("truth", theme),
-                           "diamond-open", 7))
+        data.append(_true(names, view.truth[shown], 7, theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
         xaxis=axis(theme, "Feature", type="category", categoryorder="array", categoryarray=names),
         yaxis=axis(theme, "Less the true coefficient" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("text", theme)))}
-    table: dict[str, list[Any]] = {"feature": list(names), "published": _plain(view.centre[shown]),
-             "from": _plain(view.low[shown]), "to": _plain(view.high[shown])}
+    table: dict[str, list[Any]] = {"feature": names, "published": plain(view.centre[shown]),
+                                   "from": plain(view.low[shown]), "to": plain(view.high[shown])}
     if view.truth is not None:
-        table["true"] = _plain(view.truth[shown])
+        table["true"] = plain(view.truth[shown])
     return Chart(spec, f"Limits of {len(shown)} coefficients, {number(view.length)} wide on "
                  "average.", table)
+
+
+def _missed(view: IntervalView, shown: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whose limits do not hold the truth, as far as it is known."""
+    if view.truth is None:
+        return np.zeros(len(shown), dtype=bool)
+    truth = view.truth[shown]
+    return np.asarray((truth < view.low[shown]) | (truth > view.high[shown]))
+
+
+def _limits(view: IntervalView, shown: NDArray[np.intp], difference: bool, is_miss: bool,
+            theme: Theme) -> Spec:
+    """The limits of those that hold the truth, or of those that miss it."""
+    name, role, symbol = (("Misses the truth", "bias", "x") if is_miss else
+                          ("Published, with limits", "sparse", "circle"))
+    zero = view.truth[shown] if difference and view.truth is not None else 0.0
+    half = (view.high - view.low)[shown] / 2
+    return traces.points(
+        name, [f"{k + 1}" for k in shown], plain(view.centre[shown] - zero),
+        {"size": 6, "color": colour(role, theme), "symbol": symbol},
+        error_y={"type": "data", "array": plain(half), "color": colour(role, theme),
+                 "thickness": 1.8, "width": 3})
 
 
 def _with_limits(view: IntervalView) -> NDArray[np.intp]:
@@ -166,18 +183,13 @@ def _with_limits(view: IntervalView) -> NDArray[np.intp]:
 
 def machines(found: Machines, theme: Theme) -> Chart:
     """Typical error on every machine by way of fitting."""
-    data: list[Spec] = []
-    for k, (label, errors) in enumerate(found.errors.items()):
-        typical = np.median(errors, axis=0)
-        data.append({"type": "scatter", "mode": "lines+markers", "name": label,
-                     "x": list(range(1, len(typical) + 1)), "y": _plain(typical),
-                     "line": {"width": 1.6, "dash": _DASHES[k % 4],
-                              "color": colour("sparse", theme)},
-                     "marker": {"size": 9, "symbol": _MARKERS[k % 4]}})
-    data.append({"type": "scatter", "mode": "lines+markers", "name": "No protection, two stages",
-                 "x": list(range(1, len(found.without) + 1)), "y": _plain(found.without),
-                 "line": {"width": 1.6, "dash": "6px,4px", "color": colour("without", theme)},
-                 "marker": {"size": 6}})
+    typical = {label: np.median(errors, axis=0) for label, errors in found.errors.items()}
+    places = list(range(1, len(found.without) + 1))
+    data = [_member(k, label, places, errors, colour("sparse", theme), 1.6, 9)
+            for k, (label, errors) in enumerate(typical.items())]
+    data.append(traces.line_with_points(
+        "No protection, two stages", places, plain(found.without), colour("without", theme), 1.6,
+        UNPROTECTED, {"size": 6}))
     every = np.concatenate([found.without, *(e.ravel() for e in found.errors.values())])
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
@@ -185,27 +197,20 @@ def machines(found: Machines, theme: Theme) -> Chart:
                        grid=True, room=0.05))}
     said = "; ".join(f"{label}, {number(float(np.median(errors)))}"
                      for label, errors in found.errors.items())
-    return Chart(spec, f"Typical error on {len(found.without)} machines, by way of fitting: "
-                       f"{said}.", {
-        "machine": list(range(1, len(found.without) + 1)),
-        **{label: _plain(np.median(errors, axis=0)) for label, errors in found.errors.items()},
-        "no protection": _plain(found.without)})
+    return Chart(spec, f"Typical error on {len(places)} machines, by way of fitting: {said}.", {
+        "machine": places, **{label: plain(errors) for label, errors in typical.items()},
+        "no protection": plain(found.without)})
 
 
 def trust(found: Mapping[str, Sequence[float]], values: Sequence[float], label: str, theme: Theme
           ) -> Chart:
     """Squared errors of a sparse mean by who is trusted, along one size or ε; both axes in logs."""
     known = [v for errors in found.values() for v in errors if np.isfinite(v) and v > 0]
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "lines+markers", "x": list(values), "name": name,
-        "y": [float(f"{v:.4g}") if np.isfinite(v) else None for v in errors],
-        "line": {"width": 2.2, "dash": _DASHES[k % 4], "color": colour(
-            "sparse" if k < 3 else "without", theme)},
-        "marker": {"size": 8, "symbol": _MARKERS[k % 4]}}
-        for k, (name, errors) in enumerate(found.items())]
+    data = [_member(k, name, values, errors, colour("sparse" if k < 3 else "without", theme))
+            for k, (name, errors) in enumerate(found.items())]
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=log_axis(theme, f"{label} (log scale)", values[0], values[-1],
-                                           room=0.03),
+        theme, legend=True,
+        xaxis=log_axis(theme, f"{label} (log scale)", values[0], values[-1], room=0.03),
         yaxis=log_axis(theme, "Squared error (log scale)", min(known) / 1.5, max(known) * 1.5,
                        grid=True))}
     said = "; ".join(f"{name}, {number(errors[0])} to {number(errors[-1])}"
@@ -213,9 +218,4 @@ def trust(found: Mapping[str, Sequence[float]], values: Sequence[float], label: 
                      if np.isfinite(errors[0]) and np.isfinite(errors[-1]))
     return Chart(spec, f"Squared error of a sparse mean while {label} goes from {values[0]:g} to "
                        f"{values[-1]:g}: {said}.",
-                 {label: list(values), **{name: _plain(np.array(errors))
-                                          for name, errors in found.items()}})
-
-
-def _plain(values: Array) -> list[float]:
-    return [float(f"{v:.5g}") for v in np.asarray(values)]
+                 {label: list(values), **{name: plain(errors) for name, errors in found.items()}})

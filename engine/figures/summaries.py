@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.cards import pattern
 from engine.figures.theme import (
     Chart,
@@ -19,6 +20,7 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
+from engine.figures.traces import UNPROTECTED, plain
 from engine.sources.tables import shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts
@@ -36,15 +38,13 @@ def panel(view: SummaryView, way: Way, k: int, theme: Theme) -> Chart:
     """Possible releases of one function over the estimate without protection."""
     assert way.releases is not None
     shade = method_style(way.mechanism.key, way.mechanism.family, theme)[0]
-    x = _plain(view.axis)
-    data = [_many(view.axis, way.releases[:, k], translucent(shade, 0.55)),
-            _line("Without protection", x, view.without[k], colour("without", theme), 2.2,
-                  "6px,4px")]
-    table = {axis_title(view): x, "without protection": _plain(view.without[k]),
-             "release 1": _plain(way.releases[0, k])}
+    x = plain(view.axis)
+    data = [_many(x, way.releases[:, k], shade), _unprotected(x, view.without[k], theme)]
+    table = {axis_title(view): x, "without protection": plain(view.without[k]),
+             "release 1": plain(way.releases[0, k])}
     if view.truth is not None:
-        data.append(_line("True", x, view.truth[k], colour("truth", theme), 1.6))
-        table["true"] = _plain(view.truth[k])
+        table["true"] = plain(view.truth[k])
+        data.append(traces.line("True", x, table["true"], colour("truth", theme), 1.6))
     spec = {"data": data, "layout": layout(
         theme, hovermode=False, xaxis=axis(theme, axis_title(view)),
         yaxis=axis(theme, value_title(view), grid=True, range=_span(view, k)))}
@@ -54,24 +54,28 @@ def panel(view: SummaryView, way: Way, k: int, theme: Theme) -> Chart:
 
 def surface(view: SummaryView, values: Array, title: str, theme: Theme) -> Chart:
     """A function of two numbers as a heat map; all of one page share their colours."""
-    low, high = _heights(view)
-    x, y = _plain(view.axis), _plain(view.across)
-    plain = [[float(f"{v:.4g}") for v in row] for row in values]
-    both = low < 0
-    low_end, none, high_end = (colour(role, theme) for role in ("bias", "page", "functional"))
-    scale = ([[0, low_end], [0.5, none], [1, high_end]] if both else [[0, none], [1, high_end]])
-    edge = max(-low, high)
-    spec = {"data": [{"type": "heatmap", "x": x, "y": y, "z": np.transpose(plain).tolist(),
-                      "zmin": -edge if both else 0.0, "zmax": edge if both else high,
-                      "colorscale": scale, "hoverinfo": "skip", "zsmooth": "best",
-                      "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}],
-            "layout": layout(theme, hovermode=False,
-                             xaxis=axis(theme, axis_title(view), constrain="domain"),
-                             yaxis=_second_axis(view, theme))}
+    x, y = plain(view.axis), plain(view.across)
+    heat = {"type": "heatmap", "x": x, "y": y, "z": [plain(row, 4) for row in values.T],
+            "hoverinfo": "skip", "zsmooth": "best", **_colours(view, theme),
+            "colorbar": {"thickness": 10, "tickfont": {"size": 12}, "outlinewidth": 0}}
+    spec = {"data": [heat], "layout": layout(
+        theme, hovermode=False, xaxis=axis(theme, axis_title(view), constrain="domain"),
+        yaxis=_second_axis(view, theme))}
     return Chart(spec, f"{title}: heights from {number(float(values.min()))} to "
                  f"{number(float(values.max()))}.",
                  {axis_title(view): x, **({} if x == y else {_second_title(view): y}),
-                  "along the diagonal": _plain(np.diagonal(values))})
+                  "along the diagonal": plain(np.diagonal(values))})
+
+
+def _colours(view: SummaryView, theme: Theme) -> Spec:
+    """From 0 up, or where there are heights below it, from the middle to both sides alike."""
+    low, high = _heights(view)
+    low_end, none, high_end = (colour(role, theme) for role in ("bias", "page", "functional"))
+    if low >= 0:
+        return {"zmin": 0.0, "zmax": high, "colorscale": [[0, none], [1, high_end]]}
+    edge = max(-low, high)
+    return {"zmin": -edge, "zmax": edge,
+            "colorscale": [[0, low_end], [0.5, none], [1, high_end]]}
 
 
 def _second_axis(view: SummaryView, theme: Theme) -> Spec:
@@ -84,36 +88,33 @@ def _second_axis(view: SummaryView, theme: Theme) -> Spec:
 def errors(view: SummaryView, theme: Theme) -> Chart:
     """The typical error of every way with its 8-in-10 range, on a log axis."""
     ways = [way for way in view.ways if way.errors is not None]
-    data: list[Spec] = []
-    low, high = np.inf, 0.0
-    for way in ways:
-        assert way.errors is not None
-        near, far = np.quantile(way.errors, [0.1, 0.9])
-        low, high = min(low, near), max(high, far)
-        shade, _, marker = method_style(way.mechanism.key, way.mechanism.family, theme)
-        data.append({
-            "type": "scatter", "mode": "markers", "x": [way.typical], "y": [way.label],
-            "error_x": {"type": "data", "symmetric": False, "array": [far - way.typical],
-                        "arrayminus": [way.typical - near], "color": shade, "thickness": 2,
-                        "width": 5}, "marker": {"size": 11, "color": shade, "symbol": marker}})
+    ranges = [np.quantile(way.errors, [0.1, 0.9]).tolist() for way in view.ways
+              if way.errors is not None]
+    labels, ends = [way.label for way in ways], list(chain(*ranges))
+    data = [_range(way, near, far, theme) for way, (near, far) in zip(ways, ranges, strict=True)]
     if view.floor:
-        low = min(low, view.floor)
-        data.append({"type": "scatter", "mode": "lines", "x": [view.floor] * 2, "hoverinfo": "skip",
-                     "y": [ways[0].label, ways[-1].label],
-                     "line": {"dash": "6px,4px", "width": 2, "color": colour("without", theme)}})
+        ends.append(view.floor)
+        data.append(traces.line("No protection", [view.floor] * 2, [labels[0], labels[-1]],
+                                colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     own = unit_of(view)
     unit = f"{own}, " if own else ""
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
-        xaxis=log_axis(theme, f"Typical error ({unit}log scale)", float(low), float(high),
-                       grid=True, room=0.05),
+        xaxis=log_axis(theme, f"Typical error ({unit}log scale)", min(ends, default=0.1),
+                       max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(theme, autorange="reversed", type="category"))}
-    said = "; ".join(f"{way.label} {with_unit(number(way.typical), own)}"
-                     for way in ways)
+    said = "; ".join(f"{way.label} {with_unit(number(way.typical), own)}" for way in ways)
     return Chart(spec, f"Typical errors: {said}.", {
-        "way": [way.label for way in ways], "typical error": [_three(w.typical) for w in ways],
-        "1 in 10 below": [_three(float(np.quantile(w.errors, .1))) for w in ways],  # type: ignore[arg-type]
-        "1 in 10 above": [_three(float(np.quantile(w.errors, .9))) for w in ways]})  # type: ignore[arg-type]
+        "way": labels, "typical error": plain([way.typical for way in ways], 4),
+        "1 in 10 below": plain([near for near, _ in ranges], 4),
+        "1 in 10 above": plain([far for _, far in ranges], 4)})
+
+
+def _range(way: Way, near: float, far: float, theme: Theme) -> Spec:
+    shade, _, marker = method_style(way.mechanism.key, way.mechanism.family, theme)
+    return traces.points(
+        way.label, [way.typical], [way.label], {"size": 11, "color": shade, "symbol": marker},
+        error_x=traces.off_by([far - way.typical], [way.typical - near], shade, 2, 5))
 
 
 def split(view: SummaryView, theme: Theme) -> Chart:
@@ -131,21 +132,20 @@ def split(view: SummaryView, theme: Theme) -> Chart:
     said = "; ".join(f"{way.label}, {100 * float(way.parts[0]):.0f} % {PARTS[0]}"  # type: ignore[index]
                      for way in ways)
     return Chart(spec, f"What the squared error of each way is made of: {said}.", {
-        "way": names, **{part: [_three(100 * float(way.parts[k])) for way in ways]  # type: ignore[index]
+        "way": names, **{part: plain([100 * way.parts[k] for way in ways], 4)  # type: ignore[index]
                          for k, part in enumerate(PARTS)}})
 
 
 def component(found: Components, k: int, theme: Theme) -> Chart:
     """One principal component of all releases, and of the covariance without protection."""
-    x = _plain(found.axis)
-    data = [_many(found.axis, found.releases[:, k], translucent(colour("functional", theme), 0.55)),
-            _line("Without protection", x, found.without[k], colour("without", theme), 2.2,
-                  "6px,4px")]
+    x = plain(found.axis)
+    data = [_many(x, found.releases[:, k], colour("functional", theme)),
+            _unprotected(x, found.without[k], theme)]
     spec = {"data": data, "layout": layout(theme, hovermode=False, xaxis=axis(theme, "Time"),
                                            yaxis=axis(theme, "Weight", grid=True))}
     return Chart(spec, f"Principal component {k + 1}: {len(found.releases)} possible releases.",
-                 {"time": x, "release 1": _plain(found.releases[0, k]),
-                  "without protection": _plain(found.without[k])})
+                 {"time": x, "release 1": plain(found.releases[0, k]),
+                  "without protection": plain(found.without[k])})
 
 
 def spectrum(found: Spectrum, theme: Theme) -> Chart:
@@ -167,16 +167,15 @@ def spectrum(found: Spectrum, theme: Theme) -> Chart:
     return Chart(spec, f"Noise in {len(order)} coefficients, from {number(float(chosen[0]))} in "
                        f"the first to {number(float(chosen[-1]))} in the last, and how much of "
                        "each the filter keeps.", {
-        "coefficient": order.tolist(), "filter": _plain(found.filter),
-        **{f"noise, {kind}": _plain(scales) for kind, scales in found.scales.items()}})
+        "coefficient": order.tolist(), "filter": plain(found.filter),
+        **{f"noise, {kind}": plain(scales) for kind, scales in found.scales.items()}})
 
 
 def by_grid(found: GridSweep, theme: Theme) -> Chart:
     """The sensitivity against the number of grid points, on log axes."""
     shade = colour("functional" if found.is_finite else "bias", theme)
-    data = [{"type": "scatter", "mode": "lines+markers", "x": list(found.sizes),
-             "y": _plain(found.sensitivity), "name": "Sensitivity",
-             "line": {"width": 2.2, "color": shade}, "marker": {"size": 8}}]
+    data = [traces.line_with_points("Sensitivity", found.sizes, plain(found.sensitivity), shade,
+                                    2.2, "solid", {"size": 8})]
     low, high = float(found.sensitivity.min()), float(found.sensitivity.max())
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
@@ -185,23 +184,21 @@ def by_grid(found: GridSweep, theme: Theme) -> Chart:
         yaxis=log_axis(theme, "Sensitivity (log scale)", low / 1.5, high * 1.5, grid=True))}
     return Chart(spec, f"Sensitivity from {found.sizes[0]} to {found.sizes[-1]} grid points: "
                  f"{number(low)} to {number(high)}.",
-                 {"grid points": list(found.sizes), "sensitivity": _plain(found.sensitivity),
-                  "trace": _plain(found.trace)})
+                 {"grid points": list(found.sizes), "sensitivity": plain(found.sensitivity),
+                  "trace": plain(found.trace)})
 
 
 def worst(found: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
     """The two curves whose exchange shows most."""
-    x = _plain(found.times)
-    data = [_line("One curve", x, facts.value_middle + found.curve, colour("functional", theme),
-                  2.0),
-            _line("The other", x, facts.value_middle - found.curve, colour("bias", theme), 2.0,
-                  "6px,3px")]
+    x = plain(found.times)
+    one, other = (plain(facts.value_middle + sign * found.curve) for sign in (1, -1))
+    data = [traces.line("One curve", x, one, colour("functional", theme)),
+            traces.line("The other", x, other, colour("bias", theme), dash="6px,3px")]
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode=False, xaxis=axis(theme, facts.time_name),
         yaxis=axis(theme, facts.value_name, grid=True))}
     return Chart(spec, f"The exchange that shows most costs ε = {number(found.epsilon)}.",
-                 {facts.time_name: x, "one curve": _plain(facts.value_middle + found.curve),
-                  "the other": _plain(facts.value_middle - found.curve)})
+                 {facts.time_name: x, "one curve": one, "the other": other})
 
 
 def axis_title(view: SummaryView) -> str:
@@ -247,34 +244,18 @@ def _heights(view: SummaryView) -> tuple[float, float]:
             max(float(line.max()) for line in lines))
 
 
-def _line(name: str, x: list[float], y: Array, shade: str, width: float, dash: str = "solid"
-          ) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": x, "y": _plain(y), "name": name,
-            "line": {"width": width, "color": shade, "dash": dash}}
+def _unprotected(x: list[float], y: Array, theme: Theme) -> Spec:
+    return traces.line("Without protection", x, plain(y), colour("without", theme), 2.2,
+                       UNPROTECTED)
 
 
 def _positive(name: str, x: Array, y: Array, least: float, shade: str, dash: str, width: float
               ) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": x.tolist(), "name": name,
-            "y": [float(f"{v:.4g}") if v > least else None for v in y],
-            "line": {"width": width, "color": shade, "dash": dash}}
+    """A line with a gap where it falls below what is shown."""
+    shown = np.where(y > least, y, np.nan)
+    return traces.line(name, x.tolist(), plain(shown, 4), shade, width, dash)
 
 
-def _many(times: Array, releases: Array, shade: str) -> Spec:
-    """All releases as one broken line, which is drawn much faster than many."""
-    x: list[float | None] = []
-    y: list[float | None] = []
-    axis_values = _plain(times)
-    for release in releases:
-        x += [*axis_values, None]
-        y += [*_plain(release), None]
-    return {"type": "scatter", "mode": "lines", "x": x, "y": y, "name": "Possible releases",
-            "line": {"width": 1.0, "color": shade}}
-
-
-def _plain(values: Array) -> list[float]:
-    return [_three(v, 5) for v in np.asarray(values).tolist()]  # Python floats format quicker
-
-
-def _three(value: float, digits: int = 4) -> float:
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else math.nan
+def _many(x: list[float], releases: Array, shade: str) -> Spec:
+    xs, ys = traces.joined(x, [plain(release) for release in releases])
+    return traces.line("Possible releases", xs, ys, translucent(shade, 0.55), 1.0)

@@ -112,13 +112,17 @@ def axis(theme: Theme, title: str = "", *, grid: bool = False, **changes: Any) -
     }
 
 
+def named(name: str, unit: str) -> str:
+    """The title of an axis."""
+    return f"{name} ({unit})" if unit else name
+
+
 def time_axis(theme: Theme, facts: PublicFacts) -> Spec:
     """The axis on which the curves were watched; both its ends have a tick where steps fit."""
     low, high = facts.time_low, facts.time_high
     step = _even_step(high - low)
     ticks = {"nticks": 6} if step is None else {"tick0": low, "dtick": step}
-    title = facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")
-    return axis(theme, title, range=[low, high], **ticks)
+    return axis(theme, named(facts.time_name, facts.time_unit), range=[low, high], **ticks)
 
 
 def _even_step(length: float) -> float | None:

@@ -10,9 +10,10 @@ from engine.experiments import DATA_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.numerics.grids import drawing_grid
 from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Array, Budget, drawing_grid
+from engine.types import Array, Budget
 from engine.views.preview import Preview, preview
 from engine.words import tags
 from engine.words.numbers import in_hundred, together

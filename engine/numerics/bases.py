@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.types import Array, Truth, quadrature
+from engine.numerics.grids import quadrature
+from engine.types import Array, Truth
 
 SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or not
 

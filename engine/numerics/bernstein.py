@@ -17,7 +17,8 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from engine.errors import InputError
 from engine.numerics.eigensystems import Grid
-from engine.types import Array, Truth, quadrature
+from engine.numerics.grids import quadrature
+from engine.types import Array, Truth
 
 MOST_ITERATIONS = 10  # ‖B^(h)‖ can be as large as 2^h − 1
 MOST_DEGREE = {1: 50, 2: 30}  # by dimension; the conditioning of the functions is about 2^k

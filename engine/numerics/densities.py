@@ -9,8 +9,9 @@ import numpy as np
 
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.deviations import FLOOR
+from engine.numerics.grids import quadrature
 from engine.numerics.moments import Moments, gradient_map, n_waves
-from engine.types import Array, quadrature
+from engine.types import Array
 
 N_COSINES = 6  # of a density that is learned
 _MOST = 3.0  # a learned density is never taken to be higher

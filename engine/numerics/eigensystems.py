@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
+from engine.numerics.grids import read_only
 from engine.numerics.kernels import matern
 from engine.types import Array, Truth
 
@@ -58,13 +59,13 @@ class Grid:
     def points(self) -> Array:
         """(K, d)."""
         axes = np.meshgrid(*(self.times,) * self.dimension, indexing="ij")
-        return _read_only(np.stack([axis.ravel() for axis in axes], axis=-1))
+        return read_only(np.stack([axis.ravel() for axis in axes], axis=-1))
 
     @cached_property
     def weights(self) -> Array:
         """(K,)."""
         one = _cells(np.asarray(self.times))
-        return _read_only(one if self.dimension == 1 else np.outer(one, one).ravel())
+        return read_only(one if self.dimension == 1 else np.outer(one, one).ravel())
 
     @property
     def axis(self) -> Grid:
@@ -166,8 +167,8 @@ class Eigensystem:
     trace: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "values", _read_only(self.values))
-        object.__setattr__(self, "functions", _read_only(self.functions))
+        object.__setattr__(self, "values", read_only(self.values))
+        object.__setattr__(self, "functions", read_only(self.functions))
 
     @property
     def size(self) -> int:
@@ -177,7 +178,7 @@ class Eigensystem:
     @cached_property
     def paths(self) -> Array:
         """√λ_j φ_j: (J, K). Independent weights (…, J) of variance one times this are paths."""
-        return _read_only(np.sqrt(self.values)[:, None] * self.functions)
+        return read_only(np.sqrt(self.values)[:, None] * self.functions)
 
 
 def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
@@ -307,8 +308,3 @@ def _cells(times: Array) -> Array:
         return np.full(len(times), 1 / len(times))
     ends = np.concatenate([[0.0], (times[1:] + times[:-1]) / 2, [1.0]])
     return np.diff(ends)
-
-
-def _read_only(array: Array) -> Array:
-    array.flags.writeable = False
-    return array

@@ -7,7 +7,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaln, kve
 
-from engine.types import Array, quadrature
+from engine.numerics.grids import quadrature
+from engine.types import Array
 
 _TAIL = 2e-6  # share of the variance at any point that the dropped terms may hold
 _DEGREE = 48  # degree at which eigenfunctions are interpolated before trimming

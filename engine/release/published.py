@@ -15,6 +15,7 @@ from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import hardened
+from engine.numerics.grids import drawing_grid
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
@@ -25,7 +26,7 @@ from engine.release.ledger import Ledger, Odometer
 from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.tasks import DENSITY, TASKS, UNIVARIATE_MEAN
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, drawing_grid
+from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData
 from engine.words.grammar import of
 from engine.words.numbers import with_unit
 

@@ -18,8 +18,9 @@ from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism
 from engine.metrics import errors_by_function, typical_distance
+from engine.numerics.grids import drawing_grid
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, Estimate, Spend, drawing_grid
+from engine.types import Array, Budget, CurveData, Estimate, Spend
 from engine.views.preview import SHOWN_DRAWS, simulated_study
 
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

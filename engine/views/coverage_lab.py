@@ -24,6 +24,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import best_kept
+from engine.numerics.grids import drawing_grid
 from engine.sources import Source
 from engine.tasks import (
     MEAN_FUNCTION,
@@ -31,7 +32,7 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import Array, Budget, drawing_grid
+from engine.types import Array, Budget
 from engine.views.sparse_intervals import without_privacy
 
 REPEATS, EACH = 200, 10  # repetitions, and how many are made at once

@@ -14,8 +14,9 @@ import numpy as np
 
 from engine.mechanisms import Mechanism
 from engine.metrics import typical_distance
+from engine.numerics.grids import drawing_grid
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, Estimate, drawing_grid
+from engine.types import Array, Budget, CurveData, Estimate
 from engine.views import preview
 
 PARTS = ("noise", "sampling", "bias")

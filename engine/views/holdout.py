@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.mechanisms import Mechanism
+from engine.numerics.grids import drawing_grid, quadrature
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, Estimate, drawing_grid, quadrature
+from engine.types import Array, Budget, CurveData, Estimate
 
 PAPER_EPSILONS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 ITERATIONS = RUNS = 100

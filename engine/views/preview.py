@@ -21,8 +21,9 @@ from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import integrated_squared_errors, typical_distance
+from engine.numerics.grids import drawing_grid
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, Estimate, Spend, drawing_grid
+from engine.types import Array, Budget, CurveData, Estimate, Spend
 
 EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
                  1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)

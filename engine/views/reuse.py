@@ -14,8 +14,9 @@ import numpy as np
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.numerics.grids import drawing_grid
 from engine.sources.dense_curves import DenseCurves
-from engine.types import Array, Budget, drawing_grid
+from engine.types import Array, Budget
 
 SOURCE = DenseCurves(mean="two_peaks", n_curves=200)
 MECHANISM = GaussianProcess(penalty_weight=0.01)  # not by a rule: f must not depend on ε

@@ -24,18 +24,10 @@ from engine.feasibility import Feasibility
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.metrics import integrated_squared_errors, typical_distance
+from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting, risk, transcript
 from engine.sources import Source
-from engine.types import (
-    Array,
-    Budget,
-    CurveData,
-    Estimate,
-    PublicFacts,
-    ServerParts,
-    Spend,
-    drawing_grid,
-)
+from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, ServerParts, Spend
 from engine.views.preview import EPSILON_STEPS, MOST_READINGS, SHOWN_DRAWS
 
 MOST_SITES, MOST_CURVES, MOST_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20

@@ -18,6 +18,7 @@ from engine.families.functional_parts import Linear
 from engine.families.functional_release import FunctionalRelease
 from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import integrated_squared_errors, typical_distance
+from engine.numerics.grids import drawing_grid
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
 from engine.registry import parameters
@@ -25,7 +26,7 @@ from engine.sources import Source
 from engine.summaries.covariance import Steps
 from engine.summaries.risk import NUMBERS, loss_of
 from engine.tasks import RISK_MINIMISATION
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, Spend, Truth, drawing_grid
+from engine.types import Array, Budget, Data, Estimate, PublicFacts, Spend, Truth
 from engine.views.preview import SHOWN_DRAWS
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn

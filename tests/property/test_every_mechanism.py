@@ -11,13 +11,14 @@ from engine.experiments import generator
 from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.metrics import integrated_squared_errors
+from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import NON_PRIVATE, Budget, drawing_grid
+from engine.types import NON_PRIVATE, Budget
 
 SOURCES = {
     "mean_function": SparseCurves(n_curves=100, n_observations_per_curve=6, n_servers=2),

@@ -13,19 +13,11 @@ from engine.feasibility import Feasibility
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.bases import Basis
+from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import (
-    Band,
-    Budget,
-    CurveData,
-    Estimate,
-    PublicFacts,
-    Sizes,
-    Truth,
-    drawing_grid,
-)
+from engine.types import Band, Budget, CurveData, Estimate, PublicFacts, Sizes, Truth
 
 CURVES = SparseCurves(n_curves=250)
 BUDGET = (Budget(1.0, 1e-3),)

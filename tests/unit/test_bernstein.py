@@ -9,7 +9,8 @@ from engine.errors import InputError
 from engine.identity import digest
 from engine.numerics.bernstein import BernsteinBasis, bernstein
 from engine.numerics.eigensystems import midpoints
-from engine.types import Truth, drawing_grid
+from engine.numerics.grids import drawing_grid
+from engine.types import Truth
 
 GRID = drawing_grid()
 

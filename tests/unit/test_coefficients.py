@@ -15,6 +15,7 @@ from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient
+from engine.numerics.grids import drawing_grid
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_deviations import RegressionDeviations, floored
@@ -22,7 +23,7 @@ from engine.numerics.regression_moments import regression_moments
 from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import NON_PRIVATE, Budget, Covariate, PublicFacts, drawing_grid
+from engine.types import NON_PRIVATE, Budget, Covariate, PublicFacts
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
 BUDGET = Budget(1.0, 1e-3)

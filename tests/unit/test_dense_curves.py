@@ -7,8 +7,9 @@ from engine.errors import InputError
 from engine.experiments import generator
 from engine.identity import digest
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
+from engine.numerics.grids import drawing_grid
 from engine.sources.dense_curves import DenseCurves
-from engine.types import PublicFacts, drawing_grid
+from engine.types import PublicFacts
 
 DESIGNS = [chosen for _, chosen in DenseCurves.presets()]
 T_ERRORS = DenseCurves(errors="t", n_curves=2000)

@@ -8,12 +8,12 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from engine.errors import InputError
+from engine.numerics.grids import drawing_grid, quadrature
 from engine.sources import sources
 from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
 from engine.sources.bundled import DATA
 from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
-from engine.types import drawing_grid, quadrature
 
 ONE_DIMENSION = ("two_modes", "skewed", "uniform")
 SHAPES = ("wave", "two_bumps", "step", "line")

@@ -15,7 +15,8 @@ from engine.numerics.eigensystems import (
     midpoints,
     of_times,
 )
-from engine.types import Truth, drawing_grid
+from engine.numerics.grids import drawing_grid
+from engine.types import Truth
 
 MATERN = Kernel("matern", 1.5, 0.1)
 UNEVEN = of_times((0.0, 0.1, 0.15, 0.4, 0.7, 0.95))

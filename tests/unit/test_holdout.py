@@ -14,9 +14,10 @@ from engine.figures import holdout as figures
 from engine.figures.error_curve import Method
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.numerics.grids import drawing_grid
 from engine.sources.bundled import CarbonDioxide
 from engine.sources.hormone_study import HormoneStudy
-from engine.types import Budget, drawing_grid
+from engine.types import Budget
 from engine.views import holdout as protocol
 from engine.views.holdout import holdout_study, release_range
 from engine.words import protocol as words

@@ -17,11 +17,11 @@ from engine.numerics.deviations import (
     plain,
     weighted_within_curves,
 )
+from engine.numerics.grids import quadrature
 from engine.numerics.moments import curve_moments
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import heavy_tailed
-from engine.types import quadrature
 
 COUNTS = np.array([3, 5, 0, 8, 5])
 

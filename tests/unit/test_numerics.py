@@ -5,11 +5,12 @@ import pytest
 
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient, project_on_ellipsoid
+from engine.numerics.grids import quadrature
 from engine.numerics.kernels import eigenvalues, matern, path_polynomials
 from engine.numerics.moments import curve_moments
 from engine.numerics.tables import cos_sin, horner
 from engine.sources.sparse_curves import growth, mu1, mu2
-from engine.types import Truth, quadrature
+from engine.types import Truth
 
 RNG = np.random.default_rng(5)
 

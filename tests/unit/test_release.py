@@ -8,13 +8,14 @@ import pytest
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.noise import hardened
+from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting, risk, transcript
 from engine.release import certified as release
 from engine.release import published
 from engine.release.certified import quote, stand_in
 from engine.release.ledger import Ledger
 from engine.sources import sources
-from engine.types import Budget, CurveData, PublicFacts, SampleData, drawing_grid
+from engine.types import Budget, CurveData, PublicFacts, SampleData
 
 N, M = 40, 6
 FACTS = PublicFacts(kind="upload", value_low=-1.0, value_high=1.0, origin="a manual",

@@ -10,9 +10,10 @@ from engine.errors import InputError
 from engine.experiments import DATA_STREAM, generator
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.numerics.grids import drawing_grid
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Budget, PublicFacts, drawing_grid
+from engine.types import Budget, PublicFacts
 from engine.views import shape
 from engine.views.preview import drawn, preview, study_beside
 from engine.views.shape import Kept, Question

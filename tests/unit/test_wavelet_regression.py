@@ -12,6 +12,7 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.clipped_readings import clipped_mean, clipped_square, unclipped, worst_bias
 from engine.numerics.designs import KnownDesign
+from engine.numerics.grids import drawing_grid
 from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript
@@ -20,7 +21,7 @@ from engine.sources.regression_points import (
     RegressionPoints,
     configuration_budgets,
 )
-from engine.types import NON_PRIVATE, Budget, PublicFacts, drawing_grid
+from engine.types import NON_PRIVATE, Budget, PublicFacts
 
 SOURCE = RegressionPoints(n_curves=20_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5), Budget(0.3, 1e-5), Budget(3.0, 1e-6), Budget(np.inf))

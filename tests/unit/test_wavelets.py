@@ -5,6 +5,7 @@ import pytest
 
 from engine.errors import InputError
 from engine.numerics import wavelet_sums
+from engine.numerics.grids import drawing_grid, quadrature
 from engine.numerics.point_values import PointValues
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
 from engine.numerics.wavelets import (
@@ -18,7 +19,7 @@ from engine.numerics.wavelets import (
     shift_gram,
     sup_norms,
 )
-from engine.types import Truth, drawing_grid, quadrature
+from engine.types import Truth
 
 # A: κ periodic, κ corrected, ‖φ‖, ‖ψ‖, printed c_ψ.
 CONSTANTS = {1: (1, None, 1, 1, 2.82843), 2: (2.00000, 3.89358, 1.36603, 1.73205, 8.48528),

@@ -1,0 +1,84 @@
+"""What charts are made of: lines, points, ranges and marks, as Plotly writes them.
+
+`more` are further entries of the trace, such as hoverinfo="skip".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from engine.figures.theme import Spec, Theme, colour, translucent
+from engine.types import Array, PublicFacts
+
+DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
+UNPROTECTED = "6px,4px"  # the dash of all that has no protection
+
+
+def plain(values: Array | Sequence[float], digits: int = 5) -> list[Any]:
+    """Numbers with so many significant digits; None leaves a gap where there is none."""
+    return [float(f"{v:.{digits}g}") if math.isfinite(v) else None
+            for v in np.asarray(values, dtype=float).tolist()]  # Python floats format quicker
+
+
+def line(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float = 2.0,
+         dash: str = "solid", **more: Any) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": list(x), "y": list(y), "name": name,
+            "line": {"color": shade, "width": width, "dash": dash}, **more}
+
+
+def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Spec, **more: Any) -> Spec:
+    return {"type": "scatter", "mode": "markers", "x": list(x), "y": list(y), "name": name,
+            "marker": marker, **more}
+
+
+def line_with_points(name: str, x: Sequence[Any], y: Sequence[Any], shade: str, width: float,
+                     dash: str, marker: Spec, **more: Any) -> Spec:
+    return {**line(name, x, y, shade, width, dash), "mode": "lines+markers", "marker": marker,
+            **more}
+
+
+def filled(name: str, x: list[Any], low: list[Any], high: list[Any], shade: str, **more: Any
+           ) -> Spec:
+    """A range over x, without an edge."""
+    return {"type": "scatter", "mode": "lines", "x": x + x[::-1], "y": high + low[::-1],
+            "name": name, "fill": "toself", "fillcolor": translucent(shade, 0.2),
+            "line": {"width": 0}, **more}
+
+
+def off_by(up: list[Any], down: list[Any], shade: str, thickness: float, width: float) -> Spec:
+    """Bars of error that reach so far up, or right, and so far down, or left."""
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": shade,
+            "thickness": thickness, "width": width}
+
+
+def joined(x: Sequence[Any], curves: Iterable[Sequence[Any]]) -> tuple[list[Any], list[Any]]:
+    """Curves over the same x as one broken line, which is drawn much faster than many."""
+    xs: list[Any] = []
+    ys: list[Any] = []
+    for curve in curves:
+        xs += [*x, None]
+        ys += [*curve, None]
+    return xs, ys
+
+
+def diamond(x: float, y: float, theme: Theme, **more: Any) -> Spec:
+    """The mark of what is chosen now."""
+    marker = {"symbol": "diamond", "size": 15, "color": colour("page", theme),
+              "line": {"color": colour("text", theme), "width": 2.4}}
+    return points("You are here", [x], [y], marker, hoverinfo="skip", showlegend=False, **more)
+
+
+def upright(x: float, low: float, high: float, theme: Theme) -> Spec:
+    """A dotted line across the chart at what is chosen now."""
+    return line("You are here", [x, x], [low, high], colour("raw", theme), 1.6, "dot",
+                hoverinfo="skip")
+
+
+def zero(facts: PublicFacts, theme: Theme) -> Spec:
+    """The average without protection, where differences from it are drawn."""
+    return line("Without protection", [facts.time_low, facts.time_high], [0, 0],
+                colour("without", theme), 2.2, UNPROTECTED, hoverinfo="skip", showlegend=False)
