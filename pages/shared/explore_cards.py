@@ -25,6 +25,7 @@ from pages.shared import (
     rule_cards,
     session,
     strips,
+    timed,
 )
 from pages.shared import components as pieces
 from pages.shared.scene import Scene
@@ -155,7 +156,6 @@ def _simulate_doubled(scene: Scene) -> None:
     """What takes longest starts when the page stands, and only if its visitor stays at it."""
     has_begun = False
 
-    @st.fragment(run_every=_STAYS_SECONDS)
     def wait() -> None:
         nonlocal has_begun
         st.markdown(":small[If you doubled a size: being simulated.]")
@@ -165,7 +165,7 @@ def _simulate_doubled(scene: Scene) -> None:
                 st.rerun()
         has_begun = True
 
-    wait()
+    timed.run(wait, _STAYS_SECONDS)
 
 
 def _said(scene: Scene, key: str, make: Callable[[int], list[pieces.Said]]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from engine.errors import InputError
+from pages.shared import timed
 from pages.shared.controls import message
 from pages.shared.jobs import Job, jobs
 from pages.shared.layout import user_errors
@@ -62,7 +63,6 @@ def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
     job = _left().get(job.key, job)
     live = job.live
 
-    @st.fragment(run_every=_POLL_SECONDS if live else None)
     def panel() -> None:
         if live:
             job.watch(visitor())
@@ -72,7 +72,7 @@ def progress(job: Job, draw: Callable[[Job], None], what: str = "Runs") -> None:
             _bar(job, what) if live else _ending(job)
             draw(job)
 
-    panel()
+    timed.run(panel, _POLL_SECONDS if live else None)
 
 
 def _bar(job: Job, what: str) -> None:

@@ -31,7 +31,16 @@ from engine.views.sweeps import PRIVACY, sweep_view
 from engine.words import glossary, tags
 from engine.words.grammar import escape, uncapital
 from engine.words.numbers import number, with_unit
-from pages.shared import code_fold, controls, guarantee_cards, layout, session, settings, strips
+from pages.shared import (
+    code_fold,
+    controls,
+    guarantee_cards,
+    layout,
+    session,
+    settings,
+    strips,
+    timed,
+)
 from pages.shared import components as pieces
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, duration, progress, visitor, warm_up
@@ -253,7 +262,6 @@ def _estimate(chosen: Scenario, job: Job | None) -> None:
     live = job is not None and job.live
     cells = f"{len(chosen.cells())} cells"
 
-    @st.fragment(run_every=_POLL_SECONDS if live else None)
     def said() -> None:
         if live and job is not None and not job.live:
             st.rerun()
@@ -262,7 +270,7 @@ def _estimate(chosen: Scenario, job: Job | None) -> None:
         else:
             st.markdown(f":small[{cells}. {'Timing a part of it…' if live else ''}]")
 
-    said()
+    timed.run(said, _POLL_SECONDS if live else None)
 
 
 def _takes(foreseen: Foreseen) -> str:

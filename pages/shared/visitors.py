@@ -26,6 +26,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from pages.shared import timed
+
 LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
 UPLOADS_NAME = "PRIVACY_CURVES_UPLOADS"
 _USUAL_LIMIT = 40
@@ -134,11 +136,10 @@ def admit() -> None:
     st.title("The server is busy", anchor=False)
     st.info(f"**All places ({_VISITORS.limit}) are taken.** Your page opens by itself as soon as "
             "one is free. The address keeps your settings.", icon=":material/hourglass_top:")
-    _retry(context.session_id)
+    timed.run(lambda: _retry(context.session_id), _RETRY_SECONDS)
     st.stop()
 
 
-@st.fragment(run_every=_RETRY_SECONDS)
 def _retry(session: str) -> None:
     if _VISITORS.let_in(session):
         st.rerun()

@@ -63,6 +63,12 @@ def test_pages_stay_thin(file):
     assert "numpy" not in {name.split(".")[0] for name in imported(file)}
 
 
+def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
+    pages = ROOT / "pages"
+    found = [f.name for f in pages.rglob("*.py") if "run_every" in f.read_text()]
+    assert found == ["timed.py"]
+
+
 def test_the_first_page_waits_for_no_library_that_it_does_not_need():
     heavy = ("scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
              "dp_accounting", "pywt", "openpyxl", "opendp", "distributed")

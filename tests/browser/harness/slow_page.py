@@ -1,0 +1,9 @@
+"""Something above a timed part, the part, and something below it."""
+
+import streamlit as st
+
+from pages.shared import timed
+
+st.title("Above")
+timed.run(lambda: st.markdown("Looks again"), 0.3)
+st.markdown("Below")
