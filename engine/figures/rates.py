@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -113,42 +113,69 @@ def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Ar
     return np.array([float(replace(line, rate=at(float(a))).total(**point)) for a in x])
 
 
-def practice(points: Sequence[Measured], compared: Comparison | None, weighted: Weighted,
-             along: str, point: Mapping[str, float], unit: str, theme: Theme) -> Chart:
-    """Measured squared errors with two standard errors, and the rate through them."""
-    known = [p for p in points if math.isfinite(p.mean)]
-    symbol = _symbol(weighted.rate, along)
-    x = np.array([p.value for p in known])
-    mean, bar = (np.array([value(p) for p in known]) for value in (
-        lambda p: p.mean, lambda p: 2 * p.se))
-    data: list[Spec] = [{
-        "type": "scatter", "mode": "markers", "x": x.tolist(), "y": mean.tolist(),
-        "name": "Measured (± 2 standard errors)",
-        "error_y": {"type": "data", "array": bar.tolist(), "visible": True,
-                    "color": colour("gradient", theme)},
-        "marker": {"size": 9, "color": colour("gradient", theme)},
-        "hovertemplate": f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}"}]
-    heights = np.concatenate([mean, mean + bar, np.maximum(mean - bar, mean / 3)])
-    if compared is not None:
-        line = np.geomspace(x.min(), x.max(), 60)
-        rate = compared.constant * weighted.total(**moved(point, **{along: line}))
-        fitted = mean[0] * (line / x[0]) ** compared.slope
-        fitted *= np.exp(np.mean(np.log(mean) - np.log(np.interp(x, line, fitted))))
-        data += [_through(line, fitted, "Fitted line", "solid", "gradient", theme),
-                 _through(line, rate, "Rate, one constant fitted", "dot", "without", theme)]
-        heights = np.concatenate([heights, rate, fitted])
-    quantity = f"Mean squared error ({unit}², log scale)" if unit else \
-        "Mean squared error (log scale)"
-    low, high = (float(heights.min()), float(heights.max())) if len(heights) else (0.1, 1.0)
+@dataclass(frozen=True)
+class Series:
+    """Measured errors of one method, and how they compare with the rate."""
+
+    name: str
+    points: Sequence[Measured]
+    compared: Comparison | None
+    style: tuple[str, str, str]  # colour, dash and marker of the method
+
+    @property
+    def known(self) -> list[Measured]:
+        return [p for p in self.points if math.isfinite(p.mean)]
+
+
+def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str,
+             theme: Theme) -> Chart:
+    """Squared errors of some methods with two standard errors, and the rate through each."""
+    data = [trace for one in each for trace in _measured(one, along.name, point, unit, theme)]
+    for extra in [trace for trace in data if trace["mode"] == "lines"][1:]:
+        extra["showlegend"] = False
+    x, heights = (np.concatenate([np.asarray(trace[name]) for trace in data]) if data
+                  else np.array([0.1, 1.0]) for name in ("x", "y"))
+    quantity = "Mean squared error (log scale)" if not unit else \
+        f"Mean squared error ({unit}², log scale)"
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=_axis_of(theme, symbol, x if len(x) else np.ones(1), 0.06),
-        yaxis=log_axis(theme, quantity, low, high, room=0.06))}
-    alt = f"{len(known)} measured errors" + (
-        f", with slope {compared.slope:.2f} against {compared.theory:.2f} of the rate."
-        if compared else ".")
-    return Chart(spec, alt, {symbol.written: x.tolist(),
-                             "mean squared error": [float(f"{m:.4g}") for m in mean],
-                             "standard error": [float(f"{b / 2:.3g}") for b in bar]})
+        theme, legend=True, xaxis=_axis_of(theme, along, x, 0.06),
+        yaxis=log_axis(theme, quantity, float(heights.min()), float(heights.max()), room=0.1))}
+    return Chart(spec, _practice_alt(each), _practice_table(each, along))
+
+
+def _measured(one: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
+              ) -> list[Spec]:
+    """Points with their bars, and the rate with one constant fitted."""
+    if not one.known:
+        return []
+    shade, _, marker = one.style
+    x, mean, bar = np.array([(p.value, p.mean, 2 * p.se) for p in one.known]).T
+    points = {"type": "scatter", "mode": "markers", "x": x.tolist(), "y": mean.tolist(),
+              "name": one.name, "marker": {"size": 10, "color": shade, "symbol": marker},
+              "error_y": {"type": "data", "array": bar.tolist(), "color": shade},
+              "hovertemplate": f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}"}
+    if one.compared is None:
+        return [points]
+    line = np.geomspace(x.min(), x.max(), 60)
+    rate = one.compared.constant * one.compared.weighted.total(**moved(point, **{along: line}))
+    return [points, {
+        "type": "scatter", "mode": "lines", "x": line.tolist(), "y": rate.tolist(),
+        "name": "The rate, one constant fitted", "hoverinfo": "skip",
+        "line": {"color": colour("without", theme), "width": 2, "dash": "dot"}}]
+
+
+def _practice_alt(each: Sequence[Series]) -> str:
+    told = [f"{one.name}: {len(one.known)} measured errors" + (
+        f", with slope {one.compared.slope:.2f} against {one.compared.theory:.2f} of the rate"
+        if one.compared else "") for one in each]
+    return "; ".join(told) + "."
+
+
+def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any]]:
+    rows = [(one.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
+            for one in each for p in one.known]
+    names = ("method", along.written, "mean squared error", "standard error")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
 # -- parts ------------------------------------------------------------------------------------
@@ -220,11 +247,6 @@ def _here(x: float, y: float, theme: Theme) -> Spec:
             "hovertemplate": "You are here<extra></extra>", "showlegend": False,
             "marker": {"symbol": "diamond", "size": 16, "color": colour("page", theme),
                        "line": {"color": colour("text", theme), "width": 2.4}}}
-
-
-def _through(x: Array, y: Array, name: str, dash: str, role: str, theme: Theme) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": x.tolist(), "y": y.tolist(), "name": name,
-            "hoverinfo": "skip", "line": {"color": colour(role, theme), "width": 2, "dash": dash}}
 
 
 def _symbol(rate: Rate, name: str) -> Symbol:
