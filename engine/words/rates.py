@@ -57,10 +57,12 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
         limit = float(condition.limit(full))
         holds = "holds" if bool(condition.holds(full)) else "does not hold"
         written = next(s.written for s in weighted.rate.symbols if s.name == condition.symbol)
-        asked = f"{written} up to {_size(limit)}" if np.isfinite(limit) and limit > 0 else \
-            "more than these parameters give"
-        lines.append(f"{capital(condition.name)}: asks for {asked}; with constants one it "
-                     f"**{holds}** here.")
+        if limit > 0 and np.isfinite(limit):
+            lines.append(f"{capital(condition.name)}: asks for {written} up to {_size(limit)}; "
+                         f"with constants one it **{holds}** here.")
+        else:  # it hangs on the parameters alone
+            lines.append(f"{capital(condition.name)}: with these parameters it **{holds}**, "
+                         f"whatever {written} is.")
     return lines
 
 

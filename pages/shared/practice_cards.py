@@ -16,6 +16,7 @@ from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
 from engine.views import coverage_lab, rate_check
+from engine.views.coverage_lab import Batch
 from engine.views.planner import Setting
 from engine.views.rate_check import Check, Found
 from engine.views.regimes import sweep_values
@@ -125,8 +126,7 @@ def practice(view: View) -> None:
         _start(here)
     kept: _Kept | None = st.session_state.get(_KEPT)
     if kept is None:
-        layout.empty("Measured errors on top of the rate, and how many of 200 limits miss the "
-                     "truth. Press *Measure*: it takes some seconds.")
+        layout.empty(f"{_coming(here)} Press *Measure*: it takes some seconds.")
         return
     if kept.job.key == _key(here):
         kept = _Kept(kept.job, here)  # with the rate as it is now
@@ -137,16 +137,26 @@ def practice(view: View) -> None:
 
 
 def _what(here: Check, symbol: str) -> str:
-    """What one press measures."""
-    parts = []
+    """What one press measures, and what it cannot."""
+    symbol, parts, lacks = wording.uncapital(symbol), [], ""
     if here.values:
         methods = " and by ".join(f"*{_name(one.mechanism)}*" for one in here.settings)
-        parts.append(f"the error at {len(here.values)} values of {wording.uncapital(symbol)}, "
+        parts.append(f"the error at {len(here.values)} values of {symbol}, "
                      f"{rate_check.DATA_SETS} data sets each, by {methods}")
+    else:
+        lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
     if here.limits is not None:
-        parts.append(f"{coverage_lab.REPEATS} times the limits of *"
-                     f"{_name(here.limits.mechanism)}*")
-    return f"One press measures on fresh simulated data: {', then '.join(parts)}."
+        parts.append(f"{coverage_lab.REPEATS} times the limits of *{_name(here.limits.mechanism)}*")
+    else:
+        lacks = " No method for this problem gives limits around what it publishes."
+    return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
+
+
+def _coming(here: Check) -> str:
+    """What will be on screen."""
+    parts = ["measured errors on top of the rate"] * bool(here.values) + [
+        "how many of 200 limits miss the truth"] * (here.limits is not None)
+    return f"{wording.capital(', and '.join(parts))}."
 
 
 def _name(mechanism: Mechanism) -> str:
@@ -221,8 +231,9 @@ def _found(view: View, here: Check, job: Job) -> None:
     so_far = rate_check.found(here, list(job.parts))
     if any(so_far.points):
         _slopes(view, here, so_far)
-    st.header(LIMITS, anchor=False)
-    _misses(view, here, so_far)
+    if so_far.limits is not None:
+        st.header(LIMITS, anchor=False)
+        _misses(view, here, so_far.limits)
 
 
 def _slopes(view: View, here: Check, so_far: Found) -> None:
@@ -260,14 +271,9 @@ def _symbol(here: Check) -> Symbol:
     return next(one for one in here.rate.symbols if one.name == here.symbol)
 
 
-def _misses(view: View, here: Check, so_far: Found) -> None:
+def _misses(view: View, here: Check, limits: Batch) -> None:
     """Misses of limits, beside those of naive ones, and the way to the whole lab."""
-    if here.limits is None:
-        st.markdown("No method for this problem gives limits around what it publishes, so there "
-                    "are none to count.")
-        return
-    if so_far.limits is None:
-        return
+    assert here.limits is not None
 
     def draw(title: str, chart: Chart, key: str) -> None:
         view.charts[title] = chart
@@ -276,7 +282,7 @@ def _misses(view: View, here: Check, so_far: Found) -> None:
     kind = coverage_lab.KINDS[here.limits.kind]
     st.markdown(f"{kind.label}, by *{_name(here.limits.mechanism)}* at "
                 f"{wording.budget_chip(here.limits.budget)}.{_instead(view, here)}")
-    limit_cards.misses(here.limits, so_far.limits, draw)
+    limit_cards.misses(here.limits, limits, draw)
     token = address.encode(replace(view.now, part="coverage", limits=here.limits.kind, folds=()))
     st.page_link(st.Page(_AUDIT), label="Other limits, in the coverage lab",
                  query_params={"s": token}, icon=":material/arrow_forward:")
