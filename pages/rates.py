@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.shared import layout, rate_cards
+from pages.shared import layout, practice_cards, rate_cards
 
 view = rate_cards.View()
 
@@ -19,9 +19,9 @@ with left, layout.user_errors():
 with right, layout.user_errors():
     rate_cards.answer(view)
 with layout.user_errors():
-    rate_cards.notions(view)
+    practice_cards.practice(view)
 with layout.user_errors():
-    rate_cards.practice(view)
+    rate_cards.notions(view)
 rate_cards.chips(view)
 with layout.fold("More options: problem, trust, smoothness", "rate_options") as is_open:
     if is_open:

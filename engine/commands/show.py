@@ -18,10 +18,10 @@ from engine import lessons, scenario
 from engine.errors import InputError
 from engine.experiments import Cell
 from engine.privacy.amplification import Person, SecretSample
-from engine.rates import rates
+from engine.rates import Rate, rates
 from engine.running.steps import result_of
 from engine.sources.regression_points import RegressionPoints
-from engine.views import coverage_lab, shown
+from engine.views import coverage_lab, rate_check, shown
 from engine.views.coefficients import coefficient_view
 from engine.views.planner import DIALS, Setting
 from engine.views.planner import plan as planned
@@ -142,7 +142,24 @@ def _rate(view: View) -> Numbers:
     share = view.get("privacy_share")
     weighted = (Weighted.plain(rate) if share is None else
                 Weighted.with_privacy_share(rate, share, **view["point"]))
-    return shown.rate(weighted, view["point"])
+    numbers = shown.rate(weighted, view["point"])
+    if "check" in view:
+        asked = _check(view["check"], rate, view["point"])
+        numbers |= shown.rate_check(asked, rate_check.found(asked, list(rate_check.check(asked))))
+    return numbers
+
+
+def _check(plain: View, rate: Rate, point: Mapping[str, float]) -> rate_check.Check:
+    """What is measured of a rate: slopes by some methods, and limits."""
+    cells = [_cell(one) for one in plain["settings"]]
+    settings = tuple(
+        Setting(cell.source, cell.mechanism, cell.budgets[0].epsilon, one["people"],
+                one["readings"], one["sites"], one["delta"])
+        for (cell, _), one in zip(cells, plain["settings"], strict=True))
+    limits = None if plain["limits"] is None else _question(plain["limits"])
+    seed = cells[0][1] if cells else 1 if limits is None else limits.seed
+    return rate_check.Check(rate, point, plain["symbol"], settings, tuple(plain["values"]), limits,
+                            seed)
 
 
 def _methods(view: View) -> Numbers:
@@ -155,13 +172,17 @@ def _methods(view: View) -> Numbers:
 
 
 def _coverage(view: View) -> Numbers:
+    asked = _question(view)
+    return shown.coverage(coverage_lab.Batch.joined(list(coverage_lab.repetitions(asked))))
+
+
+def _question(view: View) -> coverage_lab.Question:
     cell, seed = _cell(view)
     if view["limits"] not in coverage_lab.KINDS:
         raise InputError(f"There are no limits {view['limits']!r}.", field="limits",
                          hint=f"Choose one of {', '.join(coverage_lab.KINDS)}.")
-    asked = coverage_lab.Question(view["limits"], cell.source, cell.mechanism, cell.budgets[0],
-                                  seed, view["where"])
-    return shown.coverage(coverage_lab.Batch.joined(list(coverage_lab.repetitions(asked))))
+    return coverage_lab.Question(view["limits"], cell.source, cell.mechanism, cell.budgets[0],
+                                 seed, view["where"])
 
 
 def _reused(view: View) -> Numbers:

@@ -29,6 +29,7 @@ from engine.views.sites import SiteRow
 if TYPE_CHECKING:
     from engine.views.audit import Attack
     from engine.views.coverage_lab import Question
+    from engine.views.rate_check import Check
 
 _WIDTH = 92
 _FOLDER = "Run it in the folder of Privacy Curves."
@@ -196,8 +197,11 @@ def plan(setting: Setting, unknown: str, target: float, seed: int, who: Person =
 
 
 def rate(of: Rate, point: Mapping[str, float], privacy_share: float | None, along: str,
-         across: str) -> Code:
-    """Rates: the terms at a point, weighted by the measured share of privacy where there is one."""
+         across: str, asked: Check | None = None) -> Code:
+    """Rates: the terms at a point, weighted by the measured share of privacy where there is one.
+
+    `asked` adds measured slopes and the count of limits that miss.
+    """
     script = _Script()
     script.uses("engine.views.regimes", "Weighted")
     script.given(rate=of)
@@ -211,7 +215,30 @@ def rate(of: Rate, point: Mapping[str, float], privacy_share: float | None, alon
                            '"light")')
     view = {"view": "rate", "rate": {"key": of.key, "parameters": of.values()},
             "point": dict(point), "privacy_share": privacy_share}
-    return script.code("Rates", "shown.rate(weighted, point)", plot, None, view)
+    if asked is None:
+        return script.code("Rates", "shown.rate(weighted, point)", plot, None, view)
+    _with_check(script, asked)
+    return script.code("Rates", "shown.rate(weighted, point) | shown.rate_check(asked, measured)",
+                       plot, None, {**view, "check": _check_view(asked)})
+
+
+def _with_check(script: _Script, asked: Check) -> None:
+    """Lines that measure slopes and count limits; rate and point stand above them."""
+    script.uses("engine.views.rate_check", "Check", "check", "found")
+    script.line(f"settings = {script.written(asked.settings)}")
+    script.line(f"limits = {script.written(asked.limits)}")
+    script.line(_wrapped("asked = Check(", [
+        "rate", "point", _text(asked.symbol), "settings", script.written(asked.values), "limits",
+        f"seed={asked.seed}"], ")"))
+    script.line("measured = found(asked, list(check(asked)))  # some seconds")
+
+
+def _check_view(asked: Check) -> dict[str, Any]:
+    limits = asked.limits
+    return {"symbol": asked.symbol, "values": list(asked.values), "settings": [
+        {**_view("setting", one.source, one.mechanism, (one.budget,), asked.seed),
+         "people": one.people, "readings": one.readings, "sites": one.sites, "delta": one.delta}
+        for one in asked.settings], "limits": None if limits is None else _limits_view(limits)}
 
 
 def methods(source: Any, chosen: Sequence[Any], epsilons: Sequence[float], delta: float, seed: int,
@@ -314,9 +341,13 @@ def coverage(asked: Question) -> Code:
                   "half = figures.common_half([found.given, found.naive])",
                   'chart = figures.repetitions(found.given, half, "Off the truth by", "light")',
                   "go.Figure(chart.spec, skip_invalid=True)")
-    return script.code("Audit: coverage", "shown.coverage(found)", plot, None, _view(
-        "coverage", asked.source, asked.mechanism, (asked.budget,), asked.seed, limits=asked.kind,
-        where=asked.where))
+    return script.code("Audit: coverage", "shown.coverage(found)", plot, None,
+                       _limits_view(asked))
+
+
+def _limits_view(asked: Question) -> dict[str, Any]:
+    return _view("coverage", asked.source, asked.mechanism, (asked.budget,), asked.seed,
+                 limits=asked.kind, where=asked.where)
 
 
 def reused(first: float, second: float, delta: float, seed: int, is_fresh: bool) -> Code:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -114,48 +114,67 @@ def _over_smoothness(line: Weighted, x: Array, point: Mapping[str, float]) -> Ar
     return np.array([float(replace(line, rate=at(float(a))).total(**point)) for a in x])
 
 
-def practice(points: Sequence[Measured], compared: Comparison | None, weighted: Weighted,
-             along: str, point: Mapping[str, float], unit: str, theme: Theme) -> Chart:
-    """Measured squared errors with two standard errors, and the rate through them."""
-    known = [p for p in points if math.isfinite(p.mean)]
-    symbol = _symbol(weighted.rate, along)
-    x, mean = np.array([p.value for p in known]), np.array([p.mean for p in known])
-    bar = 2 * np.array([p.se for p in known])
-    data = [_measured(x, mean, bar, unit, theme)]
-    heights = [mean, mean + bar, np.maximum(mean - bar, mean / 3)]
-    if compared is not None:
-        at = np.geomspace(x.min(), x.max(), 60)
-        rate = compared.constant * weighted.total(**moved(point, **{along: at}))
-        fitted = _fitted(at, compared.slope, x, mean)
-        data += [_through(at, fitted, "Fitted line", "solid", "gradient", theme),
-                 _through(at, rate, "Rate, one constant fitted", "dot", "without", theme)]
-        heights += [rate, fitted]
-    every = np.concatenate(heights)
-    low, high = (float(every.min()), float(every.max())) if len(every) else (0.1, 1.0)
-    quantity = f"Mean squared error ({unit}², log scale)" if unit else \
-        "Mean squared error (log scale)"
+@dataclass(frozen=True)
+class Series:
+    """Measured errors of one method, and how they compare with the rate."""
+
+    name: str
+    points: Sequence[Measured]
+    compared: Comparison | None
+    style: tuple[str, str, str]  # colour, dash and marker of the method
+
+    @property
+    def known(self) -> list[Measured]:
+        return [p for p in self.points if math.isfinite(p.mean)]
+
+
+def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str,
+             theme: Theme) -> Chart:
+    """Squared errors of some methods with two standard errors, and the rate through each."""
+    data = [trace for one in each for trace in _measured(one, along.name, point, unit, theme)]
+    for extra in [trace for trace in data if trace["mode"] == "lines"][1:]:
+        extra["showlegend"] = False
+    x, heights = (np.concatenate([np.asarray(trace[name]) for trace in data]) if data
+                  else np.array([0.1, 1.0]) for name in ("x", "y"))
+    quantity = "Mean squared error (log scale)" if not unit else \
+        f"Mean squared error ({unit}², log scale)"
     spec = {"data": data, "layout": layout(
-        theme, legend=True, xaxis=_axis_of(theme, symbol, x if len(x) else np.ones(1), 0.06),
-        yaxis=log_axis(theme, quantity, low, high, room=0.06))}
-    alt = f"{len(known)} measured errors" + (
-        f", with slope {compared.slope:.2f} against {compared.theory:.2f} of the rate."
-        if compared else ".")
-    return Chart(spec, alt, {symbol.written: x.tolist(), "mean squared error": plain(mean, 4),
-                             "standard error": plain(bar / 2, 3)})
+        theme, legend=True, xaxis=_axis_of(theme, along, x, 0.06),
+        yaxis=log_axis(theme, quantity, float(heights.min()), float(heights.max()), room=0.1))}
+    return Chart(spec, _practice_alt(each), _practice_table(each, along))
 
 
-def _measured(x: Array, mean: Array, bar: Array, unit: str, theme: Theme) -> Spec:
-    shade = colour("gradient", theme)
-    return traces.points(
-        "Measured (± 2 standard errors)", x.tolist(), mean.tolist(), {"size": 9, "color": shade},
-        error_y={"type": "data", "array": bar.tolist(), "visible": True, "color": shade},
+def _measured(one: Series, along: str, point: Mapping[str, float], unit: str, theme: Theme
+              ) -> list[Spec]:
+    """Points with their bars, and the rate with one constant fitted."""
+    if not one.known:
+        return []
+    shade, _, marker = one.style
+    x, mean, bar = np.array([(p.value, p.mean, 2 * p.se) for p in one.known]).T
+    points = traces.points(
+        one.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
+        error_y={"type": "data", "array": bar.tolist(), "color": shade},
         hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}")
+    if one.compared is None:
+        return [points]
+    at = np.geomspace(x.min(), x.max(), 60)
+    rate = one.compared.constant * one.compared.weighted.total(**moved(point, **{along: at}))
+    return [points, traces.line("The rate, one constant fitted", at.tolist(), rate.tolist(),
+                                colour("without", theme), 2, "dot", hoverinfo="skip")]
 
 
-def _fitted(at: Array, slope: float, x: Array, mean: Array) -> Array:
-    """The straight line of this slope, on log axes, through the middle of what was measured."""
-    line = mean[0] * (at / x[0]) ** slope
-    return np.asarray(line * np.exp(np.mean(np.log(mean) - np.log(np.interp(x, at, line)))))
+def _practice_alt(each: Sequence[Series]) -> str:
+    told = [f"{one.name}: {len(one.known)} measured errors" + (
+        f", with slope {one.compared.slope:.2f} against {one.compared.theory:.2f} of the rate"
+        if one.compared else "") for one in each]
+    return "; ".join(told) + "."
+
+
+def _practice_table(each: Sequence[Series], along: Symbol) -> dict[str, list[Any]]:
+    rows = [(one.name, p.value, float(f"{p.mean:.4g}"), float(f"{p.se:.3g}"))
+            for one in each for p in one.known]
+    names = ("method", along.written, "mean squared error", "standard error")
+    return {name: [row[k] for row in rows] for k, name in enumerate(names)}
 
 
 # -- parts ------------------------------------------------------------------------------------
@@ -222,9 +241,6 @@ def _broken(name: str, width: float) -> str:
     return f"{' '.join(words[:half])}<br>{' '.join(words[half:])}"
 
 
-def _through(x: Array, y: Array, name: str, dash: str, role: str, theme: Theme) -> Spec:
-    return traces.line(name, x.tolist(), y.tolist(), colour(role, theme), 2, dash,
-                       hoverinfo="skip")
 
 
 def _symbol(rate: Rate, name: str) -> Symbol:

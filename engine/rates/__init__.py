@@ -119,6 +119,12 @@ class Rate(Parameterised):
         """Simulated data and a mechanism with this rate, where the scenario does not give them."""
         return None
 
+    def attained_by(self) -> Mechanism | None:
+        """The mechanism of the theorem, where it is another than one would use: its errors are
+        what the rate bounds from above.
+        """
+        return None
+
     # -- evaluation -------------------------------------------------------------------------
 
     def at(self, **point: float | Array) -> dict[str, Array]:

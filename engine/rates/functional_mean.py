@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from engine.mechanisms import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
@@ -141,6 +142,14 @@ class FunctionalMeanRate(CurveRate):
     order = 10
     tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Tables 1 and 4, Theorems 2 to 5"
+
+    def attained_by(self) -> Mechanism | None:
+        """Noisy gradient descent as published, where each site is trusted with its own curves."""
+        from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+
+        if self.privacy != "federated":
+            return None
+        return NoisyGradientMean(scheme="split", constants="published")
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

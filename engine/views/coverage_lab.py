@@ -76,6 +76,19 @@ def names() -> list[str]:
     return list(KINDS)
 
 
+def usual_kind(task: str, own: Mechanism) -> str | None:
+    """The limits that a method gives as it is set, or else the last ones of the task.
+
+    None where no method for the task gives limits around a truth that is known.
+    """
+    kinds = [key for key, kind in KINDS.items() if kind.task == task]
+    for key in kinds:
+        if isinstance(own, KINDS[key].cls) and all(
+                getattr(own, name) == value for name, value in KINDS[key].chosen):
+            return key
+    return kinds[-1] if kinds else None
+
+
 @dataclass(frozen=True)
 class Question:
     """Limits of one kind at one budget; `where` is the time on [0, 1], where there is one."""

@@ -248,8 +248,20 @@ def typical_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Budge
     return typical_distance(total)
 
 
+def errors_and_shares(source: Source, mechanism: Mechanism, budget: Budget, seed: int,
+                      repeats: int) -> tuple[Array, Array]:
+    """Distances from the truth at one budget, (data sets, releases of each), and their `shares`.
+
+    Shares (3,) are those of `Study`.
+    """
+    data, estimate = simulated(source, mechanism, [budget], seed, repeats)
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None and data.truth is not None
+    return typical_distance(total)[0], _shares(estimate, *estimate.project(data.truth))[0]
+
+
 def simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-               repeats: int) -> tuple[CurveData, Estimate]:
+              repeats: int) -> tuple[CurveData, Estimate]:
     """Fresh data sets and their releases; very large ones are drawn less and released more."""
     data = _fresh(source, seed, repeats)
     return data, _released(data, mechanism, budgets, seed)

@@ -12,7 +12,7 @@ from engine.experiments import mean_and_se
 from engine.rates import Boundary, Rate
 from engine.types import Array
 from engine.views.planner import Setting, bounds
-from engine.views.preview import typical_errors
+from engine.views.preview import errors_and_shares
 
 _SAME = 1e-6  # of two terms on a border
 _ROOM = 3.0  # beside a point at or beyond the usual end of its axis
@@ -44,6 +44,12 @@ class Weighted:
             return cls.plain(rate)
         factor = share / (1 - share) * sizes[~private].sum() / sizes[private].sum()
         return cls(rate, np.where(private, factor, 1.0))
+
+    def over(self, other: Rate) -> Weighted:
+        """Another rate, whose privacy terms weigh as much as the heaviest one here."""
+        private = [term.is_private for term in other.terms]
+        heaviest = self.weights[[term.is_private for term in self.rate.terms]].max(initial=0.0)
+        return Weighted(other, np.where(private, heaviest or 1.0, 1.0))
 
     def evaluate(self, **point: float | Array) -> Array:
         sizes = self.rate.evaluate(**point)
@@ -141,25 +147,31 @@ def _turned(rate: Rate, boundary: Boundary, across: str, x: Array, point: Mappin
 
 @dataclass(frozen=True)
 class Measured:
-    """Mean squared error at one value of a symbol, with its standard error."""
+    """Mean squared error at one value of a symbol, with its standard error.
+
+    `private` is the share of privacy noise in it; NaN where that is not known.
+    """
 
     value: float
     mean: float
     se: float
+    private: float = math.nan
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A straight line through measured errors on log scales, beside that of the rate.
 
-    `slope` ± `slope_se` of the errors, `theory` that of the rate over the same values, `constant`
-    by which the rate is multiplied to run through the points.
+    `slope` ± `slope_se` of the errors, `theory` that of the rate over the same values. `weighted`
+    is the rate with privacy as heavy as was measured at the middle value, `constant` by what it is
+    multiplied to run through the points.
     """
 
     slope: float
     slope_se: float
     theory: float
     constant: float
+    weighted: Weighted
 
     @property
     def agrees(self) -> bool:
@@ -188,9 +200,10 @@ def sweep(setting: Setting, dial: str, values: Sequence[float], repeats: int, se
         if verdict is not None and not verdict.is_feasible:
             yield Measured(value, math.nan, math.nan)
             continue
-        errors = typical_errors(here.curves, here.mechanism, [here.budget], seed, repeats)[0]
+        errors, shares = errors_and_shares(here.curves, here.mechanism, here.budget, seed, repeats)
         summary = mean_and_se(errors**2)
-        yield Measured(value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0))
+        yield Measured(value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0),
+                       float(shares[0]))
 
 
 def sweep_values(setting: Setting, dial: str, count: int = 6) -> list[float]:
@@ -202,12 +215,19 @@ def sweep_values(setting: Setting, dial: str, count: int = 6) -> list[float]:
     return [float(f"{value:.3g}") if dial == "epsilon" else float(value) for value in values]
 
 
-def compare(points: Sequence[Measured], weighted: Weighted, symbol: str, point: Mapping[str, float]
+def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[str, float]
             ) -> Comparison | None:
-    """Fit both lines by least squares on log scales; None for fewer than three points."""
+    """Fit both lines by least squares on log scales; None for fewer than three points.
+
+    Terms of a rate fall at different speeds, so what it foretells hangs on how they are weighed.
+    Privacy weighs what was measured at the middle value; no slope is used for that.
+    """
     known = [p for p in points if math.isfinite(p.mean) and p.mean > 0]
     if len(known) < 3:
         return None
+    middle = known[len(known) // 2]
+    weighted = Weighted.with_privacy_share(of, middle.private,
+                                           **{**point, symbol: middle.value})
     x = np.log([p.value for p in known])
     y = np.log([p.mean for p in known])
     rate = np.log(weighted.total(**moved(point, **{symbol: np.exp(x)})))
@@ -219,4 +239,4 @@ def compare(points: Sequence[Measured], weighted: Weighted, symbol: str, point: 
     scatter = max(1.0, (weights**2 * left**2).sum() / (len(known) - 2))  # lines are not straight
     constant = np.exp(np.average(y - rate, weights=weights**2))
     return Comparison(float(slope), float(np.sqrt(scatter / spread)), float(theory),
-                      float(constant))
+                      float(constant), weighted)

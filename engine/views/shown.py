@@ -18,6 +18,7 @@ from engine.views.coefficients import CoefficientView
 from engine.views.coverage_lab import Batch
 from engine.views.planner import Answer
 from engine.views.preview import Preview, Study
+from engine.views.rate_check import Check, Found
 from engine.views.regimes import Weighted
 from engine.views.regression import RegressionView
 from engine.views.reuse import Reuse
@@ -153,6 +154,17 @@ def rate(weighted: Weighted, point: Mapping[str, float]) -> Numbers:
               weighted.if_doubled(symbol.name, **point)
               for symbol in weighted.rate.symbols if symbol.name != "delta"}
     return _plain(found)
+
+
+def rate_check(asked: Check, found: Found) -> Numbers:
+    """Rates: measured slopes beside those of the rate, and how many limits miss the truth."""
+    out: dict[str, float] = {}
+    for setting, one in zip(asked.settings, found.compared(asked), strict=True):
+        if one is not None:
+            name = f"{setting.mechanism.nearest_preset()[0]}, along {asked.symbol}"
+            out |= {f"measured slope, {name}": one.slope, f"± one standard error, {name}":
+                    one.slope_se, f"slope of the rate, {name}": one.theory}
+    return _plain(out) | (coverage(found.limits) if found.limits is not None else {})
 
 
 def coverage(found: Batch) -> Numbers:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.views.regimes import Comparison, Weighted, axis_values, moved
+from engine.mechanisms import Mechanism
+from engine.rates import Rate
+from engine.views.regimes import Comparison, Measured, Weighted, axis_values, moved
 from engine.words.grammar import capital
 from engine.words.numbers import change, number, small
 
@@ -55,10 +58,12 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
         limit = float(condition.limit(full))
         holds = "holds" if bool(condition.holds(full)) else "does not hold"
         written = next(s.written for s in weighted.rate.symbols if s.name == condition.symbol)
-        asked = f"{written} up to {_size(limit)}" if np.isfinite(limit) and limit > 0 else \
-            "more than these parameters give"
-        lines.append(f"{capital(condition.name)}: asks for {asked}; with constants one it "
-                     f"**{holds}** here.")
+        if limit > 0 and np.isfinite(limit):
+            lines.append(f"{capital(condition.name)}: asks for {written} up to {_size(limit)}; "
+                         f"with constants one it **{holds}** here.")
+        else:  # it hangs on the parameters alone
+            lines.append(f"{capital(condition.name)}: with these parameters it **{holds}**, "
+                         f"whatever {written} is.")
     return lines
 
 
@@ -69,19 +74,48 @@ def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
                       for name, value in chosen.items())
 
 
-def verdict(found: Comparison | None, symbol: str) -> str:
-    """Measured slope beside that of the rate, and what to make of it."""
+PROVED = "the method that the rate is proved for"
+YOURS = "your method"
+
+
+def whose(mechanism: Mechanism, of: Rate) -> str:
+    """What a method is to a rate; empty where that is clear."""
+    proved = of.attained_by()
+    return "" if proved is None else PROVED if mechanism == proved else YOURS
+
+
+def verdict(found: Comparison | None, symbol: str, is_proved: bool = True) -> str:
+    """Measured slope beside that of the rate, and what to make of it.
+
+    `is_proved` says that the rate bounds the errors of this very method.
+    """
     if found is None:
         return "Too few points to draw a line through."
     text = (f"Measured slope in {symbol}: **{_signed(found.slope)} ± {found.slope_se:.2f}**; the "
             f"rate’s is **{_signed(found.theory)}**. ")
     if found.agrees:
         return text + "They agree: the error behaves as the theory says."
-    if found.slope < found.theory:
+    if found.slope > found.theory:
+        return text + ("The error falls more slowly than the rate: something else, such as a floor "
+                       "of smoothing or chance, still weighs at these sizes.")
+    if is_proved:
         return text + ("The error falls faster than the rate: at these sizes lower-order terms "
                        "still weigh.")
-    return text + ("The error falls more slowly than the rate: something else, such as a floor of "
-                   "smoothing or chance, still weighs at these sizes.")
+    return text + ("The error falls faster. That contradicts nothing: a rate is about large sizes "
+                   "and the hardest curves, and what a method loses at small sizes shrinks, too.")
+
+
+def smaller(own: Sequence[Measured], other: Sequence[Measured], here: float, symbol: str) -> str:
+    """How many times smaller a method's error is than the other's, at the value nearest to here."""
+    pairs = [(one, two) for one, two in zip(own, other, strict=False)
+             if min(one.mean, two.mean) > 0]
+    if not pairs:
+        return ""
+    one, two = min(pairs, key=lambda pair: abs(math.log(pair[0].value / here)))
+    ratio = two.mean / one.mean
+    size, word = (ratio, "smaller") if ratio >= 1 else (1 / ratio, "larger")
+    return (f"At {symbol} = {number(one.value)} its squared error is {number(size, 2)} times "
+            f"{word} than that of the other.")
 
 
 def _signed(value: float) -> str:

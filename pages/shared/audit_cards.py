@@ -28,6 +28,7 @@ from pages.shared import (
     controls,
     guarantee_cards,
     layout,
+    limit_cards,
     run,
     session,
     settings,
@@ -55,7 +56,7 @@ class View:
 
     @property
     def budget(self) -> Budget:
-        return _budget(self.now, self.mechanism, self.source)
+        return limit_cards.budget(self.now, self.mechanism, self.source)
 
     @cached_property
     def variants(self) -> tuple[broken.Bug, ...]:
@@ -94,11 +95,6 @@ def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism
     if task in settings.MEMBERS and now.source_of(task).is_random:
         source = now.source_of(task)
     return mechanism, source or subject.usual_source()
-
-
-def _budget(now: settings.Settings, mechanism: Mechanism, source: Source) -> Budget:
-    pure = mechanism.guarantee == "pure"
-    return Budget(now.epsilon, 0.0 if pure else session.chosen_delta(source))
 
 
 # -- above all parts ----------------------------------------------------------------------------
@@ -275,11 +271,7 @@ def _report(started: list[tuple[Attack, Job]]) -> None:
 
 def _lab(view: View) -> lab.Question:
     """The limits that are looked at, by the method and the data of their own page."""
-    kind, now = lab.KINDS[view.now.limits], view.now
-    source, own = now.source_of(kind.task), now.mechanism_of(kind.task)
-    mechanism = lab.mechanism_for(now.limits, own, now.point)
-    return lab.Question(now.limits, source, mechanism, _budget(now, mechanism, source), now.seed,
-                        now.point)
+    return limit_cards.question(view.now.limits, view.now)
 
 
 def coverage(view: View) -> None:
@@ -323,20 +315,8 @@ def _misses(view: View, job: Job) -> None:
     if not batches:
         return
     found = lab.Batch.joined(batches)
-    unit = words.unit(_lab(view).source.facts)
-    half = figures.common_half([found.given, found.naive])
-    for column, limits, title, is_naive in zip(
-            st.columns(2, gap="medium"), (found.given, found.naive),
-            ("With privacy noise counted", "Naive: privacy noise ignored"), (False, True),
-            strict=True):
-        with column:
-            st.subheader(title, anchor=False)
-            view.draw(title, figures.repetitions(limits, half, f"Off the truth by{unit}",
-                                                 layout.theme()),
-                      "naive" if is_naive else "given", 320, 280)
-            st.markdown(words.misses(limits, is_naive))
-    st.markdown(words.widths(found))
-    st.markdown(f":small[{words.coverage_legend(view.now.limits)}]")
+    limit_cards.misses(_lab(view), found,
+                       lambda title, chart, key: view.draw(title, chart, key, 320, 280))
 
 
 # -- noise that is used twice ---------------------------------------------------------------------

@@ -150,7 +150,7 @@ def parameter_form(member: Any, prefix: str, write: Callable[[Any], None],
 def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
                       write: Callable[[Any], None]) -> None:
     def set_to(value: Any) -> None:
-        write(_with_value(member, parameter.name, value))
+        write(with_value(member, parameter.name, value))
 
     symbol = f" ({parameter.symbol})" if parameter.symbol else ""
     label, key = f"{parameter.label}{symbol}", f"{prefix}_{parameter.name}"
@@ -174,7 +174,7 @@ def _parameter_widget(member: Any, parameter: Parameter, prefix: str,
               step=1 if whole else None, format="%d" if whole else "%g")
 
 
-def _with_value(member: Any, name: str, value: Any) -> Any:
+def with_value(member: Any, name: str, value: Any) -> Any:
     """The member with one parameter changed; usual values that hang on it follow."""
     return type(member)(**{**member.changed(), name: value})
 

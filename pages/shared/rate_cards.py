@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import streamlit as st
@@ -11,24 +10,27 @@ from engine.errors import InputError
 from engine.exports import code_for
 from engine.figures import rates as figures
 from engine.figures.theme import Chart
-from engine.identity import digest
 from engine.rates import Rate, rates
 from engine.rates.functional_mean import NOTIONS
 from engine.sources import sources
 from engine.types import Budget, PublicFacts
-from engine.views.planner import Setting
 from engine.views.rate_presets import PRESETS
-from engine.views.regimes import Weighted, compare, sweep_values
+from engine.views.regimes import Weighted
 from engine.words import chances, glossary, tags
 from engine.words import rates as rate_words
-from engine.words.grammar import uncapital
-from pages.shared import code_fold, controls, layout, run, session, settings, strips
+from pages.shared import (
+    code_fold,
+    controls,
+    layout,
+    practice_cards,
+    run,
+    session,
+    settings,
+    strips,
+)
 from pages.shared import components as pieces
-from pages.shared.jobs import Job
-from pages.shared.progress import begin, progress, warm_up
 from pages.shared.scene import Scene
 
-_REPEATS = 50
 _MOST_NOTIONS = 4
 _SCENARIO, _USUAL = "Your scenario on Explore", "Usual sizes of this problem"
 
@@ -264,90 +266,8 @@ def _lines(view: View) -> dict[str, Weighted]:
         except InputError:  # does not go with the other parameters
             continue
         if view.along in [s.name for s in other.symbols]:
-            lines[NOTIONS.get(value, value.replace("_", " "))] = Weighted.plain(other)
+            lines[NOTIONS.get(value, value.replace("_", " "))] = view.weighted.over(other)
     return dict(list(lines.items())[:_MOST_NOTIONS])
-
-
-# -- theory over practice -----------------------------------------------------------------------
-
-
-def practice(view: View) -> None:
-    """Measured errors on the same axis as the rate, with both slopes."""
-    setting = _setting(view)
-    if setting is None:
-        return
-    st.header("Does it hold? Theory over practice", anchor=False)
-    warm_up()
-    dial = view.rate.dials.get(view.along)
-    if not setting.source.is_random or dial is None or view.now.example:
-        st.markdown("Measuring needs simulated data at your own sizes, and people, readings, sites "
-                    "or ε on the axis.")
-        return
-    values = sweep_values(setting, dial)
-    key = digest(("sweep", setting, dial, tuple(values), view.now.seed))
-    left, right = st.columns([7, 3], gap="medium")
-    with right:
-        st.markdown(f"{len(values)} values of {view.symbol(view.along)} around yours, {_REPEATS} "
-                    f"fresh data sets each, by *{uncapital(setting.mechanism.label)}*.")
-        if st.button("Measure", icon=":material/play_arrow:", key="measure"):
-            job = begin(key, "engine.views.regimes:sweep", setting, dial, values, _REPEATS,
-                        view.now.seed, total=len(values))
-            st.session_state.sweep = Sweep(job, view.along, view.weighted, view.point,
-                                           setting.source.facts.value_unit)
-    with left:
-        sweep = st.session_state.get("sweep")
-        if sweep is None:
-            layout.empty("Measured errors on top of the rate. Press *Measure* to see them.")
-            return
-        if sweep.job.key != key:
-            st.warning("These points are of earlier settings. Press *Measure* for the present "
-                       "ones.", icon=":material/history:")
-        _measured(view, sweep)
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """Points that were asked for, with the rate they are compared with; they stay when it moves."""
-
-    job: Job
-    along: str
-    weighted: Weighted
-    point: dict[str, float]
-    unit: str
-
-
-def _measured(view: View, sweep: Sweep) -> None:
-    def draw(job: Job) -> None:
-        points = list(job.parts)
-        if not points:
-            return
-        found = compare(points, sweep.weighted, sweep.along, sweep.point)
-        chart = figures.practice(points, found, sweep.weighted, sweep.along, sweep.point,
-                                 sweep.unit, layout.theme())
-        pieces.chart(chart.spec, chart.alt, "chart_practice", 340, 320)
-        view.charts["Does it hold? Theory over practice"] = chart
-        if not job.live:
-            written = next(s.written for s in sweep.weighted.rate.symbols if s.name == sweep.along)
-            st.markdown(rate_words.verdict(found, written))
-
-    progress(sweep.job, draw, "Sizes")
-
-
-def _setting(view: View) -> Setting | None:
-    """What is simulated: the scenario, or data and a mechanism of the rate's own problem."""
-    if view.serves_curves:
-        return Setting.of(view.source, view.now.mechanism, view.now.epsilon,
-                          session.delta(view.source))
-    found = view.rate.in_practice()
-    if found is None:
-        return None
-    of_dial = {view.rate.dials[name]: value for name, value in view.point.items()
-               if name in view.rate.dials}
-    source, mechanism = found
-    usual = source.sizes.n_observations_per_curve  # where the rate does not depend on readings
-    return Setting(source, mechanism, view.now.epsilon, round(of_dial.get("people", 1)),
-                   round(of_dial.get("readings", usual)), round(of_dial.get("sites", 1)),
-                   0.0 if mechanism.guarantee == "pure" else None)
 
 
 # -- chips and folds ----------------------------------------------------------------------------
@@ -378,7 +298,7 @@ def formula(view: View) -> None:
 
 
 def code(view: View) -> None:
-    """Code for the rate at the present point."""
+    """Code for the rate at the present point, with slopes and limits where they are measured."""
     share = view.measured_share if view.now.constants == "fitted" else None
     code_fold.show("rates", lambda own: code_for.rate(
-        view.rate, view.point, share, view.along, view.across))
+        view.rate, view.point, share, view.along, view.across, practice_cards.asked(view)))

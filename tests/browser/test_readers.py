@@ -6,7 +6,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-SLOPE = re.compile(r"Measured slope in n: −\d\.\d\d ± \d\.\d\d; the rate’s is −\d\.\d\d")
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.rates.functional_mean import FunctionalMeanRate
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+from engine.views import coverage_lab, rate_check
+from engine.views.planner import Setting
+from engine.views.regimes import sweep_values
 
 
 @pytest.fixture
@@ -56,16 +62,43 @@ def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     assert page.problems == []
 
 
-def test_a_statistician_checks_the_slope(arrive):
+def checked(people, readings, smoothness):
+    """What the engine finds where the statistician asks, at ε = 1 and with the seed of the page."""
+    source = SparseCurves(mean="growth", n_curves=people, n_observations_per_curve=readings)
+    rate, own, delta = FunctionalMeanRate(smoothness=smoothness), AdaptiveMean(), 1 / people**2
+    settings = tuple(Setting(source, one, 1.0, people, readings, 1, delta)
+                     for one in (rate.attained_by(), own))
+    point = {"n": people, "m": readings, "S": 1.0, "epsilon": 1.0, "delta": delta}
+    asked = rate_check.Check(
+        rate, point, "n", settings, tuple(sweep_values(settings[0], "people")),
+        coverage_lab.Question("curve", source, own, Budget(1.0, delta)))
+    return asked, rate_check.found(asked, list(rate_check.check(asked)))
+
+
+def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     page = arrive()
     page.get_by_role("link", name="Check the statistics").click()  # 1
-    page.get_by_role("button", name="Measure", exact=True).click()  # 2
-    expect(page.get_by_text(SLOPE)).to_be_visible(timeout=30_000)
+    for label, value in (("People on each site (n)", "300"), ("Readings each (m)", "20"),
+                         ("Smoothness (α)", "2")):
+        page.get_by_label(label, exact=True).fill(value)
+    page.get_by_role("button", name="Measure", exact=True).click()  # 2: one form
+    asked, found = checked(300, 20, 2.0)
+    for line in found.compared(asked):
+        slope = f"{line.slope:.2f} ± {line.slope_se:.2f}; the rate’s is {line.theory:.2f}"
+        expect(page.get_by_text(f"Measured slope in n: {slope}".replace("-", "−"))).to_be_visible(
+            timeout=60_000)
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
+    for name, limits in (("The limits as published", found.limits.given), (
+            "Naive limits, which ignore privacy noise,", found.limits.naive)):
+        count = int(limits.missed.sum())
+        expect(page.get_by_text(f"{name} missed {count} of 200 times")).to_be_visible(
+            timeout=60_000)
     page.get_by_text("Code for this view").click()  # 3
+    expect(page.get_by_text("measured = found(asked, list(check(asked)))")).to_be_visible()
     with page.expect_download() as got:
         page.get_by_role("button", name="Get the notebook").click()
-    assert json.loads(got.value.path().read_text())["nbformat"] == 4
+    cells = json.loads(got.value.path().read_text())["cells"]
+    assert any("shown.rate_check" in "".join(cell["source"]) for cell in cells)
     assert page.problems == []
 
 
@@ -84,14 +117,15 @@ def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
 def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
     page = arrive("/rates?s=along-n")
     page.get_by_role("button", name="Measure", exact=True).click()
-    expect(page.get_by_text("Measured slope in n")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("Measured slope in n")).to_have_count(2, timeout=60_000)
+    expect(page.get_by_text("Naive limits, which ignore")).to_be_visible(timeout=60_000)
     page.wait_for_timeout(1000)  # the page runs once more when the work has ended
     page.mouse.wheel(0, -5000)  # a list that opens while the page scrolls closes again
     page.wait_for_timeout(300)
     page.locator(".st-key-w_along").get_by_role("combobox").click()
     page.get_by_role("option", name="Readings each (m)").click()
     expect(page.get_by_text("These points are of earlier settings")).to_be_visible()
-    expect(page.get_by_text("Measured slope in n")).to_be_visible()
+    expect(page.get_by_text("Measured slope in n")).to_have_count(2)
 
 
 def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):

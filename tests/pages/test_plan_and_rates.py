@@ -6,8 +6,10 @@ import pytest
 
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
+from engine.views import rate_check
 from engine.views.planner import DIALS, Setting, plan
 from engine.views.rate_presets import PRESETS
+from engine.words import audit as audit_words
 from engine.words import chances
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
@@ -155,8 +157,73 @@ def test_the_rate_can_be_drawn_against_the_smoothness():
 
 def test_measured_points_of_numbers_come_from_a_mechanism_of_the_same_trust():
     at = visit("rates", "r-univariate_mean~r.setting-local_user_small_n~along-S")
-    assert "by *average number*" in words(at)
+    assert "by *nobody trusted, people protected*" in words(at)
     assert not at.error
+
+
+def measured(token, **state):
+    """The page once *Measure* has been pressed and its job has ended."""
+    at = visit("rates", token, **state)
+    next(one for one in at.button if one.label == "Measure").click().run()
+    assert at.session_state["rate_check"].job.wait(120)
+    return at.run()
+
+
+@pytest.mark.slow
+def test_one_press_gives_slope_and_coverage_with_the_numbers_of_the_engine():
+    at = measured("along-n~c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~epsilon-2"
+                  "~seed-2")
+    asked = at.session_state["rate_check"].asked
+    assert asked.settings[1].people == 150 and asked.settings[1].readings == 8
+    found = rate_check.found(asked, list(rate_check.check(asked)))
+    said = words(at)
+    for line, is_proved in zip(found.compared(asked), (True, False), strict=True):
+        assert rate_words.verdict(line, "n", is_proved) in said
+    assert audit_words.misses(found.limits.given) in said
+    assert audit_words.misses(found.limits.naive, True) in said
+    assert audit_words.widths(found.limits) in said
+
+
+def test_sizes_budget_and_smoothness_are_one_form():
+    at = visit("rates", "along-n")
+    fields = {field.label: field for field in at.number_input}
+    for label, value in (("People on each site (n)", 90), ("Readings each (m)", 7),
+                         ("Protection (ε)", 2.5), ("Smoothness (α)", 2.0)):
+        fields[label].set_value(value)
+    next(one for one in at.button if one.label == "Measure").click().run()
+    now, asked = at.session_state.settings, at.session_state["rate_check"].asked
+    assert (now.source.n_curves, now.source.n_observations_per_curve) == (90, 7)
+    assert now.epsilon == 2.5 and now.rate.smoothness == 2.0
+    assert asked.point["n"] == 90 and asked.rate == now.rate and not at.error
+    assert asked.limits.budget.epsilon == 2.5 and asked.limits.source == now.source
+
+
+def test_a_form_with_an_impossible_number_is_refused_whole():
+    at = visit("rates", "along-n")
+    fields = {field.label: field for field in at.number_input}
+    fields["People on each site (n)"].set_value(90)
+    fields["Protection (ε)"].set_value(99.0)
+    next(one for one in at.button if one.label == "Measure").click().run()
+    assert any("ε" in error.value for error in at.error)
+    assert at.session_state.settings.source.n_curves == 200
+    assert "rate_check" not in at.session_state
+
+
+@pytest.mark.parametrize(("token", "state", "reason"), [
+    ("example-table-3", {}, "Figures and tables of the paper are theory alone"),
+    ("c-sea_temperature", {}, "the truth is not known"),
+    ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
+    ("r-sparse_mean_trusted", {}, "no method here gives limits")])
+def test_it_is_said_why_nothing_is_measured(token, state, reason):
+    at = visit("rates", token, **state)
+    assert reason in words(at) and not at.error
+    assert not any(one.label == "Measure" for one in at.button)
+
+
+def test_a_problem_whose_methods_give_no_limits_says_so():
+    at = visit("rates", "r-univariate_mean")
+    assert "No method for this problem gives limits" in words(at)
+    assert "200 times" not in words(at)
 
 
 def test_axes_can_be_chosen_and_are_never_the_same():

@@ -129,7 +129,7 @@ def test_a_power_law_is_found_with_its_slope_and_its_constant():
     rng, x = np.random.default_rng(2), np.geomspace(0.1, 10, 12)
     points = [Measured(float(v), float(3 * v**-1.5 * np.exp(0.05 * rng.normal())),
                        float(0.05 * 3 * v**-1.5)) for v in x]
-    found = compare(points, Weighted.plain(RATE), "epsilon", {**POINT, "m": 1e9})
+    found = compare(points, RATE, "epsilon", {**POINT, "m": 1e9})
     assert found.slope == pytest.approx(-1.5, abs=4 * found.slope_se)
     assert 0.005 < found.slope_se < 0.05
 
@@ -138,10 +138,33 @@ def test_errors_that_are_the_rate_times_a_constant_agree_with_it():
     x = np.geomspace(0.02, 2, 6)
     sizes = 7 * RATE.total(**{**POINT, "epsilon": x})
     points = [Measured(float(v), float(e), float(0.03 * e)) for v, e in zip(x, sizes, strict=True)]
-    found = compare(points, Weighted.plain(RATE), "epsilon", POINT)
+    found = compare(points, RATE, "epsilon", POINT)
     assert found.slope == pytest.approx(found.theory) and found.constant == pytest.approx(7)
     assert found.agrees
-    assert compare(points[:2], Weighted.plain(RATE), "epsilon", POINT) is None
+    assert compare(points[:2], RATE, "epsilon", POINT) is None
+
+
+def test_a_rate_foretells_with_privacy_as_heavy_as_measured_at_the_middle_value():
+    x = np.geomspace(100, 1600, 5)
+    deep = {**POINT, "m": 1e9}  # the private term falls as n⁻², the other as n⁻¹
+    slopes = {}
+    for share in (0.05, 0.95):
+        points = [Measured(float(v), 1.0 / v, 0.01 / v, share) for v in x]
+        found = compare(points, RATE, "n", deep)
+        private = [term.is_private for term in RATE.terms]
+        assert found.weighted.shares(**{**deep, "n": 400.0})[private].sum() == pytest.approx(share)
+        slopes[share] = found.theory
+    assert slopes[0.95] == pytest.approx(-2, abs=0.15)
+    assert slopes[0.05] == pytest.approx(-1, abs=0.15)
+
+
+def test_another_rate_weighs_privacy_as_this_one_does():
+    weighted = Weighted.with_privacy_share(RATE, 0.9, **POINT)
+    local = weighted.over(FunctionalMeanRate(privacy="local"))
+    assert local.weights.tolist() == [1.0, weighted.weights.max(), 1.0, weighted.weights.max()]
+    assert (weighted.over(FunctionalMeanRate(privacy="none")).weights == 1).all()
+    free = Weighted.plain(FunctionalMeanRate(privacy="none"))
+    assert (free.over(RATE).weights == 1).all()
 
 
 def test_a_sweep_moves_one_symbol_and_keeps_delta():
@@ -187,8 +210,11 @@ def test_privacy_is_called_free_only_where_it_stays_so_for_every_larger_epsilon(
 @pytest.mark.parametrize(("slope", "words"), [
     (-1.0, "They agree"), (-1.6, "falls faster"), (-0.3, "falls more slowly")])
 def test_the_verdict_on_slopes_is_plain(slope, words):
-    assert words in rate_words.verdict(Comparison(slope, 0.05, -1.0, 2.0), "n")
-    assert "−1.00" in rate_words.verdict(Comparison(slope, 0.05, -1.0, 2.0), "n")
+    found = Comparison(slope, 0.05, -1.0, 2.0, Weighted.plain(RATE))
+    assert words in rate_words.verdict(found, "n")
+    assert "−1.00" in rate_words.verdict(found, "n")
+    contradicts = rate_words.verdict(found, "n", is_proved=False)
+    assert ("contradicts nothing" in contradicts) == (slope < -1.5)
     assert "Too few points" in rate_words.verdict(None, "n")
 
 
@@ -206,16 +232,22 @@ def test_every_rate_draws_its_map_and_its_curves(cls, theme):
         assert chart.alt.endswith(".") and chart.table
 
 
-def test_the_picture_of_measured_errors_shows_points_line_and_rate():
+def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_it():
     points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 20, 1))
-    weighted = Weighted.plain(RATE)
-    found = compare(points, weighted, "epsilon", POINT)
-    chart = figures.practice(points, found, weighted, "epsilon", POINT, "cm", "light")
+    found = compare(points, RATE, "epsilon", POINT)
+    along = next(s for s in RATE.symbols if s.name == "epsilon")
+    each = [figures.Series("one", points, found, ("#000000", "solid", "circle")),
+            figures.Series("other", points[:2], None, ("#000000", "solid", "x"))]
+    chart = figures.practice(each, along, POINT, "cm", "light")
     go.Figure(chart.spec)
-    assert [trace["name"].split(" (")[0] for trace in chart.spec["data"]] == [
-        "Measured", "Fitted line", "Rate, one constant fitted"]
-    assert f"{found.slope:.2f}" in chart.alt
-    assert figures.practice([], None, weighted, "epsilon", POINT, "", "dark").alt.startswith("0 ")
+    assert [trace["name"] for trace in chart.spec["data"]] == [
+        "one", "The rate, one constant fitted", "other"]
+    line = chart.spec["data"][1]
+    assert line["y"][0] == pytest.approx(found.constant * float(
+        found.weighted.total(**{**POINT, "epsilon": 0.5})))
+    assert f"{found.slope:.2f}" in chart.alt and "other: 2 measured errors." in chart.alt
+    assert chart.table["method"] == ["one"] * 4 + ["other"] * 2
+    go.Figure(figures.practice([], along, POINT, "", "dark").spec)
 
 
 def test_the_map_of_a_plan_has_a_line_at_the_target_and_gaps_where_nothing_is_published():
@@ -251,6 +283,6 @@ def test_errors_of_private_numbers_fall_with_people_as_the_rate_says(setting):
     source, method = rate.in_practice()
     here = Setting(source, method, 0.3, 1, 50, 60, 0.0)
     points = list(sweep(here, "sites", [30, 60, 120, 240, 480], 50, 1))
-    found = compare(points, Weighted.plain(rate), "S", {"S": 60.0, "n": 50.0, "epsilon": 0.3})
+    found = compare(points, rate, "S", {"S": 60.0, "n": 50.0, "epsilon": 0.3})
     print(setting, found)
     assert found.slope == pytest.approx(found.theory, abs=max(4 * found.slope_se, 0.15))
