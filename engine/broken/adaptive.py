@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,6 +76,7 @@ class _Passing:
     """Deviations in which a curve that says nothing is no number."""
 
     honest: Any
+    is_common: ClassVar[bool] = True
 
     @property
     def n_curves(self) -> int:

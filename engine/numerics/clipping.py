@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from engine.types import Array
 
 _BLOCK = 60_000  # entries of deviations, or of slopes, worked on at once, to stay in cache
 _MOST = 400_000  # entries of deviations, where a few curves have more than that in all columns
+_LARGE = 3e7  # entries of deviations, from which two threads share them
 _FEW = 16  # curves at least: fewer are mostly calls
 
 
@@ -47,14 +50,32 @@ def average_products(deviations: Deviations, centres: Array, shape: Array, radiu
 
 def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Array,
               statistic: Callable[[Array, Array, Array], Array]) -> Array:
+    asked = (centres, shape, radius)
+    if deviations.is_common and all((each == each[:, :1]).all() for each in asked):
+        centres, shape, radius = (each[:, :1] for each in asked)  # one answer for all columns
+
     def part(repeats: slice, chosen: Deviations) -> Array:
         h = chosen.at(centres[repeats], repeats)
         factors = _factors(h, shape[repeats], radius[repeats])
         return statistic(h, factors, shape[repeats])
 
-    pieces = [sum(part(repeats, chosen) for chosen in among)
+    is_large = deviations.n_curves * centres[:1].size > _LARGE
+    pieces = [_summed(partial(part, repeats), among, is_large)
               for repeats, among in _blocks(deviations, centres)]
-    return np.concatenate(pieces) / deviations.n_curves
+    mean = np.concatenate(pieces) / deviations.n_curves
+    return np.broadcast_to(mean, (len(mean), asked[0].shape[1], *mean.shape[2:]))
+
+
+def _summed(part: Callable[[Deviations], Array], among: Sequence[Deviations], is_large: bool
+            ) -> Array:
+    """The parts of all blocks of curves, added in an order that does not hang on threads."""
+    def half(first: int) -> Array:
+        return np.asarray(sum(map(part, among[first::2])))
+
+    if not is_large or len(among) == 1:
+        return half(0) + half(1)
+    with ThreadPoolExecutor(2) as pool:  # numpy computes without the interpreter's lock
+        return np.asarray(sum(pool.map(half, (0, 1))))
 
 
 def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, list[Deviations]]]:
@@ -89,5 +110,4 @@ def _sizes(h: Array, factors: Array, shape: Array) -> Array:
 
 def _products(h: Array, factors: Array, shape: Array) -> Array:
     h *= factors[..., None, :]
-    h /= shape[..., None]
-    return np.asarray(h @ h.swapaxes(-1, -2))
+    return np.asarray(h @ h.swapaxes(-1, -2) / (shape[..., None] * shape[..., None, :]))

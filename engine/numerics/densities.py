@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class Reweighted:
     moments: Moments
     size: int
     weights: Array
+    is_common: ClassVar[bool] = False
 
     @property
     def n_curves(self) -> int:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,13 @@ FLOOR = 0.3  # a density of times is never taken to be lower: weights stay below
 
 
 class Deviations(Protocol):
-    """What the engine needs of the curves of one site."""
+    """What the engine needs of the curves of one site.
+
+    They are common if they do not depend on the column: equal centres have equal deviations.
+    """
+
+    @property
+    def is_common(self) -> bool: ...
 
     @property
     def n_curves(self) -> int: ...
@@ -52,30 +58,43 @@ class Deviations(Protocol):
 class AffineDeviations:
     """The T_i and t_i of all curves, the same for every column.
 
-    `slopes` (repeats, p, p, curves): entry [·, j, l, i] is (T_i)_lj. `targets` (repeats, p,
-    curves). A curve that says nothing has T_i = 0 and t_i = 0: it deviates by 0 from any centre.
+    `rows` (repeats, p + 1, p, curves): entry [·, j, l, i] is (T_i)_lj, and the last row is −t_i, so
+    that one product with (a, 1) gives h_i(a). A curve that says nothing has T_i = 0 and t_i = 0: it
+    deviates by 0 from any centre.
     """
 
-    slopes: Array
-    targets: Array
+    rows: Array
+    is_common: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, slopes: Array, targets: Array) -> AffineDeviations:
+        """From T_i (repeats, p, p, curves) and t_i (repeats, p, curves)."""
+        return cls(np.concatenate([slopes, -targets[:, None]], axis=1))
+
+    @property
+    def slopes(self) -> Array:
+        return self.rows[:, :-1]
+
+    @property
+    def targets(self) -> Array:
+        return -self.rows[:, -1]
 
     @property
     def size(self) -> int:
-        return self.targets.shape[1]
+        return self.rows.shape[2]
 
     @property
     def n_curves(self) -> int:
-        return self.targets.shape[2]
+        return self.rows.shape[3]
 
     def at(self, centres: Array, repeats: slice) -> Array:
-        slopes = self.slopes[repeats]
-        flat = slopes.reshape(len(slopes), self.size, -1)
-        moved = rows_times(centres, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
-        moved -= self.targets[repeats, None]
-        return np.asarray(moved)
+        rows = self.rows[repeats]
+        flat = rows.reshape(len(rows), self.size + 1, -1)
+        with_one = np.concatenate([centres, np.ones_like(centres[..., :1])], axis=-1)
+        return rows_times(with_one, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
 
     def among(self, chosen: slice) -> AffineDeviations:
-        return AffineDeviations(self.slopes[..., chosen], self.targets[..., chosen])
+        return AffineDeviations(self.rows[..., chosen])
 
 
 @dataclass(frozen=True)
@@ -122,7 +141,7 @@ def plain(moments: Moments) -> AffineDeviations:
     """T_i = S_i and t_i = s_i: every reading counts the same."""
     table = product_table(moments.basis)
     slopes = np.tensordot(moments.waves, table, axes=(1, 0)).transpose(0, 2, 3, 1)
-    return AffineDeviations(np.ascontiguousarray(slopes), moments.cross)
+    return AffineDeviations.of(slopes, moments.cross)
 
 
 def _ridge(size: int, counts: Index) -> Array:
@@ -158,16 +177,18 @@ def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: 
 
     `inverse` (repeats, size, size, curves), `cross` (repeats, size, curves).
     """
-    slopes, targets = np.zeros(inverse.shape), np.zeros(cross.shape)
+    repeats, size, _, n = inverse.shape
+    rows = np.zeros((repeats, size + 1, size, n))
+    slopes, negated = rows[:, :size], rows[:, size]
     for count in np.unique(counts[counts > 0]).tolist():
         own = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
         mean = mean_slopes_inverse(basis.first(len(ridge)), count, design)
         weighed = mean @ inverse[..., own]
-        targets[..., own] = np.einsum("rjln,rjn->rln", weighed, cross[..., own])
+        negated[..., own] = -np.einsum("rjln,rjn->rln", weighed, cross[..., own])
         weighed *= -ridge[:, None, own if ridge.shape[1] > 1 else slice(None)]
         weighed += mean.T[..., None]
         slopes[..., own] = weighed
-    return AffineDeviations(slopes, targets)
+    return AffineDeviations(rows)
 
 
 @lru_cache(maxsize=512)

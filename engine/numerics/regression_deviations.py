@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ class RegressionDeviations:
 
     curves: RegressionMoments
     inverse: Array
+    is_common: ClassVar[bool] = False
 
     @property
     def n_curves(self) -> int:

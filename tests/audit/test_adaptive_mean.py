@@ -124,8 +124,8 @@ def mean_slopes_of_the_actual_design(patch):
         slopes = -inverse * ridge[:, None] + np.eye(len(ridge))[..., None]
         mean = np.linalg.inv(slopes.mean(axis=3).swapaxes(1, 2))
         targets = np.einsum("rjkn,rkn->rjn", inverse, cross)
-        return deviations.AffineDeviations(np.einsum("rlk,rjki->rjli", mean, slopes),
-                                           mean @ targets)
+        return deviations.AffineDeviations.of(np.einsum("rlk,rjki->rjli", mean, slopes),
+                                              mean @ targets)
 
     patch.setattr(deviations, "_unbiased", unbiased)
 

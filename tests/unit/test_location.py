@@ -24,6 +24,7 @@ from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import heavy_tailed
 
 COUNTS = np.array([3, 5, 0, 8, 5])
+AVERAGES = (clipping.average, clipping.average_size, clipping.average_products)
 
 
 def curves(family="cosine", size=4, seed=2, repeats=2):
@@ -196,7 +197,7 @@ def identity_deviations(targets):
     """T_i = I: each curve says where it is."""
     p, n = targets.shape[1:]
     slopes = np.broadcast_to(np.eye(p)[None, :, :, None], (len(targets), p, p, n))
-    return AffineDeviations(np.ascontiguousarray(slopes), targets)
+    return AffineDeviations.of(slopes, targets)
 
 
 def test_without_noise_clipping_and_prior_the_centre_is_the_sample_mean():
@@ -304,3 +305,33 @@ def test_a_stated_curve_that_is_no_list_of_numbers_is_refused_kindly(text):
 def test_a_density_below_zero_or_without_mass_is_refused(text):
     with pytest.raises(InputError, match="must not go below zero"):
         PublicCurve.stated(text, "density").as_density("density")
+
+
+def test_averages_of_many_curves_are_the_same_numbers_with_one_thread_or_two(monkeypatch):
+    rng = np.random.default_rng(4)
+    own = identity_deviations(rng.normal(size=(1, 3, 500)))
+    asked = (own, rng.normal(size=(1, 400, 3)), np.ones((1, 400, 3)), np.ones((1, 400)))
+    once = [average(*asked) for average in AVERAGES]
+    monkeypatch.setattr(clipping, "_LARGE", 0)
+    for alone, shared in zip(once, (average(*asked) for average in AVERAGES), strict=True):
+        assert np.array_equal(alone, shared)
+
+
+def test_columns_that_ask_the_same_get_the_answer_of_one_column():
+    rng = np.random.default_rng(5)
+    own = identity_deviations(rng.normal(size=(2, 3, 50)))
+    same = (np.zeros((2, 4, 3)), np.ones((2, 4, 3)), np.full((2, 4), 0.7))
+    for average in AVERAGES:
+        one = average(own, *(each[:, :1] for each in same))
+        assert np.allclose(average(own, *same), np.repeat(one, 4, axis=1), atol=1e-12)
+        other = (np.concatenate([same[0][:, :3], np.ones((2, 1, 3))], axis=1), *same[1:])
+        assert not np.allclose(average(own, *other)[:, 3], one[:, 0])
+
+
+def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
+    rng = np.random.default_rng(6)
+    times, values, counts = rng.random((1, 60)), rng.normal(size=(1, 60)), np.full(10, 6)
+    own = Reweighted(curve_moments(times, values, counts, larger_basis(3)), 3,
+                     rng.normal(size=(1, 2, 21)))
+    found = clipping.average(own, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
+    assert not np.allclose(found[:, 0], found[:, 1])
