@@ -19,7 +19,7 @@ from engine.exports.files import safe_cell
 from engine.figures.theme import colour
 from engine.release.published import Published
 from engine.types import Array, Budget
-from engine.words.release import odds
+from engine.words.release import odds, tighter
 from engine.words.wording import capital, number, small
 
 _WIDTH, _HEIGHT = 720, 380
@@ -226,7 +226,8 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
                  "operating system, on a power-of-two lattice; no seed",
         "Ledger": f"{card['release']['data_set']}: release {card['release']['number']}; total so "
                   f"far ε = {one.odometer.spent_epsilon:g} of {one.odometer.total.epsilon:g}, "
-                  f"δ = {small(one.odometer.spent_delta)}",
+                  f"δ = {small(one.odometer.spent_delta)}. {tighter(one.odometer)}".replace(
+                      "**", "").strip(),
     }
 
 
