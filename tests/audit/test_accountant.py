@@ -166,9 +166,9 @@ def test_an_order_that_is_best_by_hindsight_would_break_that_promise():
     assert share > DELTA + 5 * np.sqrt(DELTA * (1 - DELTA) / RUNS)
 
 
-@pytest.mark.parametrize("rho", [1e-3, 0.03, 0.5])
+@pytest.mark.parametrize("rho", [0.01, 0.1, 1.0])
 @pytest.mark.parametrize("delta", [1e-4, 1e-8])
-def test_choosing_each_release_after_the_others_costs_less_than_twice_as_much(rho, delta):
+def test_choosing_each_release_after_the_others_costs_little_more(rho, delta):
     fixed, adaptive = (of(rho, delta) for of in (
         accounting.epsilon_of_rho, accounting.epsilon_at_any_time))
-    assert fixed < adaptive < 2 * fixed
+    assert fixed < adaptive < 1.5 * fixed
