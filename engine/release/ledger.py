@@ -155,7 +155,8 @@ class Ledger:
             _set_total(file, fingerprint, total)
             before = _odometer(file, fingerprint)
             assert before is not None
-            _check_room(before, budget, name, facts or PublicFacts())
+            _check_name(before, name)
+            check_room(before, budget, facts or PublicFacts())
             at = datetime.now(UTC).isoformat(timespec="seconds")
             row = file.execute(
                 "INSERT INTO releases (fingerprint, at, name, what, epsilon, delta, rho, "
@@ -280,11 +281,21 @@ def _tight(rhos: list[float | None], delta: float | None) -> Budget | None:
     return Budget(accounting.epsilon_at_any_time(_sum_up(known), delta), delta)
 
 
-def _check_room(before: Odometer, budget: Budget, name: str, facts: PublicFacts) -> None:
-    one = facts.person
+def _check_name(before: Odometer, name: str) -> None:
     if any(entry.name == name for entry in before.entries):
         raise InputError("A release of these data has this name already.", field="name",
                          hint="Choose another name.")
+
+
+def check_room(before: Odometer, budget: Budget, facts: PublicFacts) -> None:
+    """Refuse a charge for which there is no room.
+
+    Raises
+    ------
+    InputError
+        If the total ε or δ would be overrun; `facts` lend it their words.
+    """
+    one = facts.person
     if _ceiled(budget.epsilon) > _floored(before.left):
         raise InputError(f"This would take one {one} over the total of ε = "
                          f"{before.total.epsilon:g}. ε = {max(before.left, 0.0):g} is left.",

@@ -72,8 +72,8 @@ def attacked(found: Progress) -> str:
         return (f"The worst pair loses **ε = {_down(found.worst_epsilon)}**, no more than the "
                 f"claim of {claim}; releases alone show nothing here. This does not prove the "
                 "claim; it failed to break it.")
-    return (f"The attack shows at least **ε = {_down(found.bound)}**, below the claim of {claim}. "
-            "This does not prove the claim; it failed to break it.")
+    return (f"The attack shows at least **ε = {_down(found.bound)}**, no more than the claim of "
+            f"{claim}. This does not prove the claim; it failed to break it.")
 
 
 def _claimed(found: Progress) -> str:
