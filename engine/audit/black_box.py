@@ -22,7 +22,8 @@ are that P is the mean of, so many right ones are no more likely than among 2n t
 limits need. The direct routes need millions of runs for a small δ or for many numbers, so they are
 taken only where nothing better is known. A claim counts as broken at a confidence of 99.98 %, by
 hits and false alarms, which also show what is rare and gives all away; so a false alarm is rare in
-hundreds of audits. A bound that exceeds the claim at 95 % alone is shown as the claim.
+hundreds of audits. A bound that exceeds the claim, or what the pair loses by the stated noise, at
+95 % alone is shown as that.
 
 Noise that decides choices is accounted by ρ. What is seen of it is reported as Gaussian noise that
 is told apart as easily, which many small choices tend to; the claim counts as broken only beyond
@@ -196,7 +197,8 @@ def _from_pure(odds: Odds, scores: Sequence[Array], losses: Array, ends: _Counte
 
 
 def _bound(epsilon: float, runs: int, lost: float, beyond: bool, claimed: float) -> Bound:
-    return Bound(epsilon if beyond else min(epsilon, claimed), runs, lost=lost, is_beyond=beyond)
+    most = min(claimed, lost) if lost else claimed
+    return Bound(epsilon if beyond else min(epsilon, most), runs, lost=lost, is_beyond=beyond)
 
 
 def _is_quieter(one: Array, other: Array) -> bool:

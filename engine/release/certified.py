@@ -72,6 +72,11 @@ class Quote:
         """The ledger with what OpenDP's maps charge, instead of what ideal noise would cost."""
         return tuple(self._charged(line) for line in self.spends)
 
+    @property
+    def rho(self) -> float:
+        """ρ of zCDP by OpenDP's maps, of the server whose people it costs most."""
+        return max(map(accounting.total_rho, accounting.by_server(self.charged).values()))
+
     def _charged(self, line: Spend) -> Spend:
         """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
 

@@ -21,7 +21,7 @@ from engine.release.published import Published
 from engine.types import Array, Budget
 from engine.words.grammar import capital
 from engine.words.numbers import number, small
-from engine.words.release import odds
+from engine.words.release import odds, tighter
 
 _WIDTH, _HEIGHT = 720, 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 52
@@ -227,7 +227,8 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
                  "operating system, on a power-of-two lattice; no seed",
         "Ledger": f"{card['release']['data_set']}: release {card['release']['number']}; total so "
                   f"far ε = {one.odometer.spent_epsilon:g} of {one.odometer.total.epsilon:g}, "
-                  f"δ = {small(one.odometer.spent_delta)}",
+                  f"δ = {small(one.odometer.spent_delta)}. {tighter(one.odometer)}".replace(
+                      "**", "").strip(),
     }
 
 

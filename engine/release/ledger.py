@@ -13,6 +13,11 @@ the other way round. Writers take turns: SQLite locks the file while a total is 
 added to. ε's and δ's of releases add (basic composition, whatever was released before); ε is kept
 in whole billionths, charges rounded up and totals down, so sums are exact.
 
+That sum is what limits, and is more than many releases lose together. Beside it stands what the ρ's
+of zCDP prove of all of them, although each may have been chosen after seeing the others:
+`accounting.epsilon_at_any_time`. Its δ must be fixed before anything is seen, so it is the square
+of the first total δ (1/n² where that is 1/n), whatever becomes of the total.
+
 A changed copy of the data, or another selection of the same people, is a data set of its own: the
 ledger cannot know that they share people.
 """
@@ -33,6 +38,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.errors import InputError
+from engine.privacy import accounting
 from engine.types import Budget, PublicFacts
 from engine.words.numbers import small
 
@@ -41,7 +47,7 @@ USUAL_TOTAL = 3.0  # ε of one data set, unless its first release says otherwise
 LONGEST_NAME = 80
 _BILLION = 10**9
 _PATIENCE = 30.0  # seconds that a writer waits for others
-_VERSION = 1
+_VERSION = 2  # the first had no ρ
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS data_sets (
@@ -52,6 +58,10 @@ CREATE TABLE IF NOT EXISTS releases (
     fingerprint TEXT NOT NULL REFERENCES data_sets, at TEXT NOT NULL, name TEXT NOT NULL,
     what TEXT NOT NULL, epsilon INTEGER NOT NULL, delta REAL NOT NULL,
     is_finished INTEGER NOT NULL);
+"""
+_SECOND = """
+ALTER TABLE releases ADD COLUMN rho REAL;
+ALTER TABLE data_sets ADD COLUMN tight_delta REAL;
 """
 
 
@@ -68,13 +78,18 @@ class Entry:
 
 @dataclass(frozen=True)
 class Odometer:
-    """What has been spent on one data set, and of which total."""
+    """What has been spent on one data set, and of which total.
+
+    `tight` is what all releases together cost by their ρ's; None where some have none, or no δ was
+    fixed for it.
+    """
 
     label: str
     total: Budget
     spent_epsilon: float
     spent_delta: float
     entries: tuple[Entry, ...]
+    tight: Budget | None = None
 
     @property
     def left(self) -> float:
@@ -120,11 +135,12 @@ class Ledger:
             return _odometer(file, _fingerprint(file, content))
 
     def charge(self, content: bytes, budget: Budget, name: str, what: str,
-               total: Budget | None = None, facts: PublicFacts | None = None) -> Receipt:
+               total: Budget | None = None, facts: PublicFacts | None = None,
+               rho: float | None = None) -> Receipt:
         """Write a charge, or refuse it; when this returns it is on disk.
 
         `total` is fixed by the first release of a data set; a later one can only lower it. `facts`
-        lend a refusal their words.
+        lend a refusal their words. `rho` is the same charge by zCDP.
 
         Raises
         ------
@@ -139,12 +155,13 @@ class Ledger:
             _set_total(file, fingerprint, total)
             before = _odometer(file, fingerprint)
             assert before is not None
-            _check_room(before, budget, name, facts or PublicFacts())
+            _check_name(before, name)
+            check_room(before, budget, facts or PublicFacts())
             at = datetime.now(UTC).isoformat(timespec="seconds")
             row = file.execute(
-                "INSERT INTO releases (fingerprint, at, name, what, epsilon, delta, is_finished) "
-                "VALUES (?, ?, ?, ?, ?, ?, 0)",
-                (fingerprint, at, name, what, _ceiled(budget.epsilon), budget.delta)).lastrowid
+                "INSERT INTO releases (fingerprint, at, name, what, epsilon, delta, rho, "
+                "is_finished) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+                (fingerprint, at, name, what, _ceiled(budget.epsilon), budget.delta, rho)).lastrowid
             file.execute("COMMIT")
             after = _odometer(file, fingerprint)
             assert row is not None and after is not None
@@ -202,7 +219,8 @@ def _prepare(file: sqlite3.Connection) -> None:
     if version > _VERSION:
         raise sqlite3.DatabaseError("made by a newer version")
     file.execute("BEGIN IMMEDIATE")
-    for statement in _SCHEMA.split(";"):
+    is_older = file.execute("PRAGMA user_version").fetchone()[0] < _VERSION  # not yet by another
+    for statement in (_SCHEMA + _SECOND * is_older).split(";"):
         file.execute(statement)
     file.execute("INSERT OR IGNORE INTO facts VALUES ('salt', ?)", (secrets.token_bytes(16),))
     file.execute(f"PRAGMA user_version = {_VERSION}")
@@ -228,8 +246,9 @@ def _set_total(file: sqlite3.Connection, fingerprint: str, total: Budget | None)
         total = Budget(USUAL_TOTAL) if total is None else total
         if not total.is_private:
             raise InputError("The total ε of a data set must be finite.", field="total")
-        file.execute("INSERT INTO data_sets VALUES (?, ?, ?, ?)", (
-            fingerprint, f"data-{secrets.token_hex(4)}", _floored(total.epsilon), total.delta))
+        file.execute("INSERT INTO data_sets VALUES (?, ?, ?, ?, ?)", (
+            fingerprint, f"data-{secrets.token_hex(4)}", _floored(total.epsilon), total.delta,
+            total.delta**2))
     elif total is not None:
         if _floored(total.epsilon) > found[0] or total.delta > found[1] * (1 + 1e-12):
             raise InputError(f"The total for these data was fixed at ε = {found[0] / _BILLION:g}, "
@@ -241,24 +260,42 @@ def _set_total(file: sqlite3.Connection, fingerprint: str, total: Budget | None)
 
 
 def _odometer(file: sqlite3.Connection, fingerprint: str) -> Odometer | None:
-    found = file.execute("SELECT label, total_epsilon, total_delta FROM data_sets "
+    found = file.execute("SELECT label, total_epsilon, total_delta, tight_delta FROM data_sets "
                          "WHERE fingerprint = ?", (fingerprint,)).fetchone()
     if found is None:
         return None
-    rows = file.execute("SELECT at, name, what, epsilon, delta, is_finished FROM releases "
+    rows = file.execute("SELECT at, name, what, epsilon, delta, is_finished, rho FROM releases "
                         "WHERE fingerprint = ? ORDER BY id", (fingerprint,)).fetchall()
     entries = tuple(Entry(at, name, what, Budget(epsilon / _BILLION, delta), bool(is_finished))
-                    for at, name, what, epsilon, delta, is_finished in rows)
+                    for at, name, what, epsilon, delta, is_finished, _ in rows)
     return Odometer(found[0], Budget(found[1] / _BILLION, found[2]),
                     sum(row[3] for row in rows) / _BILLION, _sum_up([row[4] for row in rows]),
-                    entries)
+                    entries, _tight([row[6] for row in rows], found[3]))
 
 
-def _check_room(before: Odometer, budget: Budget, name: str, facts: PublicFacts) -> None:
-    one = facts.person
+def _tight(rhos: list[float | None], delta: float | None) -> Budget | None:
+    """What all releases cost together by their ρ's, at the δ that was fixed for it."""
+    known = [rho for rho in rhos if rho is not None]
+    if not delta or len(known) < max(len(rhos), 1):
+        return None
+    return Budget(accounting.epsilon_at_any_time(_sum_up(known), delta), delta)
+
+
+def _check_name(before: Odometer, name: str) -> None:
     if any(entry.name == name for entry in before.entries):
         raise InputError("A release of these data has this name already.", field="name",
                          hint="Choose another name.")
+
+
+def check_room(before: Odometer, budget: Budget, facts: PublicFacts) -> None:
+    """Refuse a charge for which there is no room.
+
+    Raises
+    ------
+    InputError
+        If the total ε or δ would be overrun; `facts` lend it their words.
+    """
+    one = facts.person
     if _ceiled(budget.epsilon) > _floored(before.left):
         raise InputError(f"This would take one {one} over the total of ε = "
                          f"{before.total.epsilon:g}. ε = {max(before.left, 0.0):g} is left.",
@@ -270,8 +307,8 @@ def _check_room(before: Odometer, budget: Budget, name: str, facts: PublicFacts)
                          hint="Lower δ, or choose a method with δ = 0.")
 
 
-def _sum_up(deltas: list[float]) -> float:
-    exact = sum(map(Fraction, deltas), Fraction())
+def _sum_up(costs: list[float]) -> float:
+    exact = sum(map(Fraction, costs), Fraction())
     total = float(exact)
     return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
 

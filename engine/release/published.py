@@ -82,7 +82,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
     held = content_of(source)
     if total is None and book.odometer(held) is None:
         total = usual_total(data.sizes.n_curves)
-    receipt = book.charge(held, quoted.certified, name, what, total, data.facts)
+    receipt = book.charge(held, quoted.certified, name, what, total, data.facts, quoted.rho)
     estimate, _ = release.hardened(data, mechanism, quoted)
     x, axis, value, scale = _places(mechanism, data.facts)
     names = estimate.functions or (value,)
@@ -170,6 +170,11 @@ def unit_of(source: Source, mechanism: Mechanism) -> str:
     return f"one {of(facts.person)} whole curve"
 
 
+_NOT_COVERED = ("who is in the data", "how many people and readings there are",
+                "what is true of people in general", "other data about the same people",
+                "how long the computation took")
+
+
 def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
           receipt: ledger.Receipt, tuning: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The guarantee for machines: plain values, nothing of the data but public facts."""
@@ -180,14 +185,7 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
                     "of": facts.name, "what": _task(mechanism), "number": len(book.entries)},
         "unit_of_protection": unit_of(source, mechanism),
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        "guarantee": _plain(quoted.certified),
-        "ideal": {**_plain(quoted.ideal), "note": "what continuous noise of the same size would "
-                  "cost; it is not what is promised"},
-        "odds": {"attacker": "knows all other records and has narrowed this one down to two",
-                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
-        "accounting": {
-            "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
-            "messages": [_message(key[0], key[1], one) for key, one in quoted.messages.items()]},
+        **_promise(quoted),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
@@ -198,15 +196,38 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
         "noise": {"sampler": hardened.library(), "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
-        "ledger": {"total": _plain(book.total), "spent": {
-            "epsilon": book.spent_epsilon, "delta": book.spent_delta},
-            "composition": "basic: ε and δ of all releases of this data set add"},
-        "not_covered": ["who is in the data", "how many people and readings there are",
-                        "what is true of people in general", "other data about the same people",
-                        "how long the computation took"],
-        "versions": {"privacy_curves": __version__, "opendp": hardened.library().split()[-1],
-                     "numpy": np.__version__, "python": platform.python_version()},
+        "ledger": _totals(book), "not_covered": list(_NOT_COVERED), "versions": _versions(),
     }
+
+
+def _promise(quoted: Quote) -> dict[str, Any]:
+    """The guarantee, what it says of an attacker, and how it follows from the messages."""
+    return {
+        "guarantee": _plain(quoted.certified),
+        "ideal": {**_plain(quoted.ideal), "note": "what continuous noise of the same size would "
+                  "cost; it is not what is promised"},
+        "odds": {"attacker": "knows all other records and has narrowed this one down to two",
+                 "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
+        "accounting": {
+            "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
+            "rho": quoted.rho,
+            "messages": [_message(key[0], key[1], one) for key, one in quoted.messages.items()]},
+    }
+
+
+def _totals(book: Odometer) -> dict[str, Any]:
+    """What all releases of the data set cost: by their sum, which limits, and more tightly."""
+    tight = {} if book.tight is None else {"tight": {
+        **_plain(book.tight), "composition": "zero-concentrated privacy; holds at any time, "
+        "though each release may be chosen after seeing those before it"}}
+    return {"total": _plain(book.total),
+            "spent": {"epsilon": book.spent_epsilon, "delta": book.spent_delta},
+            "composition": "basic: ε and δ of all releases of this data set add", **tight}
+
+
+def _versions() -> dict[str, str]:
+    return {"privacy_curves": __version__, "opendp": hardened.library().split()[-1],
+            "numpy": np.__version__, "python": platform.python_version()}
 
 
 def _plain(budget: Budget) -> dict[str, float]:

@@ -20,9 +20,10 @@ _ATTACK = ("**Worked out.** Pairs of neighbours are run with everything random h
            "left of the difference, in units of the noise, is a loss in closed form. **From "
            "releases.** Many releases of the worst pair are scored by how much more likely every "
            "message is with one data set than with the other. A threshold is chosen on a fifth of "
-           "them; hits and false alarms on the others, with Clopper–Pearson limits, bound μ of "
-           "Gaussian noise, or how much weaker other noise is than stated, and so ε from below at "
-           "95 % confidence, as in Dong, Roth and Su (2022) and Nasr and others (2023). A claim is "
+           "them; how often it guesses right among the others, with a Clopper–Pearson limit, "
+           "bounds μ of Gaussian noise, or how much weaker other noise is than stated, and so ε "
+           "from below at 95 % confidence, as in Dong, Roth and Su (2022) and Nasr and others "
+           "(2023). By hits and false alarms, each with a limit of its own, a claim is "
            "called broken at 99.98 % only. Choices are accounted by ρ; beside their ε stands the "
            "exact one of Gaussian noise with the same ρ. Beside numbers: the same calls "
            "must be made for both, noise must have its stated size and be drawn anew, and nothing "
@@ -71,8 +72,8 @@ def attacked(found: Progress) -> str:
         return (f"The worst pair loses **ε = {_down(found.worst_epsilon)}**, no more than the "
                 f"claim of {claim}; releases alone show nothing here. This does not prove the "
                 "claim; it failed to break it.")
-    return (f"The attack shows at least **ε = {_down(found.bound)}**, below the claim of {claim}. "
-            "This does not prove the claim; it failed to break it.")
+    return (f"The attack shows at least **ε = {_down(found.bound)}**, no more than the claim of "
+            f"{claim}. This does not prove the claim; it failed to break it.")
 
 
 def _claimed(found: Progress) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.release.certified import Quote
@@ -47,8 +49,17 @@ def left(facts: PublicFacts, book: Odometer | None) -> str:
 
 def after(facts: PublicFacts, book: Odometer) -> str:
     """What has been spent in all."""
-    return (f"Total for one {escape(facts.person)} so far: **ε = {_epsilon(book.spent_epsilon)}**, "
-            f"δ = {small(book.spent_delta)}, by adding up. {left(facts, book)}")
+    total = (f"Total for one {escape(facts.person)} so far: **ε = {_epsilon(book.spent_epsilon)}"
+             f"**, δ = {small(book.spent_delta)}, by adding up.")
+    return " ".join(filter(None, (total, left(facts, book), tighter(book))))
+
+
+def tighter(book: Odometer) -> str:
+    """What all releases cost by their ρ's, where that is less than their sum."""
+    if book.tight is None or book.tight.epsilon >= book.spent_epsilon:
+        return ""
+    return (f"By tighter accounting all of them together cost **ε = {_up(book.tight.epsilon)}** at "
+            f"δ = {small(book.tight.delta)} at most; the limit goes by the sum.")
 
 
 def ticks(facts: PublicFacts, quoted: Quote) -> tuple[str, ...]:
@@ -68,6 +79,12 @@ def _epsilon(value: float) -> str:
     return f"{value:.6g}"
 
 
+def _up(value: float) -> str:
+    """Three digits, rounded up: an "at most" number stays true."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return _epsilon(math.ceil(value / step - 1e-6) * step)
+
+
 LIMITS = """
 * **A release is not a preview.** Its noise comes from the operating system through OpenDP’s exact
   samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
@@ -75,6 +92,9 @@ LIMITS = """
   moment, it may have charged for what nobody saw, never the other way round.
 * **The total cannot be overrun.** ε and δ of all releases of the same data add up. The data are
   known by their readings; a changed copy, or other data about the same people, is not recognised.
+* **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
+  prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
+  proof are fixed beforehand: δ is the square of the first total δ. The sum alone limits.
 * **Not covered:** who is in the data, how many people and readings there are, what is true of
   people in general, and how long the computation took.
 * **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.

@@ -17,7 +17,7 @@ from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import published
 from engine.release.certified import Quote
-from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Odometer
+from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Odometer, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
@@ -206,14 +206,16 @@ def before(choice: Choice, quoted: Quote | None) -> None:
     """Three statements to tick, a name to type, and the button."""
     with st.container(border=True):
         st.header("Before you publish", anchor=False)
-        problem = st.session_state.pop("release_problem", None)
-        if problem is not None:
-            st.error(controls.message(problem), icon=":material/block:")
         if choice.source is None or quoted is None:
             st.markdown("Choose real data and a method that can be published.")
             return
         facts = choice.source.facts
         st.markdown(words.certified(quoted))
+        refused, no_room = st.session_state.pop("release_problem", None), _no_room(choice, quoted)
+        if refused or no_room:
+            st.error(controls.message(no_room or refused), icon=":material/block:")
+        if no_room:
+            return
         if not visitors.may_bring_files():
             st.markdown(words.DEMONSTRATION)
             return
@@ -227,6 +229,18 @@ def before(choice: Choice, quoted: Quote | None) -> None:
                   disabled=not (all(ticked) and name.strip()), key="release_publish",
                   on_click=_publish, args=(choice, choice.source, choice.mechanism, choice.budget,
                                            name, total))
+
+
+def _no_room(choice: Choice, quoted: Quote) -> InputError | None:
+    """Why the total of these data would be overrun; said before anybody ticks anything."""
+    found = _odometer(choice)
+    if choice.source is None or found is None:
+        return None
+    try:
+        check_room(found, quoted.certified, choice.source.facts)
+    except InputError as problem:
+        return problem
+    return None
 
 
 def _tries() -> int:
@@ -296,7 +310,7 @@ def book(choice: Choice, quoted: Quote | None) -> None:
         if any(not entry.is_finished for entry in found.entries):
             st.markdown(":small[Charged, not finished: the server stopped before the result was "
                         "shown. It counts, because nobody can know.]")
-        if quoted is not None:
+        if quoted is not None and _no_room(choice, quoted) is None:
             st.markdown(f":small[{words.with_next(found, quoted)}]")
 
 
@@ -319,32 +333,46 @@ def result() -> None:
         st.badge(f"Released {one.at[:10]}", icon=":material/verified:", color="green",
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
-        if one.axis:
-            chart = released.chart(one, layout.theme())
-            layout.draw(chart, "released", 340, 280)
-            with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
-                if is_open:
-                    layout.in_words("What is published", chart)
-        else:
-            st.metric(one.value, number(float(next(iter(one.columns.values()))[0]), 4))
-        if one.ranges:
-            st.markdown(":small[Shaded: where the true function plausibly lies, worked out from "
-                        "the release alone.]")
+        _shown(one)
         st.markdown("Save it now: it is kept nowhere else, and cannot be drawn again.")
-        with st.container(horizontal=True):
-            for file, content in release_files.all_files(one).items():
-                label, kind, icon = _FILES[file]
-                st.download_button(label, content, file, kind, on_click="ignore", icon=icon,
-                                   key=f"release_get_{file}")
+        _take_away(one)
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:
-                with st.columns([5, 7])[0]:
-                    odds_card.face(one.facts, one.quote.charged, "odds_released")
-                st.markdown("\n".join(f"* **{what}:** {escape(text)}" for what, text in
-                                      release_files.guarantee_rows(one).items() if what != "Odds"))
-                st.markdown("A new release with the same settings, new noise, and charged again:")
-                st.code("python -m engine release - --yes <<'END'\n"
-                        + release_files.request(one).decode() + "\nEND", language="bash")
+                _guarantee(one)
+
+
+def _shown(one: Published) -> None:
+    """The curve with its plausible range, or the number."""
+    if not one.axis:
+        st.metric(one.value, number(float(next(iter(one.columns.values()))[0]), 4))
+        return
+    chart = released.chart(one, layout.theme())
+    layout.draw(chart, "released", 340, 280)
+    if one.ranges:
+        st.markdown(":small[Shaded: where the true function plausibly lies, worked out from the "
+                    "release alone.]")
+    with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
+        if is_open:
+            layout.in_words("What is published", chart)
+
+
+def _take_away(one: Published) -> None:
+    with st.container(horizontal=True):
+        for file, content in release_files.all_files(one).items():
+            label, kind, icon = _FILES[file]
+            st.download_button(label, content, file, kind, on_click="ignore", icon=icon,
+                               key=f"release_get_{file}")
+
+
+def _guarantee(one: Published) -> None:
+    """The odds, the guarantee in words, and the command for a new release."""
+    with st.columns([5, 7])[0]:
+        odds_card.face(one.facts, one.quote.charged, "odds_released")
+    st.markdown("\n".join(f"* **{what}:** {escape(text)}" for what, text in
+                          release_files.guarantee_rows(one).items() if what != "Odds"))
+    st.markdown("A new release with the same settings, new noise, and charged again:")
+    st.code("python -m engine release - --yes <<'END'\n"
+            + release_files.request(one).decode() + "\nEND", language="bash")
 
 
 def code(choice: Choice, quoted: Quote) -> None:
@@ -369,6 +397,6 @@ def accounting(quoted: Quote) -> None:
 
 def _message(step: str, one: Measurement) -> dict[str, Any]:
     sign = "ρ" if one.law == "gaussian" else "ε"
-    return {"what leaves": step, "numbers": one.size, "noise": f"discrete {one.law.capitalize()}",
-            "moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
-            "lattice": power_of_two(-one.bits), "charge": f"{sign} = {one.cost:.6g}"}
+    return {"What leaves": step, "Numbers": one.size, "Noise": f"discrete {one.law.capitalize()}",
+            "Moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
+            "Lattice": power_of_two(-one.bits), "Charge": f"{sign} = {one.cost:.6g}"}

@@ -83,6 +83,26 @@ def test_limits_are_wrong_no_more_often_than_is_said(low):
     assert 0.02 < wrong <= 0.05 + 5 * np.sqrt(0.05 * 0.95 / 4000)
 
 
+@pytest.mark.parametrize("hits, alarms", [(0.62, 0.41), (0.9, 0.3), (0.3, 0.02)])
+def test_one_limit_on_right_guesses_of_both_data_sets_is_wrong_no_more_often_than_is_said(
+        hits, alarms):
+    """At 5 %: 4000 counts of 2 × 200 guesses; five standard errors of the share."""
+    rng = np.random.default_rng(2)
+    right = rng.binomial(200, hits, 4000) + rng.binomial(200, 1 - alarms, 4000)
+    limits = {count: black_box._limit(count, 400, 0.05, low=True) for count in set(right.tolist())}
+    wrong = np.mean([limits[count] > (hits + 1 - alarms) / 2 for count in right.tolist()])
+    assert wrong <= 0.05 + 5 * np.sqrt(0.05 * 0.95 / 4000)
+
+
+def test_right_guesses_show_more_than_hits_and_false_alarms_apart():
+    """20 000 scores of Gaussian noise with μ = 0.3 for each data set."""
+    rng, mu = np.random.default_rng(3), 0.3
+    one, other = (end * mu**2 / 2 + mu * rng.standard_normal(20_000) for end in (-1, 1))
+    apart = black_box._mu_of_ends(black_box._counted(one, other, black_box._mu_of_ends))
+    together = 2 * ndtri(black_box._right_at_least(one, other))
+    assert apart + 0.2 * (mu - apart) < together <= mu
+
+
 def test_equal_data_sets_give_no_bound():
     assert bound_of(lambda rng, shape: rng.laplace(size=shape), 0.0, "epsilon") == 0
 
@@ -283,6 +303,15 @@ def test_the_best_tests_of_one_number_and_of_one_bit_are_known(alarms):
     assert along.power(alarms) == pytest.approx(one.power(alarms), rel=1e-9)
 
 
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_how_often_the_best_guess_is_right_is_known_for_one_number_and_for_one_bit(epsilon):
+    """Laplace noise leaves 1 − e^(−ε/2)/2, a bit e^ε/(1 + e^ε)."""
+    one, bit = Parts(np.array([epsilon]), NOTHING), Parts(NOTHING, np.array([epsilon]))
+    assert one.right() == pytest.approx(1 - np.exp(-epsilon / 2) / 2, rel=1e-3)
+    assert bit.right() == pytest.approx(1 / (1 + np.exp(-epsilon)), rel=1e-3)
+    assert Parts(NOTHING, NOTHING).right() == 0.5
+
+
 @pytest.mark.parametrize("alarms", ALARMS)
 def test_a_loss_in_many_numbers_is_harder_to_see_and_never_understated(alarms):
     many = Parts(np.full(200, 0.01), NOTHING)
@@ -312,6 +341,14 @@ def test_chances_of_all_choices_sum_to_one():
         own[list(places)] = True
     logs = odds._log_chance(asked, np.repeat(values, 10, axis=0), sets)
     assert np.exp(logs).sum() == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.4, 0.89, 0.91, 0.96, 1.0])
+@pytest.mark.parametrize("shown", [0.0, 0.5, 0.86, 0.94, 0.99])
+def test_whatever_is_shown_below_nine_tenths_has_a_reason(lost, shown):
+    report = audit.Report(100, 1.0, 1.0, "epsilon", 1.0, 0.0, bound=shown * (lost or 1.0),
+                          runs=1000, planned=1000, lost=lost)
+    assert bool(report.shortfall) or report.bound >= 0.9
 
 
 def test_a_short_bound_says_why():

@@ -129,10 +129,19 @@ def test_the_total_is_not_overrun_and_nothing_is_shown_then():
     at = release_page()
     at.number_input(key="w_release_epsilon").set_value(2.0).run()
     publish(at, "first")
-    publish(at, "second")
     assert "over the total of ε = 3" in " ".join(error.value for error in at.error)
+    assert not at.checkbox and "With one more" not in words(at)  # said before anything is ticked
     book = ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {})))
     assert [entry.name for entry in book.entries] == ["first"]
+
+
+def test_a_name_that_was_used_is_refused_beside_the_button():
+    at = release_page()
+    publish(at, "once")
+    publish(at, "once")
+    assert "has this name already" in " ".join(error.value for error in at.error)
+    book = ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {})))
+    assert len(book.entries) == 1
 
 
 def test_the_odometer_is_shown_on_other_pages_with_the_same_data():

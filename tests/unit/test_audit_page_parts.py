@@ -68,7 +68,7 @@ def test_a_claim_that_holds_is_neither_broken_nor_proved():
     assert 0.95 <= report.ratio <= 1 + 1e-9 and report.bound <= report.worst_epsilon
     assert report.worst_epsilon == pytest.approx(1.0, rel=1e-6)
     said = audit_words.attacked(report)
-    assert "below the claim of 1." in said and "does not prove the claim" in said
+    assert "no more than the claim of 1." in said and "does not prove the claim" in said
 
 
 def test_a_planted_fault_is_caught_with_the_budget_of_the_page():

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.privacy import accounting
 from engine.release import ledger
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
@@ -86,6 +89,53 @@ def test_a_name_is_used_once_and_must_be_one(book):
                           ("two\nlines", "needs a name")):
         with pytest.raises(InputError, match=message):
             book.charge(HELD, Budget(0.1), name, "what")
+
+
+RHO = accounting.rho_of(0.5, 1e-6)
+
+
+def charged(book, count, delta=1e-3):
+    for k in range(count):
+        book.charge(HELD, Budget(0.5, 1e-6), f"release {k}", "what", Budget(9.0, delta), rho=RHO)
+    return book.odometer(HELD)
+
+
+def test_many_releases_cost_less_together_than_their_sum(book):
+    """Sixteen of ε = 0.5 at δ = 10⁻⁶, all at δ = 10⁻⁶: the square of the first total δ."""
+    found = charged(book, 16)
+    assert found.tight.delta == pytest.approx(1e-6)
+    assert found.tight.epsilon == accounting.epsilon_at_any_time(16 * RHO, found.tight.delta)
+    assert found.tight.epsilon < 0.4 * found.spent_epsilon
+
+
+def test_a_lower_total_leaves_the_delta_of_the_tighter_figure_as_it_was_fixed(book):
+    before = charged(book, 1).tight
+    book.charge(HELD, Budget(0.5), "next", "what", Budget(2.0, 1e-5), rho=0.125)
+    assert book.odometer(HELD).tight.delta == before.delta
+
+
+@pytest.mark.parametrize("rho, delta", [(None, 1e-3), (0.1, 0.0)])
+def test_without_a_rho_or_a_fixed_delta_there_is_no_tighter_figure(book, rho, delta):
+    book.charge(HELD, Budget(0.5), "a", "what", Budget(3.0, delta), rho=RHO)
+    book.charge(HELD, Budget(0.5), "b", "what", rho=rho)
+    assert book.odometer(HELD).tight is None
+
+
+def test_a_ledger_of_the_first_version_is_taken_over_with_all_that_was_spent(tmp_path):
+    path = tmp_path / "ledger"
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(ledger._SCHEMA + "INSERT INTO facts VALUES ('salt', x'00');"
+                           "PRAGMA user_version = 1;")
+        held = ledger._slow_hash(HELD, bytes(1))
+        file.execute("INSERT INTO data_sets VALUES (?, 'data-old', 3000000000, 0.001)", (held,))
+        file.execute("INSERT INTO releases VALUES (1, ?, 'then', 'old', 'what', 1000000000, 0, 1)",
+                     (held,))
+        file.commit()
+    book = Ledger(path)
+    assert book.charge(HELD, Budget(0.5), "new", "what", rho=RHO).odometer.spent_epsilon == 1.5
+    assert book.odometer(HELD).tight is None
+    assert book.charge(b"other" * 6, Budget(0.5), "new", "what", Budget(3.0, 1e-3), rho=RHO
+                       ).odometer.tight is not None
 
 
 def test_other_data_have_a_total_of_their_own(book):
