@@ -42,10 +42,11 @@ if shown is not None:
     scene = Scene(shown, source, now)
     scene.follow_picture()
     explore_cards.strip(scene)
-    guarantee_cards.promise(shown.spends[scene.at], scene.budget)
-    explore_cards.caution(scene)
-    rule_cards.beyond_rule(scene.budget.epsilon)
-    tour.card(scene.facts)
+    with st.container():  # messages come and go in one place: the picture below keeps its own
+        guarantee_cards.promise(shown.spends[scene.at], scene.budget)
+        explore_cards.caution(scene)
+        rule_cards.beyond_rule(scene.budget.epsilon)
+        tour.card(scene.facts)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         explore_cards.picture(scene)

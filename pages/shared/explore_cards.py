@@ -60,7 +60,7 @@ def caution(scene: Scene) -> None:
 def picture(scene: Scene) -> None:
     """The live picture; its slider is the only ε control of the page."""
     now, payload = session.current(), scene.made_once("picture", lambda: _payload(scene))
-    picked = pieces.picture(session.PICTURE, payload, scene.at, now.view, now.shown, scene.rev,
+    picked = pieces.picture(session.PICTURE, payload, scene.start, now.seed, scene.rev,
                             new_noise=scene.facts.kind == "simulated",
                             anchors=rule_cards.anchors(now.rule))
     if picked.new_noise:
@@ -69,14 +69,8 @@ def picture(scene: Scene) -> None:
 
 
 def _payload(scene: Scene) -> dict[str, Any]:
-    shown = scene.shown
-    return pieces.picture_payload(
-        scene.facts, title=tags.title(scene.facts), epsilons=scene.epsilons, times=shown.times,
-        releases=shown.releases, without=shown.without, noise_low=shown.noise_low,
-        noise_high=shown.noise_high, sampling=shown.sampling, truth=shown.truth,
-        spoken=[f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words],
-        band=shown.band, verdicts=scene.verdicts,
-        curves=shown.data.curves(70), n_curves=shown.data.n_curves, downloads=not scene.own)
+    spoken = [f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words]
+    return pieces.picture_payload(scene.facts, scene.shown, spoken, scene.verdicts)
 
 
 # -- the cards ---------------------------------------------------------------------------

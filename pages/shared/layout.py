@@ -58,8 +58,8 @@ def loading(height: int = 430) -> Iterator[None]:
     """
     drawn: set[str] = st.session_state.setdefault("drawn_pages", set())
     page = st.session_state.get("page", "")
-    place = None if page in drawn else st.empty()
-    if place is not None:
+    place = st.empty()  # on every run: what follows keeps its place, and is not drawn anew
+    if page not in drawn:
         with place.container():
             st.skeleton(height=_STRIP)
             st.skeleton(height=height)
@@ -67,8 +67,7 @@ def loading(height: int = 430) -> Iterator[None]:
         yield
     finally:
         drawn.add(page)
-        if place is not None:
-            place.empty()
+        place.empty()
 
 
 def prose(text: str) -> None:
@@ -84,10 +83,11 @@ def empty(text: str) -> None:
 
 def link_problems() -> None:
     """What a link asked for in vain."""
-    for name in st.session_state.get("link_problems", []):
-        st.warning("**The link asked for something this page does not have "
-                   f"({escape(name[:40])}).** The usual value is shown instead.",
-                   icon=":material/link_off:")
+    with st.container():  # always there: what follows keeps its place when this goes
+        for name in st.session_state.get("link_problems", []):
+            st.warning("**The link asked for something this page does not have "
+                       f"({escape(name[:40])}).** The usual value is shown instead.",
+                       icon=":material/link_off:")
 
 
 def chips(changed: Sequence[str], reset: Callable[[], None]) -> None:

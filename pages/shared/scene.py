@@ -51,12 +51,16 @@ class Scene:
 
     def follow_picture(self) -> None:
         """Take over what the visitor did in the picture since the last run."""
-        now = session.current()
-        picked = pieces.picked(session.PICTURE, self.at, now.view, now.shown, self.rev,
-                               len(self.epsilons))
+        picked = pieces.picked(session.PICTURE, self.start, self.rev, len(self.epsilons))
         self.at = picked.budget
-        st.session_state.settings = replace(now, epsilon=self.epsilons[picked.budget],
+        st.session_state.settings = replace(session.current(), epsilon=self.epsilons[picked.budget],
                                             view=picked.view, shown=picked.shown)
+
+    @property
+    def start(self) -> pieces.Picked:
+        """Where the picture stands, for all that the server knows."""
+        now = session.current()
+        return pieces.Picked(self.at, now.view, now.shown)
 
     @property
     def budget(self) -> Budget:

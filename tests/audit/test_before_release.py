@@ -22,7 +22,6 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Budget
 from engine.views import preview
-from engine.words import tags
 from pages.shared.components.picture import picture_payload
 from tests import files
 
@@ -82,12 +81,7 @@ def test_exchanging_one_curve_changes_nothing_that_is_not_tagged(method, way):
 @pytest.mark.parametrize("way", WILD)
 def test_axes_words_and_labels_of_the_picture_are_those_of_any_other_curve(way):
     def sent(source):
-        at = shown(source, METHODS[0])
-        return picture_payload(
-            source.facts, title=tags.title(source.facts), epsilons=EPSILONS, times=at.times,
-            releases=at.releases, without=at.without, noise_low=at.noise_low,
-            noise_high=at.noise_high, spoken=["nothing said"] * 3, sampling=at.sampling,
-            band=at.band, curves=at.data.curves(70), n_curves=at.data.n_curves)
+        return picture_payload(source.facts, shown(source, METHODS[0]), ["nothing said"] * 3)
 
     one, other = map(sent, pair(way))
     for name in ("time", "value", "scale", "times", "epsilons", "title", "words", "draws", "points",

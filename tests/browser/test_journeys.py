@@ -61,6 +61,17 @@ def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
     expect(page).to_have_url(re.compile("s=epsilon-2"))
 
 
+def test_the_slider_keeps_the_keyboard_from_its_first_movement_on(explore):
+    page = explore()
+    settled(page)
+    page.locator("#e").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page).to_have_url(re.compile("s=epsilon-1.2"))
+    settled(page)
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#value")).to_have_text("ε = 1.5")
+
+
 def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
     page = explore()
     settled(page)

@@ -350,6 +350,20 @@ def test_chance_in_who_took_part_is_no_switch_where_it_cannot_be_seen():
     assert "cannot be seen in real curves" in words(at)
 
 
+def test_the_picture_keeps_its_place_on_the_page_whatever_is_said_above_it():
+    """In another place the browser would draw it anew: it would flash, and lose the keyboard."""
+    def place(at):
+        return next(k for k, part in at.main.children.items() if part.type == "flex_container"
+                    and any(found.proto.component_name.endswith("picture")
+                            for found in part.get("bidi_component")))
+
+    at = open_page()
+    before = place(at)
+    assert place(at.run()) == before
+    for said in ("epsilon-2~rule-1.5", "look-tour.2", "never-heard-of"):
+        assert place(open_page(said)) == before
+
+
 def test_a_rule_of_ones_own_is_marked_pointed_out_and_kept_by_the_link():
     at = open_page("c-sea_temperature~epsilon-2~open-rule")
     at.number_input(key="w_rule").set_value(1.5).run()

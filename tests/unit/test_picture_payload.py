@@ -5,15 +5,17 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from engine.types import PublicFacts
+from engine.types import Budget, PublicFacts
 from engine.views.preview import PlausibleBand
 from pages.shared.components.picture import (
     MOST_CURVES,
     MOST_READINGS,
+    Picked,
     Verdict,
     picture_payload,
     read_report,
@@ -35,10 +37,13 @@ def arrays(spread: float = 5.0) -> dict[str, np.ndarray]:
             "noise_low": releases.min(axis=1), "noise_high": releases.max(axis=1)}
 
 
-def payload(facts: PublicFacts = FACTS, **changes):
-    rest = {"title": "The average", "epsilons": np.geomspace(0.05, 10, BUDGETS),
-            "spoken": ["typical error 3.9 cm"] * BUDGETS}
-    return picture_payload(facts, **{**arrays(), **rest, **changes})
+def payload(facts: PublicFacts = FACTS, verdicts=(), curves=(), **changes):
+    """Of a preview with these arrays; the other parts of one are not looked at."""
+    data = SimpleNamespace(n_curves=len(curves), curves=lambda limit: curves[:limit])
+    budgets = [Budget(epsilon, 1e-5) for epsilon in np.geomspace(0.05, 10, BUDGETS)]
+    shown = SimpleNamespace(**{"data": data, "budgets": budgets, "sampling": np.zeros(POINTS),
+                               "truth": None, "band": None, **arrays(), **changes})
+    return picture_payload(facts, shown, ["typical error 3.9 cm"] * BUDGETS, verdicts)
 
 
 def numbers(text: str, low: float, high: float) -> np.ndarray:
@@ -57,7 +62,7 @@ def test_sent_releases_are_within_one_step_of_the_plotted_range():
 def test_a_full_picture_stays_below_600_kilobytes():
     rng = np.random.default_rng(1)
     curves = [(np.sort(rng.random(1000)), rng.uniform(60, 210, 1000)) for _ in range(200)]
-    full = payload(curves=curves, n_curves=200, truth=arrays()["without"],
+    full = payload(curves=curves, truth=arrays()["without"],
                    sampling=np.ones(POINTS))
     text = json.dumps(full).encode()
     assert len(text) < 400_000
@@ -83,14 +88,14 @@ def test_of_a_budget_that_is_refused_no_curves_are_sent():
 
 def test_only_seventy_curves_of_at_most_two_hundred_readings_are_sent():
     curves = [(np.linspace(0, 1, 1000), np.full(1000, 100.0))] * 90
-    sent = payload(curves=curves, n_curves=90)
+    sent = payload(curves=curves)
     assert sent["counts"] == [MOST_READINGS] * MOST_CURVES
     assert sent["words"]["legend"]["curves"][0] == "Children’s curves (70 of 90 drawn)"
 
 
 def test_the_tag_names_the_content():
     assert payload()["tag"] == payload()["tag"]
-    assert payload()["tag"] != payload(title="Another")["tag"]
+    assert payload()["tag"] != payload(truth=np.ones(POINTS))["tag"]
 
 
 def test_the_axis_is_the_stated_bounds_whatever_is_released():
@@ -119,7 +124,7 @@ def test_a_sampling_range_of_width_zero_is_left_out_with_its_words():
 
 def test_the_picture_of_uploaded_curves_is_never_offered_for_download():
     upload = PublicFacts(kind="upload", value_low=60.0, value_high=210.0, time_high=18.0)
-    assert payload(upload, downloads=True)["downloads"] is False
+    assert payload(upload)["downloads"] is False
     assert payload()["downloads"] is True
 
 
@@ -148,16 +153,16 @@ def test_words_follow_the_facts_of_the_source():
 
 
 def report(said, rev=2):
-    return read_report(said, 13, "releases", ("curves",), rev, BUDGETS)
+    return read_report(said, Picked(13, shown=("curves",)), rev, BUDGETS)
 
 
 def test_a_report_of_the_browser_is_taken_as_it_is():
     said = {"budget": 4, "view": "one", "shown": ["without", "curves"], "rev": 2}
-    assert report(said) == (4, "one", ("curves", "without"))
+    assert report(said) == Picked(4, "one", ("curves", "without"))
 
 
 def test_a_report_made_before_the_server_moved_the_picture_is_ignored():
-    assert report({"budget": 4, "view": "one", "rev": 1}) == (13, "releases", ("curves",))
+    assert report({"budget": 4, "view": "one", "rev": 1}) == Picked(13, "releases", ("curves",))
 
 
 @pytest.mark.parametrize("said", [
@@ -165,4 +170,4 @@ def test_a_report_made_before_the_server_moved_the_picture_is_ignored():
     {"budget": 4.5}, {"budget": [4]}, {"budget": {}}, {"view": "else"}, {"view": []},
     {"shown": "curves"}])
 def test_an_impossible_report_changes_nothing(said):
-    assert report(said) == (13, "releases", ("curves",))
+    assert report(said) == Picked(13, "releases", ("curves",))

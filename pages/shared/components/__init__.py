@@ -10,7 +10,6 @@ from pages.shared.components.chart import chart, chart_by_step
 from pages.shared.components.frame import frame
 from pages.shared.components.picture import (
     Anchor,
-    Look,
     Picked,
     Verdict,
     picked,
@@ -20,6 +19,6 @@ from pages.shared.components.picture import (
 from pages.shared.components.said import Said, said
 from pages.shared.components.strip import Budgeted, Chip, Pinning, pin_pressed, strip
 
-__all__ = ["Anchor", "Budgeted", "Chip", "Look", "Picked", "Pinning", "Said", "Verdict", "chart",
+__all__ = ["Anchor", "Budgeted", "Chip", "Picked", "Pinning", "Said", "Verdict", "chart",
            "chart_by_step", "frame", "picked", "picture", "picture_payload", "pin_pressed", "said",
            "strip"]

@@ -2,6 +2,8 @@
 // loaded once, from this server, when the first chart is shown. Called again when the theme changes.
 // A click or a tap in the plot is reported as a place on its x axis, where the server asks for it.
 
+const SLOW = 16;                          // ms of one drawing, from which on it waits
+const REST = 120;                         // ms without movement until it is drawn
 const QUIET = {displayModeBar: false, displaylogo: false, showTips: false, responsive: false};
 
 const load = () => window.__plotly ??= new Promise((done, failed) => {
@@ -42,22 +44,35 @@ function draw(root, box) {
   box.style.display = figures[at] ? '' : 'none';
   if (!figures[at]) return;
   const figure = JSON.parse(figures[at]), layout = themed(figure.layout || {}, root);
-  load().then(plotly => box.isConnected && plotly.react(box, figure.data, layout, QUIET))
+  return load().then(plotly => { if (box.isConnected) plotly.react(box, figure.data, layout, QUIET); })
     .catch(() => { box.textContent = 'The chart could not be drawn: reload the page to try again.'; });
 }
 
 // While the slider moves, the picture and the sentences come first: a chart is drawn when the
-// browser has nothing else to do, and only for the last budget.
+// browser has nothing else to do, and only for the last budget. One that is slow to draw, as on an
+// old computer, waits until the slider rests.
 function follow(root, box) {
   const idle = window.requestIdleCallback || (then => setTimeout(then, 60));
-  let waiting = false;
+  let timer = null, isWaiting = false, cost = 0;
+  const catchUp = async () => {
+    isWaiting = false;
+    if (!box.isConnected) return;
+    const from = performance.now();
+    await draw(root, box);
+    cost = performance.now() - from;
+  };
+  const soon = () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    idle(catchUp, {timeout: 250});
+  };
   const moved = () => {
-    if (waiting) return;
-    waiting = true;
-    idle(() => { waiting = false; if (box.isConnected) draw(root, box); }, {timeout: 250});
+    clearTimeout(timer);
+    if (cost > SLOW) timer = setTimeout(soon, REST);
+    else soon();
   };
   addEventListener('pc:budget', moved);
-  return () => removeEventListener('pc:budget', moved);
+  return () => { clearTimeout(timer); removeEventListener('pc:budget', moved); };
 }
 
 function themed(layout, root) {           // the figure's own choices win

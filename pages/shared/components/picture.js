@@ -19,6 +19,7 @@ export default function ({data: sent, parentElement: root, setStateValue, setTri
   if (S.rev !== data.rev) move(S, data);
   anchors(S, data.anchors || []);
   S.q('#noise').dataset.offered = data.new_noise ? 'yes' : '';
+  S.q('#seed').textContent = `Seed ${data.seed}`;
   dress(S);                               // also called when the theme changes
   paint(S);
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };
@@ -267,6 +268,7 @@ function label(S) {
   const {words, downloads, reason, truth} = S.data;
   S.q('#hint').textContent = S.q('#help').title = words.help;
   S.q('#noise').title = words.new_noise;
+  S.q('#seed').title = words.seed;
   S.q('#views').replaceChildren(...Object.entries(words.views).map(([name, [text, tip]]) =>
     choice('segment', 'radio', name, text, tip, () => pick(S, {view: name}))));
   const lines = Object.entries(words.lines).filter(([name]) => (name !== 'truth' || truth)
@@ -467,15 +469,14 @@ function moving(S, P, budget) {           // the nodes of one budget, made once 
 }
 
 function marks(S, P, budget) {
-  const {view} = S.picked, {releases, low, high} = S.curves, dash = S.data.dash || 'none';
+  const {view} = S.picked, {releases, low, high} = S.curves;
   if (view === 'ranges') return range(P, low[budget], high[budget], 'noise', 'edge');
   if (view === 'one') {
-    const {bandLow, bandHigh} = S.curves, line = svg('path', {d: path(P, releases[budget][S.draw]),
-      class: 'single', 'stroke-dasharray': dash});
+    const {bandLow, bandHigh} = S.curves;
+    const line = svg('path', {d: path(P, releases[budget][S.draw]), class: 'single'});
     return bandLow ? [...plausible(P, bandLow[budget][S.draw], bandHigh[budget][S.draw]), line] : [line];
   }
-  return releases[budget].map(release => svg('path', {d: path(P, release), class: 'release',
-    'stroke-dasharray': dash}));
+  return releases[budget].map(release => svg('path', {d: path(P, release), class: 'release'}));
 }
 
 function show(S) {                        // one budget: called on every movement of the slider
@@ -573,13 +574,13 @@ function legend(S, left) {                // in reading order: curves, private, 
     const width = phone ? (end - from) / 2 : 34 + wide(S, text) + GAP;
     if (x > from && x + width - (phone ? 1 : GAP) > end) { x = from; line++; }
     group.append(svg('g', {transform: `translate(${x.toFixed(1)} ${10 + line * MARGIN.row})`},
-      ...key(S, name), svg('text', {x: 34, y: 4.5}, text)));
+      ...key(name), svg('text', {x: 34, y: 4.5}, text)));
     x += width;
   }
   return {group, height: (line + 1) * MARGIN.row + 10};
 }
 
-function key(S, name) {
+function key(name) {
   const line = (kind, y = 0) => svg('path', {d: `M0 ${y}H28`, class: kind});
   const areas = {noise: ['noise', 'edge'], sampling: ['sampling', 'dots'], band: ['band', 'limit'],
     quiet_band: ['sampling', 'dots']};
@@ -587,9 +588,7 @@ function key(S, name) {
     const [fill, edge] = areas[name];
     return [svg('rect', {y: -5, width: 28, height: 10, class: fill}), line(edge, -5), line(edge, 5)];
   }
-  const mark = line({curves: 'raw-key', releases: 'release', one: 'single'}[name] || name);
-  if (S.data.dash && (name === 'releases' || name === 'one')) mark.setAttribute('stroke-dasharray', S.data.dash);
-  return [mark];
+  return [line({curves: 'raw-key', releases: 'release', one: 'single'}[name] || name)];
 }
 
 // ---- saving -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine.types import Array, PublicFacts
-from engine.views.preview import PlausibleBand
-from engine.words import quality
+from engine.views.preview import PlausibleBand, Preview
+from engine.words import quality, tags
 
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")
@@ -36,16 +36,6 @@ _component = st.components.v2.component(
     css=(_HERE / "picture.css").read_text("utf-8"),
     js=(_HERE / "picture.js").read_text("utf-8"),
 )
-
-
-@dataclass(frozen=True)
-class Look:
-    """How releases of one method are drawn: a colour per theme, a dash, and the colour's name."""
-
-    light: str = "#3D57D6"
-    dark: str = "#7A92FF"
-    dash: str = ""
-    word: str = "blue"
 
 
 @dataclass(frozen=True)
@@ -79,92 +69,77 @@ class Verdict:
 
 
 _COLOURS = {
-    "light": {"quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033", "without": "#3F4654"},
-    "dark": {"quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF", "without": "#D9DFEA"},
+    "light": {"quiet": "#4A5468", "raw": "#8790A3", "truth": "#182033", "without": "#3F4654",
+              "method": "#3D57D6"},
+    "dark": {"quiet": "#B4BCCB", "raw": "#78839A", "truth": "#FFFFFF", "without": "#D9DFEA",
+             "method": "#7A92FF"},
 }
 
 
-def picture_payload(
-    facts: PublicFacts,
-    *,
-    title: str,
-    epsilons: Sequence[float],
-    times: Array,
-    releases: Array,
-    without: Array,
-    noise_low: Array,
-    noise_high: Array,
-    spoken: Sequence[str],
-    sampling: Array | None = None,
-    truth: Array | None = None,
-    band: PlausibleBand | None = None,
-    verdicts: Sequence[Verdict] = (),
-    curves: Sequence[tuple[Array, Array]] = (),
-    n_curves: int = 0,
-    look: Look | None = None,
-    downloads: bool = True,
-    reason: str = "These curves are not private: their picture cannot be downloaded.",
-) -> dict[str, Any]:
+def picture_payload(facts: PublicFacts, shown: Preview, spoken: Sequence[str],
+                    verdicts: Sequence[Verdict] = ()) -> dict[str, Any]:
     """Everything the browser needs to draw all budgets, as plain values.
 
     Parameters
     ----------
-    epsilons : (budgets,)
-    times : (points,), in their own unit
-    releases : (budgets, draws, points), in response units
-    without, sampling, truth : (points,); sampling is the half-width around `without`
-    noise_low, noise_high : (budgets, points)
-    band : where each release says that the true curve plausibly lies
-    verdicts : one per budget, or none at all
+    shown : its releases may be any number (budgets, draws, points), with ranges and lines to match
     spoken : one phrase per budget for screen readers, such as "typical error 3.9 cm"
-    curves : times on [0, 1] and values of single curves, as `CurveData.curves` gives them
-    n_curves : how many curves there are in all, for the legend
-    downloads : whether the picture may be saved; never for uploaded curves
+    verdicts : one per budget, or none at all
 
     Raises
     ------
     ValueError
         If shapes disagree or an array holds NaN.
     """
-    look = look or Look()
-    n_budgets, n_draws, n_points = releases.shape
-    _check(releases=(releases, (n_budgets, n_draws, n_points)), times=(times, (n_points,)),
-           without=(without, (n_points,)), noise_low=(noise_low, (n_budgets, n_points)),
-           noise_high=(noise_high, (n_budgets, n_points)))
-    verdicts = verdicts or [Verdict()] * n_budgets
-    if not len(epsilons) == len(spoken) == len(verdicts) == n_budgets:
+    _check_shapes(shown)
+    verdicts = verdicts or [Verdict()] * len(shown.releases)
+    if not len(shown.budgets) == len(spoken) == len(verdicts) == len(shown.releases):
         raise ValueError("there must be one ε, one spoken phrase and one verdict for each budget")
-    if sampling is not None and not np.any(sampling):
-        sampling = None
-    low, high = facts.value_low, facts.value_high  # public, and the same at every budget
-    scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
-    scales = _scales(low, high, releases, noise_low, noise_high)
-    drawn = [verdict.refused is None for verdict in verdicts]  # nothing of the others is sent
-    payload: dict[str, Any] = {
-        "title": title, "epsilons": [f"{e:g}" for e in epsilons], "spoken": list(spoken),
-        "time": {"low": facts.time_low, "high": facts.time_high,
-                 "label": _axis(facts.time_name, facts.time_unit)},
-        "value": {"low": low, "high": high, "label": _axis(facts.value_name, facts.value_unit)},
-        "difference": _axis("Difference", facts.value_unit),
-        "scale": scale, "scales": scales, "draws": n_draws, "points": n_points,
-        "times": int16(times, facts.time_low, facts.time_high),
-        "releases": _by_budget(releases, scales, drawn), "without": int16(without, *scale),
-        "noise_low": _by_budget(noise_low, scales, drawn),
-        "noise_high": _by_budget(noise_high, scales, drawn),
-        "sampling": None if sampling is None else int16(without + sampling, *scale),
-        "truth": None if truth is None else int16(truth, *scale),
-        "band": None if band is None else _band(facts, band, without, releases, scale,
-                                                     drawn),
-        "refused": [list(v.refused) if v.refused else None for v in verdicts],
-        "notes": [v.note for v in verdicts],
-        **_single_curves(curves[:MOST_CURVES], scale),
-        "words": _words(facts, look, n_draws, min(len(curves), MOST_CURVES), n_curves,
-                        sampling is not None, band is not None),
-        "dash": look.dash, "colours": _colours(look), "source": _source_words(facts),
-        "downloads": downloads and facts.kind != "upload", "reason": reason,
+    payload = {
+        "title": tags.title(facts), "epsilons": [f"{b.epsilon:g}" for b in shown.budgets],
+        "spoken": list(spoken), "notes": [v.note for v in verdicts],
+        "refused": [list(v.refused) if v.refused else None for v in verdicts], **_axes(facts),
+        **_lines(facts, shown, [v.refused is None for v in verdicts]),
+        "words": _words(facts, shown), "colours": _COLOURS,
+        "source": _source_words(facts), "downloads": facts.kind != "upload",
+        "reason": "These curves are not private: their picture cannot be downloaded.",
     }
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
     return payload
+
+
+def _check_shapes(shown: Preview) -> None:
+    n_budgets, n_draws, n_points = shown.releases.shape
+    _check(releases=(shown.releases, (n_budgets, n_draws, n_points)),
+           times=(shown.times, (n_points,)), without=(shown.without, (n_points,)),
+           noise_low=(shown.noise_low, (n_budgets, n_points)),
+           noise_high=(shown.noise_high, (n_budgets, n_points)))
+
+
+def _axes(facts: PublicFacts) -> dict[str, Any]:
+    """The axes: public, and the same at every budget."""
+    return {"time": {"low": facts.time_low, "high": facts.time_high,
+                     "label": _axis(facts.time_name, facts.time_unit)},
+            "value": {"low": facts.value_low, "high": facts.value_high,
+                      "label": _axis(facts.value_name, facts.value_unit)},
+            "difference": _axis("Difference", facts.value_unit)}
+
+
+def _lines(facts: PublicFacts, shown: Preview, drawn: Sequence[bool]) -> dict[str, Any]:
+    """All curves; of the budgets that are not `drawn` nothing is sent."""
+    low, high, without = facts.value_low, facts.value_high, shown.without
+    scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
+    scales = _scales(low, high, shown.releases, shown.noise_low, shown.noise_high)
+    return {
+        "scale": scale, "scales": scales, "draws": shown.releases.shape[1],
+        "points": len(shown.times), "times": int16(shown.times, facts.time_low, facts.time_high),
+        "releases": _by_budget(shown.releases, scales, drawn), "without": int16(without, *scale),
+        "noise_low": _by_budget(shown.noise_low, scales, drawn),
+        "noise_high": _by_budget(shown.noise_high, scales, drawn),
+        "sampling": int16(without + shown.sampling, *scale) if np.any(shown.sampling) else None,
+        "truth": None if shown.truth is None else int16(shown.truth, *scale),
+        "band": None if shown.band is None else _band(facts, shown, shown.band, scale, drawn),
+        **_single_curves(shown.data.curves(MOST_CURVES), scale)}
 
 
 def int16(values: NDArray[Any], low: float, high: float) -> str:
@@ -182,19 +157,19 @@ def _scales(low: float, high: float, *arrays: Array) -> list[tuple[float, float]
             for a, b in zip(least, most, strict=True)]
 
 
-def _band(facts: PublicFacts, band: PlausibleBand, without: Array, releases: Array,
-          scale: tuple[float, float], drawn: Sequence[bool]) -> dict[str, Any]:
+def _band(facts: PublicFacts, shown: Preview, band: PlausibleBand, scale: tuple[float, float],
+          drawn: Sequence[bool]) -> dict[str, Any]:
     """The band of every release, with its sentence; where there is none, the release itself.
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
     """
-    low = np.where(np.isfinite(band.low), band.low, releases)
-    high = np.where(np.isfinite(band.high), band.high, releases)
-    _check(band_low=(low, releases.shape), band_high=(high, releases.shape))
+    low = np.where(np.isfinite(band.low), band.low, shown.releases)
+    high = np.where(np.isfinite(band.high), band.high, shown.releases)
+    _check(band_low=(low, shown.releases.shape), band_high=(high, shown.releases.shape))
     scales = _scales(facts.value_low, facts.value_high, low, high)
     return {"scales": scales, "low": _by_budget(low[..., ::2], scales, drawn),
             "high": _by_budget(high[..., ::2], scales, drawn),
-            "without": int16(without + band.without, *scale),
+            "without": int16(shown.without + band.without, *scale),
             "sentences": [quality.plausible(facts, band.kind, waves) for waves in band.waves]}
 
 
@@ -204,29 +179,21 @@ def _by_budget(values: Array, scales: Sequence[tuple[float, float]], drawn: Sequ
             for v, scale, is_drawn in zip(values, scales, drawn, strict=True)]
 
 
-def picture(
-    key: str,
-    payload: Mapping[str, Any],
-    start: int,
-    view: str = "releases",
-    shown: Sequence[str] = ("curves", "without"),
-    rev: int = 0,
-    new_noise: bool = False,
-    anchors: Sequence[Anchor] = (),
-) -> Picked:
+def picture(key: str, payload: Mapping[str, Any], start: Picked, seed: int, rev: int = 0,
+            new_noise: bool = False, anchors: Sequence[Anchor] = ()) -> Picked:
     """Draw the picture and return what the visitor has picked.
 
-    `start`, `view` and `shown` are where the page stands now. They move the picture only when it is
-    mounted and when `rev` changes (a link was opened, Back was pressed); give the strip the same
-    `rev`. `new_noise` offers a button that asks for fresh draws; `anchors` are marked under the
-    slider where they lie on it.
+    `start` is where the page stands now. It moves the picture only when it is mounted and when
+    `rev` changes (a link was opened, Back was pressed); give the strip the same `rev`. `seed` is
+    shown beside the draws, and `new_noise` offers a button that asks for fresh ones; `anchors` are
+    marked under the slider where they lie on it.
     """
-    data = {"curves": payload, "now": {"rev": rev, "new_noise": new_noise,
+    data = {"curves": payload, "now": {"rev": rev, "seed": seed, "new_noise": new_noise,
                                        "anchors": placed(anchors, payload["epsilons"]),
-                                       **_moved(key, rev, start, view, shown)}}
+                                       **_moved(key, rev, start)}}
     result = _component(key=key, data=data, on_picked_change=_nothing, on_new_noise_change=_nothing)
-    chosen = read_report(result.get("picked"), start, view, shown, rev, len(payload["epsilons"]))
-    return Picked(*chosen, new_noise=bool(result.get("new_noise")))
+    chosen = read_report(result.get("picked"), start, rev, len(payload["epsilons"]))
+    return replace(chosen, new_noise=bool(result.get("new_noise")))
 
 
 def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str, Any]]:
@@ -238,40 +205,33 @@ def placed(anchors: Sequence[Anchor], epsilons: Sequence[str]) -> list[dict[str,
             if steps[0] <= np.log(a.epsilon) <= steps[-1]]
 
 
-def picked(
-    key: str,
-    start: int,
-    view: str = "releases",
-    shown: Sequence[str] = ("curves", "without"),
-    rev: int = 0,
-    n_budgets: int = 24,
-) -> Picked:
+def picked(key: str, start: Picked, rev: int = 0, n_budgets: int = 24) -> Picked:
     """The same answer before the picture is drawn, for what stands above it on the page."""
     state = st.session_state.get(key)
     report = state.get("picked") if isinstance(state, Mapping) else None
-    return Picked(*read_report(report, start, view, shown, rev, n_budgets))
+    return read_report(report, start, rev, n_budgets)
 
 
-def _moved(key: str, rev: int, start: int, view: str, shown: Sequence[str]) -> dict[str, Any]:
+def _moved(key: str, rev: int, start: Picked) -> dict[str, Any]:
     """Where the server last moved the picture to; constant, so that the message stays a hash."""
     memory = st.session_state.get(f"{key}_moved")
     if memory is None or memory[0] != rev or key not in st.session_state:
-        memory = (rev, {"start": start, "view": view, "shown": list(shown)})
+        memory = (rev, {"start": start.budget, "view": start.view, "shown": list(start.shown)})
         st.session_state[f"{key}_moved"] = memory
     return dict(memory[1])
 
 
-def read_report(report: Any, start: int, view: str, shown: Sequence[str], rev: int,
-                n_budgets: int) -> tuple[int, str, tuple[str, ...]]:
-    """The browser's report, value by value; what is missing or impossible keeps the given value."""
+def read_report(report: Any, start: Picked, rev: int, n_budgets: int) -> Picked:
+    """The browser's report, value by value; what is missing or impossible stays as in `start`."""
     if not isinstance(report, Mapping) or report.get("rev", rev) != rev:
         report = {}  # made before the server moved the picture
-    budget, now, lines = report.get("budget"), report.get("view"), report.get("shown")
+    budget, view, lines = report.get("budget"), report.get("view"), report.get("shown")
     if isinstance(budget, bool) or budget not in range(n_budgets):
-        budget = start
+        budget = start.budget
     if not isinstance(lines, list):
-        lines = shown
-    return int(budget), now if now in VIEWS else view, tuple(n for n in LINES if n in lines)
+        lines = start.shown
+    return Picked(int(budget), view if view in VIEWS else start.view,
+                  tuple(name for name in LINES if name in lines))
 
 
 def _nothing() -> None:
@@ -308,20 +268,16 @@ def _axis(name: str, unit: str) -> str:
     return f"{name} ({unit})" if unit else name
 
 
-def _colours(look: Look) -> dict[str, dict[str, str]]:
-    return {"light": {**_COLOURS["light"], "method": look.light},
-            "dark": {**_COLOURS["dark"], "method": look.dark}}
-
-
 def _source_words(facts: PublicFacts) -> str:
     """What a saved picture says about where its curves come from."""
     return {"simulated": "Simulated curves: for looking, not for publishing",
             "public": f"Public data: {facts.name}"}.get(facts.kind, "Not private")
 
 
-def _words(facts: PublicFacts, look: Look, n_draws: int, n_drawn: int, n_curves: int,
-           has_sampling: bool, has_band: bool) -> dict[str, Any]:
+def _words(facts: PublicFacts, shown: Preview) -> dict[str, Any]:
     """Every label and sentence of the picture; the browser shows them as text only."""
+    n_draws, n_curves = shown.releases.shape[1], shown.data.n_curves
+    n_drawn = min(n_curves, MOST_CURVES)
     people = facts.people[:1].upper() + facts.people[1:]
     theirs = f"{people}’ curves" if people.endswith("s") else f"{people}’s curves"
     return {
@@ -338,27 +294,29 @@ def _words(facts: PublicFacts, look: Look, n_draws: int, n_drawn: int, n_curves:
             "without": ["Without protection", "No protection"],
             "truth": ["True average", "True average"],
         },
-        "views": _view_words(facts, look, n_draws, has_sampling, has_band),
+        "views": _view_words(facts, n_draws, bool(np.any(shown.sampling)),
+                             shown.band is not None),
         "lines": {
             "curves": [theirs, "The curves going in. For real data only you may see them."],
             "without": ["Without protection", "The same average with no noise. Never published."],
             "truth": ["True average", "Known only because these curves are simulated."],
         },
+        "seed": "Same seed, same noise: whoever opens the link sees this picture. Never used for a "
+                "release.",
         "new_noise": f"Draws {n_draws} fresh possible releases. Allowed only because these curves "
                      "are simulated.",
     }
 
 
-def _view_words(facts: PublicFacts, look: Look, n_draws: int, has_sampling: bool,
-                has_band: bool) -> dict[str, list[str]]:
+def _view_words(facts: PublicFacts, n_draws: int, has_sampling: bool, has_band: bool
+                ) -> dict[str, list[str]]:
     """Button, tooltip and sentence of each view."""
-    colour = look.word
-    ranges = f"{colour.capitalize()}: where another release might fall, 95 times in 100."
+    ranges = "Blue: where another release might fall, 95 times in 100."
     if has_sampling:
         ranges += " Hatched: how far chance in who took part moves the average."
     return {
         "releases": ["Possible releases", f"{n_draws} lines you might publish",
-                     f"Each {colour} line is one of {n_draws} equally likely releases. You would "
+                     f"Each blue line is one of {n_draws} equally likely releases. You would "
                      f"publish only one of them, and it is not a {facts.person}."],
         "ranges": ["Ranges", "Where they fall", ranges],
         "one": ["One release", "The line the public would see, with the band it comes with"

@@ -6,12 +6,13 @@ budgets.
 """
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.types import PublicFacts
+from engine.types import Budget, PublicFacts
 from engine.views.preview import PlausibleBand
 from pages.shared import components as pieces
 
@@ -64,15 +65,17 @@ def payload(case):
         person=EVIL if case == "evil" else "child", people=EVIL if case == "evil" else "children",
         value_name=EVIL if case == "evil" else "Height", value_unit="cm", time_name="Age",
         time_unit="years", time_low=2.0, time_high=18.0, value_low=60.0, value_high=200.0)
-    return pieces.picture_payload(
-        facts, title=EVIL if case == "evil" else "The average growth curve of 200 children",
-        epsilons=EPSILONS, times=facts.from_unit_time(t), releases=releases[:, :20],
-        without=without, noise_low=np.quantile(releases, 0.025, axis=1),
+    shown = SimpleNamespace(
+        data=SimpleNamespace(n_curves=200, curves=lambda limit: curves[:limit]),
+        budgets=[Budget(epsilon, 2.5e-5) for epsilon in EPSILONS],
+        times=facts.from_unit_time(t), releases=releases[:, :20], without=without,
+        noise_low=np.quantile(releases, 0.025, axis=1),
         noise_high=np.quantile(releases, 0.975, axis=1),
-        sampling=None if plain else 1.5 + 0.4 * np.cos(6 * t), truth=None if plain else growth(t),
-        curves=curves, n_curves=200, band=None if plain else band(releases[:, :20], scales),
-        verdicts=verdicts() if case == "refused" else (),
-        spoken=[f"typical error {scale:.1f} cm" for scale in scales])
+        sampling=np.zeros_like(t) if plain else 1.5 + 0.4 * np.cos(6 * t),
+        truth=None if plain else growth(t), band=None if plain else band(releases[:, :20], scales))
+    return pieces.picture_payload(
+        facts, shown, [f"typical error {scale:.1f} cm" for scale in scales],
+        verdicts() if case == "refused" else ())
 
 
 def words(case):
@@ -116,7 +119,7 @@ state = st.session_state
 state.setdefault("rev", 0)
 state.setdefault("budget", 13)
 state.runs = state.get("runs", 0) + 1
-state.budget = pieces.picked("picture", state.budget, rev=state.rev).budget
+state.budget = pieces.picked("picture", pieces.Picked(state.budget), state.rev).budget
 st.title("The average growth curve, published with protection for every child")
 pieces.strip(chips(case), words(case), state.budget, person="child", rev=state.rev,
              link=case != "upload")
@@ -124,7 +127,8 @@ left, right = st.columns([7, 3])
 hidden = right.checkbox("Hide the picture")
 with left:
     now = pieces.Picked(state.budget) if hidden else pieces.picture(
-        "picture", payload(case), state.budget, rev=state.rev, new_noise=case != "upload")
+        "picture", payload(case), pieces.Picked(state.budget), 1, state.rev,
+        new_noise=case != "upload")
     pieces.said([[pieces.Said(f"Right **{k + 50} times** in 100<b>"), pieces.Said("Weak", "warning")]
                  if k > 18 else [pieces.Said(f"Right **{k + 50} times** in 100<b>")]
                  for k in range(len(EPSILONS))], "said", state.rev)
