@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from engine.audit.replay import MATRIX, Heard, Run, run
+from engine.noise.selection import Indices
 from engine.types import Array, Budget, Data
 
 
@@ -17,16 +18,15 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
     """In words, what is wrong with the noise of repeated runs; empty if nothing is.
 
     The same data and answers with another seed: what differs is noise, which must have the size
-    that it is said to have, within what chance allows, and be drawn anew for every message. Noise
-    that decides a choice, or is drawn as one sum, does not show; the black box sees its effect.
+    that it is said to have, as a whole and in every number, within what chance allows, and be drawn
+    anew for every message. Noise that decides a choice, or is drawn as one sum, does not show; the
+    black box sees its effect.
     """
     one = run(mechanism, data, budget, seed, rng=rng)
     other = run(mechanism, data, budget, seed + 1, one.answers)
-    noises = [*_between(one, other), *one.added]
+    noises = [*_between(mechanism, one, other), *one.added]
     for step, noise in noises:
-        squares = _means(noise**2)
-        error = squares.std() / math.sqrt(len(squares))
-        if squares.mean() < 1 - max(_beyond_chance(len(squares)) * error, 1e-9):
+        if _is_small(noise**2) or _is_small_somewhere(noise**2):
             return f"the noise of “{step}” is smaller than it is said to be"
     for k, (_, first) in enumerate(noises):
         for _, second in noises[:k]:
@@ -35,9 +35,26 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
     return ""
 
 
-def _between(one: Run, other: Run) -> list[tuple[str, Array]]:
+def _is_small(squares: Array) -> bool:
+    """Whether unit noise is too small as a whole, from its squares (repeats, numbers)."""
+    means = _means(squares)
+    error = means.std() / math.sqrt(len(means))
+    return bool(means.mean() < 1 - max(_beyond_chance(len(means)) * error, 1e-9))
+
+
+def _is_small_somewhere(squares: Array) -> bool:
+    """Whether it is in any of its numbers: larger noise elsewhere does not make up for it.
+
+    Squares of Laplace noise scatter most of all: by the root of 5.
+    """
+    counts = np.isfinite(squares).sum(axis=0)
+    least = 1 - 5 * np.sqrt(5 / np.maximum(counts, 1))
+    return bool((_means(squares.T) < least[counts > 0]).any())
+
+
+def _between(mechanism: Any, one: Run, other: Run) -> list[tuple[str, Array]]:
     """Unit noise of every message that is sent as it is, from two runs that differ in it alone."""
-    found = [(message.step, _standardised(message, other.heard[key]))
+    found = [(message.step, _standardised(mechanism, message, other.heard[key]))
              for key, message in one.heard.items()
              if message.law is None and key in other.heard]
     return [(step, noise) for step, noise in found if noise is not None]
@@ -50,16 +67,25 @@ def _means(each: Array) -> Array:
     return np.asarray(np.where(known, each, 0.0).sum(axis=1)[counts > 0] / counts[counts > 0])
 
 
-def _standardised(one: Heard, other: Heard) -> Array | None:
-    """Noise of unit size, (repeats, numbers); of symmetric matrices the diagonal alone."""
-    values, spread = one.values[:, 0] - other.values[:, 0], one.noise[:, 0]
-    if values.ndim == MATRIX - 1 and values.shape[-1] == values.shape[-2]:
-        values, spread = (np.diagonal(a, axis1=-2, axis2=-1) for a in (values, spread))
-    values, spread = (a.reshape(len(a), -1) for a in (values, spread))
-    has_noise = (spread > 0).all(axis=0)
-    if not has_noise.any():
-        return None
-    return np.asarray(values[:, has_noise] / (math.sqrt(2) * spread[:, has_noise]))
+def _standardised(mechanism: Any, one: Heard, other: Heard) -> Array | None:
+    """Noise of unit size, (repeats, numbers)."""
+    spread = math.sqrt(2) * one.noise[:, :1]
+    units = mechanism.in_units_of_noise(one.values[:, :1] - other.values[:, :1], spread)
+    if spread.ndim == MATRIX and spread.shape[-1] == spread.shape[-2]:
+        row, column = np.triu_indices(spread.shape[-1])
+        units, spread = _once(units, row, column), spread[..., row, column]
+    has_noise = (spread.reshape(len(spread), -1) > 0).all(axis=0)
+    return np.asarray(units.reshape(len(units), -1)[:, has_noise]) if has_noise.any() else None
+
+
+def _once(units: Array, row: Indices, column: Indices) -> Array:
+    """Symmetric matrices (…, p, p) in units of noise, at and above the diagonal: (…, numbers).
+
+    What is beside the diagonal is there twice. Its two entries are one number, whose size is that
+    of both together.
+    """
+    above, below = units[..., row, column], units[..., column, row]
+    return np.copysign(np.hypot(above, np.where(row == column, 0.0, below)), above)
 
 
 def _is_same(one: Array, other: Array) -> bool:

@@ -108,11 +108,16 @@ class Frl(Selection, KernelRelease):
                          usual_power(self.covariance, grid.dimension))
 
     def counts(self, n: float) -> tuple[int, ...]:
-        """The numbers of functions to choose from."""
-        usual = self.usual(n)
+        """The numbers of functions to choose from.
+
+        Three more on each side than Corollary 15 admits, from n^{1/(ηβ)} to n^{1/3} with the η of
+        the quadratic penalty.
+        """
+        usual, beta = self.usual(n), self.covariance.decay(1)
         if self.selection_rule == "formula":
             return (usual,)
-        return tuple(range(max(1, usual - 6), usual + 4))
+        fewest = math.ceil(n ** (1 / (usual_power(self.covariance, 1) * beta)) - 1e-9)
+        return tuple(range(max(1, min(fewest, usual) - 3), usual + 4))
 
     def smoothings(self, eigenvalues: Array, n: float, effective: float) -> tuple[Smoothing, ...]:
         if self.selection_rule == "formula":

@@ -161,7 +161,8 @@ def _root(falling: Callable[[float], float], delta: float) -> float:
     most = math.log(1 / delta - 1)
     if falling(math.exp(most)) >= 0:  # by rounding
         return math.exp(most)
-    return math.exp(brentq(lambda log_a: falling(math.exp(log_a)), most - 100, most, xtol=1e-12))
+    least = min(most - 100, -50.0)  # where δ is tiny, most is large
+    return math.exp(brentq(lambda log_a: falling(math.exp(log_a)), least, most, xtol=1e-12))
 
 
 def per_round_mu(total: float, rounds: int) -> float:

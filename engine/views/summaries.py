@@ -24,6 +24,7 @@ from engine.privacy import accounting
 from engine.registry import parameters
 from engine.sources import Source
 from engine.summaries.covariance import Steps
+from engine.summaries.mean import Held
 from engine.summaries.risk import NUMBERS, loss_of
 from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, Spend, Truth
@@ -34,6 +35,7 @@ _MOST_READINGS = 1_000_000  # of one data set on screen
 _STUDY_READINGS = 1_000_000  # of all data sets of a study
 _REPEATS = 30
 _SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
+_WHOLE = 1 - 1e-9  # a curve that is left as it is, up to rounding
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class SummaryView:
 
     `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
     or of the first number of a record, `across` that of the second number; `floor` is the typical
-    error without protection.
+    error without protection; `shortened` the share of curves that the chosen way draws back to the
+    largest size, which depends on them without protection: None where they are real.
     """
 
     task: str
@@ -85,6 +88,7 @@ class SummaryView:
     floor: float | None
     ways: tuple[Way, ...]
     n: int
+    shortened: float | None
 
     @property
     def is_surface(self) -> bool:
@@ -119,6 +123,7 @@ def summary_view(source: Source, chosen: Any, task: str, budget: Budget, seed: i
         across=drawing.across,
         without=drawing.draw(reference)[0], floor=floor, n=data.n_curves,
         truth=None if data.truth is None else drawing.of_truth(data.truth),
+        shortened=_shortened(chosen, data) if source.is_random else None,
         ways=tuple(_way(label, one, data, study, reference, drawing, budget, seed)
                    for label, one in _all_ways(chosen, task, data.facts)))
 
@@ -202,6 +207,15 @@ def _mean_square(difference: Array) -> Array:
     """Integrated squares of (draws, functions, …), summed over functions: (draws,)."""
     points = tuple(range(2, difference.ndim))
     return np.asarray((difference**2).mean(axis=points).sum(axis=1))
+
+
+def _shortened(chosen: Any, data: Data) -> float | None:
+    """The share of curves that exceed the largest size, and are drawn back to it."""
+    if not isinstance(chosen, FunctionalRelease):
+        return None
+    records = chosen.summary(data.sizes, data.facts).records(data)
+    curves = records[0] if isinstance(records, tuple) else records
+    return float((curves.shortening < _WHOLE).mean()) if isinstance(curves, Held) else None
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,15 @@ def largest(way: Way) -> str:
     return f"{way.label}: {100 * way.parts[k]:.0f} % of the squared error is {PARTS[k]}."
 
 
+def shortened(view: SummaryView) -> str:
+    """How many simulated curves are changed before they are averaged; empty where none is."""
+    if not view.shortened:
+        return ""
+    return (f"{max(100 * view.shortened, 1):.0f} % of these simulated curves exceed the largest "
+            "size (τ) and are drawn towards the middle. A larger size changes fewer, and needs "
+            "more noise.")
+
+
 def components(found: Components, k: int) -> str:
     """How much of the variance one component holds, in releases and without protection."""
     middle = float(np.median(found.shares[:, k]))

@@ -245,6 +245,7 @@ def accuracy(view: View) -> None:
     st.markdown(words.compared(view.shown))
     view.draw("Parts of the error", figures.split(view.shown, layout.theme()), "split", height + 30)
     st.markdown(words.largest(view.chosen))
+    st.markdown(words.shortened(view.shown))
 
 
 def odds(view: View) -> None:

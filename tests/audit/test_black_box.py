@@ -18,8 +18,11 @@ from engine.audit.neighbours import usual_curves
 from engine.audit.replay import Selection, released
 from engine.audit.strength import Parts
 from engine.mechanisms import mechanisms
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_regression import SparseRegression
@@ -262,9 +265,57 @@ UNSEEN = [case for case in AT_ONE if case.mechanism.key == "sparse_mean_signs"  
 def test_noise_a_fifth_too_small_that_one_record_does_not_show_is_seen_as_it_is_drawn(
         case, monkeypatch):
     monkeypatch.setattr(replay, "released", _quieter)
+    assert "smaller than it is said to be" in reason_against(case)
+
+
+def reason_against(case):
+    """What 400 pairs say is wrong."""
     search = audit._Search(case, None, 1)
     next(search.grey_box(400, np.inf))
-    assert "smaller than it is said to be" in search.now.reason
+    return search.now.reason
+
+
+class Unfair(np.random.Generator):
+    """Draws noise that is right on average: half as large for one number, larger for all others."""
+
+    def spawn(self, n_children):
+        return [type(self)(own) for own in self.bit_generator.spawn(n_children)]
+
+    def standard_normal(self, *args, **more):
+        noise = super().standard_normal(*args, **more)
+        noise[..., 0] *= 0.5
+        noise[..., 1:] *= 1.2
+        return noise
+
+
+class Thin(np.random.Generator):
+    """Draws symmetric noise that is right on the diagonal alone."""
+
+    spawn = Unfair.spawn
+
+    def standard_normal(self, *args, **more):
+        noise = super().standard_normal(*args, **more)
+        if noise.ndim > 2 and noise.shape[-1] == noise.shape[-2]:
+            noise *= np.where(np.eye(noise.shape[-1]) > 0, 1.0, 0.5)
+        return noise
+
+
+@pytest.mark.parametrize(("case", "drawn"), [
+    (Case(NoisyGradientMean(truncation=3, n_iterations=3)), Unfair),
+    (Case(GaussianProcess()), Unfair),
+    (Case(AdaptiveMean(truncation=4), Budget(40.0, 1e-3)), Thin),
+    (Case(AdaptiveCoefficients(truncation=3), Budget(400.0, 1e-3)), Thin),
+    (Case(SparseInference(sparsity=2, rounds=3)), Thin)])
+def test_noise_that_is_too_small_in_some_numbers_alone_is_seen_as_it_is_drawn(
+        case, drawn, monkeypatch):
+    """400 releases: in the first number of a message, or beside the diagonal of a matrix."""
+    def unlike(mechanism, data, budget, draws, seed):
+        rng = drawn(np.random.SFC64(np.random.SeedSequence(seed)))
+        return replay.released_with(mechanism, data, budget, draws, rng)
+
+    assert not reason_against(case)
+    monkeypatch.setattr(replay, "released", unlike)
+    assert "smaller than it is said to be" in reason_against(case)
 
 
 @pytest.mark.slow

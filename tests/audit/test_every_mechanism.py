@@ -13,12 +13,13 @@ import pytest
 from engine import __main__ as command_line
 from engine import audit
 from engine.audit import cases, neighbours
+from engine.audit.replay import released
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.privacy import transcript
+from engine.privacy import accounting, risk, transcript
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
@@ -46,6 +47,20 @@ def test_neither_long_searches_nor_outputs_alone_find_more_than_is_claimed(case)
     report = audit.audit_case(case, seed=2, tries=10_000, runs=50_000, seconds=40)
     assert report.verdict == "holds"
     assert report.bound <= report.claimed_epsilon
+
+
+@every_case
+@pytest.mark.parametrize("budget", [Budget(1e-12, 1e-300), Budget(1e-3, 0.9), Budget(1e6, 1e-12)])
+def test_absurd_budgets_end_in_a_finite_release_that_keeps_them_or_in_a_sentence(case, budget):
+    data = audit._Search(case, None, 1).question.usual
+    try:
+        estimate = released(case.mechanism, data, budget, 1, (1,))
+    except InputError:
+        return
+    assert np.isfinite(estimate.coefficients).all()
+    assert accounting.keeps_promise(estimate.spends[0])
+    odds = risk.of_ledger(estimate.spends[0])
+    assert 0.5 <= odds.right <= 1 and 0 <= odds.detected <= 1
 
 
 def test_whatever_attains_less_says_why():

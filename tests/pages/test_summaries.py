@@ -97,6 +97,23 @@ def test_shares_add_up_and_curves_without_noise_are_those_without_protection(tas
     assert view.truth is None or view.truth.shape == view.without.shape
 
 
+@pytest.mark.parametrize(("key", "task", "source"), [
+    ("iclp", "mean_function", DenseCurves(n_curves=100)),
+    ("bernstein", "mean_function", DenseCurves(n_curves=100)),
+    ("frl", "covariance", CovaryingCurves(n_curves=100, n_observations_per_curve=30))])
+def test_the_share_of_simulated_curves_that_are_shortened_is_told_and_that_of_real_ones_is_not(
+        key, task, source):
+    def told(source, size):
+        way = mechanisms.get(key)(task=task, size=size)
+        view = summary_view.summary_view(source, way, task, Budget(1.0), 1)
+        return view.shortened, summary_words.shortened(view)
+
+    assert told(source, 1e3) == (0.0, "")
+    share, said = told(source, 1e-3)
+    assert share == 1 and said.startswith("100 % of these simulated curves exceed")
+    assert told(sources.get("sea_temperature")(), 1e-3) == (None, "")
+
+
 def test_components_of_a_release_are_orthonormal_and_hold_what_is_said():
     source = CovaryingCurves(n_curves=2000, n_observations_per_curve=40)
     view = summary_view.summary_view(source, Iclp(task="covariance"), "covariance",

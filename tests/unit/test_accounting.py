@@ -191,6 +191,16 @@ def test_rho_grows_with_epsilon_and_delta():
     assert (np.diff(by_epsilon) > 0).all() and (np.diff(by_delta) > 0).all()
 
 
+@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 1e3])
+@pytest.mark.parametrize("delta", [1e-100, 1e-300])
+def test_rho_is_found_at_any_delta_that_can_be_written(epsilon, delta):
+    log = -math.log(delta)
+    simple = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2
+    rho = accounting.rho_of(epsilon, delta)
+    assert simple < rho < 1.1 * simple
+    assert accounting.epsilon_of_rho(rho, delta) == pytest.approx(epsilon, rel=1e-6)
+
+
 def test_rho_without_a_limit_is_infinite_and_delta_zero_is_refused():
     assert accounting.rho_of(math.inf, 1e-6) == math.inf
     assert accounting.epsilon_of_rho(math.inf, 1e-6) == math.inf

@@ -295,6 +295,16 @@ def test_the_usual_number_of_functions_is_a_whole_cube_root(n, m):
     assert Frl().usual(n) == m
 
 
+@pytest.mark.parametrize(("chosen", "n", "first", "last"), [
+    ({}, 50, 1, 6), ({}, 1000, 1, 13), ({}, 5000, 2, 20), ({}, 10**6, 7, 103),
+    ({"smoothness": 2.5}, 10**6, 3, 103), ({"kernel": "gaussian"}, 1000, 1, 13),
+    ({"n_functions": 2}, 10**6, 1, 5)])
+def test_numbers_of_functions_to_choose_from_are_the_admitted_ones_and_three_more(
+        chosen, n, first, last):
+    """From n^(1/(β + 2)), β = 4 or 6, to n^(1/3); every choice has noise of its own."""
+    assert Frl(**chosen, selection_rule="paid").counts(n) == tuple(range(first, last + 1))
+
+
 RULES = [Iclp, Frl]
 
 
