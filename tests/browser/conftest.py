@@ -25,7 +25,8 @@ from tests.server import Server, running
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-dev-shm-usage"]
+         "--disable-dev-shm-usage",
+         "--js-flags=--no-opt"]  # a page lives for seconds: optimising its scripts never pays
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
 _OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")
 expect.set_options(timeout=20_000)  # a loaded machine is slow, not wrong
@@ -107,11 +108,11 @@ def _forget(page: Page) -> None:
 
     A fresh context reads and compiles those anew, which is most of the work of opening a page.
     """
-    if page.url.startswith("http"):  # a tab keeps this storage as long as it lives
-        page.evaluate("sessionStorage.clear()")
+    if page.url.startswith("http"):
+        page.evaluate("sessionStorage.clear(), localStorage.clear()")
     page.goto("about:blank")
     page.mouse.move(0, 0)
-    page.context.set_storage_state({})
+    page.context.clear_cookies()  # emptying the context whole would drop the scripts as well
 
 
 def _new_page(browser: Browser, context: dict[str, object]) -> Page:

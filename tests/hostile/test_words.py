@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from engine.errors import InputError
 from engine.sources.tables import read_table
@@ -19,7 +18,7 @@ from engine.sources.upload import (
 )
 from pages.shared import address, run, settings
 from tests import files
-from tests.server import ROOT
+from tests.pages.opening import open_page, visit
 
 EVIL = ["[x](javascript:1)", "![x](http://x/y)", "$x$ $\\href{a}{b}$", ":red[x]", "**x** `y`",
         "<script>x</script>", ":material/home:", "# x"]
@@ -44,14 +43,6 @@ def active(at):
     return [text for text in said(at) if text and ACTIVE.search(text)]
 
 
-def page(**state):
-    at = AppTest.from_file(str(ROOT / "pages" / "shared" / "shell.py"), default_timeout=60)
-    for name, value in state.items():
-        at.session_state[name] = value
-    at.run()
-    return at
-
-
 def own(word):
     """Curves whose ids, column and source of bounds are that word."""
     frame = files.growth_frame().assign(**{word: lambda t: (t["child"] < "c006") * 1.0})
@@ -72,7 +63,7 @@ def test_words_that_stand_in_sentences_hold_no_markup(role, word):
 
 @pytest.mark.parametrize("word", EVIL)
 def test_what_is_said_of_curves_with_evil_names_is_plain(word):
-    at = page(upload=own(word), show_upload=True)
+    at = open_page(upload=own(word), show_upload=True)
     assert not active(at)
 
 
@@ -80,8 +71,7 @@ def test_what_is_said_of_curves_with_evil_names_is_plain(word):
 def test_other_pages_that_know_the_curves_are_plain(script):
     word = "[x](a) $x$ :red[x] **x** `y`"
     upload = own(word)
-    at = page(upload=upload, show_upload=True)
-    at.switch_page(f"../{script}.py").run()
+    at = visit(script, upload=upload, show_upload=True)
     assert not active(at)
 
 
@@ -90,8 +80,8 @@ def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, wor
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
     given = SimpleNamespace(file_id="1", getvalue=lambda: files.csv(frame))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
-    at = page(upload_open=True, upload_value_name=word, upload_value_unit=word,
-              upload_time_name=word, upload_person=word, upload_covariates=[word])
+    at = open_page(upload_open=True, upload_value_name=word, upload_value_unit=word,
+                   upload_time_name=word, upload_person=word, upload_covariates=[word])
     assert not active(at)
 
 
@@ -99,9 +89,7 @@ def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, wor
 def test_a_link_shows_what_it_asked_for_as_it_is(word):
     chosen, problems = address.decode(f"c-{word}~{word}-1~epsilon-{word}")
     assert chosen == settings.Settings() and problems
-    at = AppTest.from_file(str(ROOT / "pages" / "shared" / "shell.py"), default_timeout=60)
-    at.query_params["s"] = f"c-{word}~{word}-1"
-    at.run()
+    at = open_page(f"c-{word}~{word}-1")
     assert at.warning and not active(at)
 
 
@@ -110,9 +98,7 @@ def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
     table = read_table(files.rows("a,0.1,5\na,0.5,6"))
     upload = Upload(curves=read_curves(table, suggest_layout(table)),
                     declared=declare(0, 10, 0, 1, "a law"))
-    at = page(upload=upload, show_upload=True)
-    at.switch_page(f"../{script}.py").run()
-    assert not at.exception
+    at = visit(script, upload=upload, show_upload=True)
     assert not any("on our side" in error.value for error in at.error)
 
 
@@ -123,6 +109,6 @@ def test_what_a_page_did_not_expect_is_said_with_a_reference_and_logged_without_
         raise ValueError(f"cannot use {reading:.3f}")
 
     monkeypatch.setattr(run, "picture", breaks)
-    at = page()
+    at = open_page(fine=False)
     assert ["on our side" in error.value for error in at.error] == [True]
     assert "breaks" in caplog.text and "123.456" not in caplog.text

@@ -8,8 +8,8 @@ from engine.views import coverage_lab as lab
 from engine.views import reuse
 from engine.words import audit as audit_words
 from pages.shared import address, settings
-from tests.pages.test_explore import own_curves, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import words
 
 GRADIENT = "audited-noisy_gradient_mean.mean_function"
 

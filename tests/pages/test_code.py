@@ -34,8 +34,8 @@ from engine.words.grammar import capital
 from engine.words.numbers import in_hundred
 from pages.shared import code_fold, components, settings
 from tests import files
-from tests.pages.test_explore import open_page, own_curves, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import open_page, own_curves, visit
+from tests.pages.reading import words
 from tests.pages.test_upload_readings import own as own_readings
 from tests.unit.test_upload_readings import frame as reading_frame
 from tests.unit.test_upload_rows import NAMES, SPARSE
@@ -83,7 +83,7 @@ def look(monkeypatch):
         monkeypatch.setattr(code_fold, "notebook",
                             lambda code: notebooks.append(code_for.notebook(code)) or b"{}")
         state[f"fold_{page}_code"] = True
-        at = open_page(token, **state) if page == "explore" else visit(page, token, **state)
+        at = visit(page, token, **state)
         assert not at.error
         codes = [code.value for code in at.code if code.language in ("python", "bash")][:2]
         return codes, json.loads(notebooks[-1]), strips[-1], words(at)

@@ -21,6 +21,7 @@ from engine.words import audit as audit_words
 from engine.words.numbers import number
 from pages.shared import settings
 from tests import files
+from tests.pages.opening import own_curves, visit
 from tests.pages.test_code import (
     BUDGET,
     USUAL,
@@ -31,8 +32,6 @@ from tests.pages.test_code import (
     own_of,
     run,
 )
-from tests.pages.test_explore import own_curves
-from tests.pages.test_plan_and_rates import visit
 from tests.unit.test_upload_rows import frame as row_frame
 
 __all__ = ["look"]

@@ -17,8 +17,8 @@ from engine.words import coefficients as coefficient_words
 from engine.words.numbers import times
 from pages.shared import address, settings
 from tests import files
-from tests.pages.test_explore import open_page, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import open_page, visit
+from tests.pages.reading import words
 
 
 def test_it_opens_on_growth_and_says_what_the_engine_computed():

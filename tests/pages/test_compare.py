@@ -2,10 +2,8 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
@@ -15,24 +13,9 @@ from engine.words import quality
 from pages.shared import address, pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files
+from tests.pages.opening import open_page, visit
 
-SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 PINNED = (Pin("A", "explore", ""), Pin("B", "explore", "m-frl~epsilon-2"))
-
-
-def open_page(token="", page="compare", **state):
-    at = AppTest.from_file(SHELL, default_timeout=90)
-    at.session_state.page = page  # as if it had been shown before, so that the front page is not
-    at.session_state.settings, at.session_state.written = settings.Settings(), ""
-    at.session_state.rev = 0
-    for name, value in state.items():
-        at.session_state[name] = value
-    at.switch_page(f"../{page}.py")
-    if token:
-        at.query_params["s"] = token
-    at.run()
-    assert not at.exception
-    return at
 
 
 def words(at):
@@ -58,7 +41,7 @@ def upload():
 
 @pytest.fixture(scope="module")
 def usual():
-    return open_page()
+    return visit("compare")
 
 
 # -- methods beside budgets -------------------------------------------------------------------
@@ -91,41 +74,41 @@ def test_numbers_are_those_of_explore(usual):
 def test_a_method_that_never_fails_beside_one_that_may_is_pointed_out(usual):
     notice = " ".join(info.value for info in usual.info)
     assert "A few coefficients (FRL) has δ = 0. Equal ε is **not** equal protection" in notice
-    alike = open_page("methods-adaptive_mean.noisy_gradient_mean")
+    alike = visit("compare", "methods-adaptive_mean.noisy_gradient_mean")
     assert not alike.info
 
 
 def test_methods_and_budgets_are_chosen_and_go_into_the_link():
-    at = open_page()
+    at = visit("compare")
     at.multiselect(key="w_compare_methods").set_value(["gaussian_process", "iclp:1"]).run()
     at.multiselect(key="w_compare_budgets").set_value([4.0, 0.25]).run()
     assert at.query_params["s"] == "methods-gaussian_process.iclp:1~budgets-0.25_4"
     assert "ICLP, absolute penalty" in " ".join(h.value for h in at.subheader)
-    again = open_page(at.query_params["s"])
+    again = visit("compare", at.query_params["s"])
     assert charts(again) == charts(at)
 
 
 def test_an_emptied_list_is_refused_and_the_page_stays():
-    at = open_page()
+    at = visit("compare")
     at.multiselect(key="w_compare_methods").set_value([]).run()
     assert "at least one method" in at.error[0].value
     assert len(charts(at)) > 9
 
 
 def test_the_method_of_explore_stands_first_with_its_settings():
-    at = open_page("m-bernstein~m.degree-4")
+    at = visit("compare", "m-bernstein~m.degree-4")
     assert at.subheader[0].value == "Bernstein polynomials"
     assert at.session_state.settings.mechanism.degree == 4
 
 
 def test_a_method_that_refuses_says_why_and_the_others_stand():
-    at = open_page("m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
+    at = visit("compare", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
     assert "need at least 500 curves" in words(at)
     assert any(alt.startswith("Adaptive mean, ε") for alt in charts(at))
 
 
 def test_where_nothing_would_be_published_no_line_is_drawn():
-    at = open_page("methods-adaptive_mean~budgets-0.05_1")
+    at = visit("compare", "methods-adaptive_mean~budgets-0.05_1")
     assert "**ε = 0.05** · Nothing would be published" in words(at)
     assert "At **ε = 0.05** none of these methods would publish anything." in words(at)
     assert at.dataframe[0].value.iloc[0]["Typical error"] == "nothing published"
@@ -133,14 +116,14 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
 
 def test_real_curves_have_one_aim_for_all_methods():
     assert "as Adaptive mean fits it: one aim for all methods" in words(
-        open_page("c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean"))
+        visit("compare", "c-sea_temperature~methods-adaptive_mean.noisy_gradient_mean"))
 
 
 # -- curves of one's own ----------------------------------------------------------------------
 
 
 def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
-    at = open_page("shape-crossing", upload=upload(), show_upload=True, fold_numbers=True)
+    at = visit("compare", "shape-crossing", upload=upload(), show_upload=True, fold_numbers=True)
     assert len([alt for alt in charts(at) if "less the average" in alt]) == 9
     assert "s" not in at.query_params and strip(at)["link"] is False
     assert len(at.get("arrow_table")) + len(at.table) > 0 and not at.dataframe
@@ -148,7 +131,7 @@ def test_own_curves_are_compared_without_a_link_a_pin_or_a_download():
 
 
 def test_own_curves_cannot_be_pinned_and_the_button_says_why():
-    at = open_page(page="explore", upload=upload(), show_upload=True)
+    at = open_page(upload=upload(), show_upload=True)
     assert strip(at)["pin"] == {"name": "", "reason": "Your own curves cannot be pinned: a pin is "
                                 "a link."}
     at.session_state["strip"] = {"pin": True}
@@ -174,7 +157,7 @@ def test_a_pin_that_cannot_be_is_named_and_left_out(word):
 
 def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     token = pins.join("epsilon-2", PINNED)
-    at = open_page(token)
+    at = visit("compare", token)
     assert at.session_state.pins == PINNED
     assert at.query_params["s"] == token
     table = at.table[0].value
@@ -186,7 +169,7 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
 
 
 def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
-    at = open_page("epsilon-2~m-frl", page="explore")
+    at = open_page("epsilon-2~m-frl")
     assert strip(at)["pin"] == {"name": "", "reason": ""}
     at.session_state["strip"] = {"pin": True}
     at.run()
@@ -199,7 +182,7 @@ def test_pinning_on_explore_keeps_the_scenario_and_compare_shows_it():
 
 
 def test_unpinning_takes_it_out_of_the_page_and_the_link():
-    at = open_page(pins.join("", PINNED))
+    at = visit("compare", pins.join("", PINNED))
     at.button(key="unpin_A").click().run()
     assert at.session_state.pins == PINNED[1:]
     assert at.query_params["s"] == pins.join("", PINNED[1:])
@@ -208,7 +191,7 @@ def test_unpinning_takes_it_out_of_the_page_and_the_link():
 
 
 def test_back_to_an_address_without_pins_loses_none_and_is_no_trap():
-    at = open_page(pins.join("", PINNED))
+    at = visit("compare", pins.join("", PINNED))
     at.query_params.clear()
     at.run()
     assert at.session_state.pins == PINNED and "s" not in at.query_params
@@ -218,7 +201,7 @@ def test_back_to_an_address_without_pins_loses_none_and_is_no_trap():
 
 def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
     four = tuple(Pin(name, "explore", f"seed-{k}") for k, name in enumerate(pins.NAMES, 2))
-    at = open_page(page="explore", pins=four)
+    at = open_page(pins=four)
     assert "Unpin one on Compare" in strip(at)["pin"]["reason"]
     assert "a link could not hold" in pins.reason_against("x" * 5000)
     assert pins.reason_against("") == ""
@@ -238,7 +221,7 @@ def test_a_plan_is_pinned_with_its_answer():
 
 def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():
     refused = Pin("A", "explore", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
-    at = open_page(pins.join("", (refused,)))
+    at = visit("compare", pins.join("", (refused,)))
     assert "need at least 500 curves" in words(at)
     assert at.button(key="unpin_A") and not at.table
 
@@ -248,14 +231,14 @@ def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():
 
 @pytest.mark.parametrize("kind", ["peak", "sign", "crossing"])
 def test_a_question_is_answered_on_explore_from_the_link(kind):
-    at = open_page(f"shape-{kind}", page="explore")
+    at = open_page(f"shape-{kind}")
     assert "A private release" in words(at) and " of 100**" in words(at)
     assert any(alt.startswith("Releases that keep the answer") for alt in charts(at))
     assert not at.error
 
 
 def test_its_numbers_are_stated_and_go_into_the_link():
-    at = open_page("shape-crossing", page="explore")
+    at = open_page("shape-crossing")
     assert at.number_input(key="w_shape_level").value == 130
     at.number_input(key="w_shape_level").set_value(150.0).run()
     assert at.query_params["s"] == "shape-crossing~shape_level-150"
@@ -265,19 +248,19 @@ def test_its_numbers_are_stated_and_go_into_the_link():
 
 
 def test_where_noise_is_as_large_as_the_signal_there_is_no_answer():
-    at = open_page("shape-sign~epsilon-0.05", page="explore")
+    at = open_page("shape-sign~epsilon-0.05")
     assert any("Not answered at ε = 0.05" in warning.value for warning in at.warning)
     assert "A private release says the same" not in words(at)
 
 
 def test_real_curves_are_compared_with_the_average_without_protection():
-    at = open_page("c-sea_temperature~shape-peak", page="explore")
+    at = open_page("c-sea_temperature~shape-peak")
     assert "The average without protection is largest at" in words(at)
     assert "An average without protection does" not in words(at)
 
 
 def test_compare_asks_all_methods_the_same_question():
-    at = open_page("shape-crossing~methods-adaptive_mean.frl")
+    at = visit("compare", "shape-crossing~methods-adaptive_mean.frl")
     assert "The true average is first at 130 cm" in words(at)
     assert "Adaptive mean: **" in words(at) and "A few coefficients (FRL): **" in words(at)
 

@@ -30,8 +30,9 @@ from engine.words import glossary, handbook
 from pages.shared import address, components, controls, layout, roles, settings
 from pages.shared.shell import PAGES
 from pages.shared.sweep_choice import SweepChoice
-from tests.pages.test_explore import State, moved, open_page, own_curves, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import open_page, own_curves, visit
+from tests.pages.reading import words
+from tests.pages.test_explore import State, moved
 
 ROOT = Path(__file__).parents[2]
 _SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-6"
@@ -72,7 +73,7 @@ def seen(page, token=None):
     components.strip, controls.bound = strip, noted
     try:
         token = SMALL[page] if token is None else token
-        at = open_page(token) if page == "explore" else visit(page, token)
+        at = visit(page, token)
     finally:
         components.strip, controls.bound = before
     assert not [e.value for e in at.error if "our side" in e.value]
@@ -491,7 +492,7 @@ def test_the_rules_catch_what_they_are_for():
 def test_every_model_says_what_is_protected_from_whom_and_what_that_rests_on(page, unit):
     token = f"{_SMALL}~open-{page}_label" if page == "explore" else f"open-{page}_label"
     token += "~summary-density" * (page == "summaries")
-    said = words(open_page(token) if page == "explore" else visit(page, token))
+    said = words(visit(page, token))
     for part in (f"**Protected.** {unit}", "**From whom.**", "**Not from whom.**",
                  "**Not covered.**", "**Taken for granted.**"):
         assert part in said, part

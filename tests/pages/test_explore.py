@@ -2,25 +2,20 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
-from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS, other_methods, preview
 from engine.words import chances, error_parts, quality
 from pages.shared import address, run, session, settings
-from tests import files
+from tests.pages.opening import open_page, own_curves
 from tests.pages.reading import components, warnings, words
 
-SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 PRESETS = [(cls, chosen) for cls in sources.for_task(settings.TASK)
            for _, chosen in cls.presets()]
 METHODS = [(cls, chosen) for cls in mechanisms.for_task(settings.TASK)
@@ -32,19 +27,6 @@ def first_of_each(ways):
     first = {cls: chosen for cls, chosen in reversed(ways)}
     return [pytest.param(cls, chosen, marks=() if chosen is first[cls] else pytest.mark.slow)
             for cls, chosen in ways]
-
-
-def open_page(token="", fine=True, **state):
-    """The home page; `fine` says that nothing of ours may go wrong."""
-    at = AppTest.from_file(SHELL, default_timeout=60)
-    if token:
-        at.query_params["s"] = token
-    for name, value in state.items():
-        at.session_state[name] = value
-    at.run()
-    assert not at.exception
-    assert not fine or not any("our side" in error.value for error in at.error)
-    return at
 
 
 def test_the_front_page_is_drawn_on_arrival_without_a_click():
@@ -231,12 +213,6 @@ def test_published_constants_that_break_their_promise_are_not_shown_as_if_they_k
     token = "m-noisy_gradient_mean~m.constants-published~m.noise-isotropic~epsilon-10~delta-0.001"
     at = open_page(token)
     assert any("This method, as it is set, gives ε" in error.value for error in at.error)
-
-
-def own_curves():
-    table = read_table(files.csv(files.growth_frame(80, 8)))
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm"))
 
 
 def test_own_curves_are_marked_not_private_and_cannot_leave():

@@ -4,8 +4,8 @@ import dataclasses
 
 from engine.mechanisms import mechanisms
 from engine.words import glossary, handbook
-from tests.pages.test_explore import words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import visit
+from tests.pages.reading import words
 
 
 def turn(at, **chosen):

@@ -7,7 +7,8 @@ from engine.types import Budget
 from engine.views.holdout import PAPER_EPSILONS, release_range
 from engine.words import protocol, tags
 from pages.shared import settings
-from tests.pages.test_explore import open_page, words
+from tests.pages.opening import open_page
+from tests.pages.reading import words
 
 TWIN = "c-hormone_study"
 

@@ -1,10 +1,8 @@
 """Odds on every page: for one record or several, in the link, and with a declared sample only."""
 
 import dataclasses
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.privacy import risk
 from engine.sources.tables import read_table
@@ -12,21 +10,10 @@ from engine.sources.upload import Upload, declare, read_curves, suggest_layout
 from engine.views.preview import EPSILON_STEPS, preview
 from pages.shared import address, settings
 from tests import files
+from tests.pages.opening import open_page
 from tests.pages.reading import words
 
-SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 OPEN = {f"fold_{key}": True for key in ("why", "trade_off", "several")}
-
-
-def open_page(token="", **state):
-    at = AppTest.from_file(SHELL, default_timeout=90)
-    if token:
-        at.query_params["s"] = token
-    for name, value in state.items():
-        at.session_state[name] = value
-    at.run()
-    assert not at.exception
-    return at
 
 
 @pytest.fixture(scope="module")

@@ -14,15 +14,8 @@ from engine.words import chances
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
 from pages.shared import address, settings
-from tests.pages.test_explore import open_page, own_curves, words
-
-
-def visit(page, token="", **state):
-    at = open_page(token, **state)
-    at.switch_page(f"../{page}.py").run()
-    assert not at.exception
-    assert not any("our side" in error.value for error in at.error)
-    return at
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import words
 
 
 def answered(at, setting, unknown, target):

@@ -16,8 +16,8 @@ from engine.views import regression as regression_view
 from engine.views.regression import NETWORKS, Group, Network
 from engine.words import regression as regression_words
 from pages.shared import address, settings
-from tests.pages.test_explore import words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import visit
+from tests.pages.reading import words
 
 ALIKE = Network(NETWORKS["Sixteen sites alike"])
 SMALL = Network((Group(4, 1000, 1.0),))

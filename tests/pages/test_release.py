@@ -1,10 +1,8 @@
 """The page that publishes: nothing without real data, ticks and a name; every release counts."""
 
 import re
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from engine.privacy import risk
 from engine.release import ledger, published
@@ -16,9 +14,9 @@ from engine.types import Budget
 from engine.words import chances
 from engine.words.numbers import in_hundred
 from pages.shared import components, settings, visitors
-from tests.pages.test_explore import open_page, words
+from tests.pages.opening import open_page, visit
+from tests.pages.reading import words
 
-SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 REAL = "c-sea_temperature"
 SEA = sources.build("sea_temperature", {})
 
@@ -29,12 +27,7 @@ def _own_ledger(tmp_path, monkeypatch):
 
 
 def release_page(token=REAL):
-    at = AppTest.from_file(SHELL, default_timeout=60)
-    at.query_params["s"] = token
-    at.run()
-    at.switch_page(str(Path(SHELL).parents[1] / "release.py")).run()
-    assert not at.exception
-    return at
+    return visit("release", token)
 
 
 def publish(at, name):
@@ -186,13 +179,9 @@ def own_curves(rows):
 def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
     mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
     state = {"upload": mine, "show_upload": True}
-    at = AppTest.from_file(SHELL, default_timeout=60)
-    at.query_params["s"] = "m-bernstein"
-    for name, value in state.items():
-        at.session_state[name] = value
-    at.run()
+    at = open_page("m-bernstein", **state)
     assert "Nothing published of these children yet" in words(at)
-    at.switch_page(str(Path(SHELL).parents[1] / "release.py")).run()
+    at.switch_page("../release.py").run()
     assert "a manual" in words(at)
     publish(at, "growth")
     assert "Left for these children: **ε = 2 of 3**" in words(at)

@@ -5,8 +5,8 @@ import time
 from engine import papers
 from engine.exports import exhibits as exhibit_files
 from engine.words import exhibits as exhibit_words
-from tests.pages.test_explore import words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import visit
+from tests.pages.reading import words
 
 FIRST = papers.names()[0]
 

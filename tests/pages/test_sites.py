@@ -10,8 +10,9 @@ from engine.views.sites import PRESETS, SiteRow, federation
 from engine.words import sites as site_words
 from pages.shared import address, settings, site_table
 from tests import files
-from tests.pages.test_explore import METHODS, first_of_each, own_curves, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import words
+from tests.pages.test_explore import METHODS, first_of_each
 
 USUAL = settings.Settings()
 

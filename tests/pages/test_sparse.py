@@ -14,8 +14,8 @@ from engine.views import sparse as sparse_view
 from engine.views import sparse_intervals as sparse_interval_view
 from engine.words import sparse as sparse_words
 from pages.shared import address, settings
-from tests.pages.test_explore import words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import visit
+from tests.pages.reading import words
 
 SMALL = SparseRows(n_curves=4000, n_features=20, n_servers=4)
 BUDGET = Budget(1.0, 1e-6)

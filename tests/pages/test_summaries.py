@@ -16,8 +16,8 @@ from engine.types import Budget
 from engine.views import summaries as summary_view
 from engine.words import summaries as summary_words
 from pages.shared import address, settings
-from tests.pages.test_explore import own_curves, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import words
 
 BUDGET = Budget(1.0, 1e-5)
 

@@ -12,8 +12,8 @@ from engine.views.sweep_design import EPSILON
 from engine.views.sweeps import sweep_view
 from pages.shared import address, settings, sweep_panel
 from pages.shared.sweep_choice import SweepChoice
-from tests.pages.test_explore import own_curves, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import words
 
 SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-5~m-noisy_gradient_mean~" \
         "sweep.values-0.5_2~sweep.repeats-5"

@@ -8,8 +8,8 @@ import pytest
 from engine.lessons import heading, lessons, many_sites, same_epsilon, when_privacy_is_free
 from engine.lessons.coin_flip import CoinFlip
 from pages.shared import address, lesson_cards, run
-from tests.pages.test_explore import words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import visit
+from tests.pages.reading import words
 
 EVERY = lessons.all()
 

@@ -8,7 +8,7 @@ import pytest
 from engine.views.preview import EPSILON_STEPS
 from engine.words.grammar import escape
 from pages.shared.shell import PAGES
-from tests.pages.test_explore import open_page
+from tests.pages.opening import open_page
 
 
 @pytest.fixture(scope="module")

@@ -1,17 +1,15 @@
 """Use my curves, with columns that may explain them: chosen in step 1, bounded in step 2."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from engine.sources.tables import read_table
 from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
 from tests import files
+from tests.pages.opening import open_page
 
-SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18}
 CHOICE, MOTHER = "upload_covariates", "upload_covariate_mother_height"
 
@@ -28,9 +26,7 @@ def panel(monkeypatch):
     def panel(frame):
         given = SimpleNamespace(file_id=str(id(frame)), getvalue=lambda: files.csv(frame))
         monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
-        at = AppTest.from_file(SHELL, default_timeout=60)
-        at.session_state["upload_open"] = True
-        return ran(at)
+        return open_page(upload_open=True)
     return panel
 
 
@@ -154,10 +150,8 @@ def test_explore_shows_the_same_picture_with_covariates_and_without():
     curves = read_curves(table, suggest_layout(table, {"covariates": ["dose"]}))
 
     def shown(*covariates):
-        at = AppTest.from_file(SHELL, default_timeout=60)
-        at.session_state["upload"] = Upload(curves=curves, declared=declare(
+        upload = Upload(curves=curves, declared=declare(
             **BOUNDS, origin="growth chart", covariates=covariates))
-        at.session_state["show_upload"] = True
-        return [m.value for m in ran(at).markdown]
+        return [m.value for m in open_page(upload=upload, show_upload=True).markdown]
 
     assert shown() == shown(StatedCovariate("dose", 0, 4))

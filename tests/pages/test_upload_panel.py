@@ -8,8 +8,8 @@ import streamlit as st
 
 from engine.words import tags
 from tests import files
-from tests.pages.test_explore import words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import visit
+from tests.pages.reading import words
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from engine.views.regression import Network
 from engine.words import regression as regression_words
 from pages.shared import address, run, session, visitors
 from tests import files
-from tests.pages.test_explore import own_curves, words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import own_curves, visit
+from tests.pages.reading import words
 from tests.unit.test_upload_readings import STATED, frame
 
 FACTS = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24}

@@ -12,8 +12,8 @@ from engine.words import sparse as sparse_words
 from engine.words import summaries as summary_words
 from pages.shared import address, run, settings
 from tests import files
-from tests.pages.test_explore import words
-from tests.pages.test_plan_and_rates import visit
+from tests.pages.opening import visit
+from tests.pages.reading import words
 from tests.unit.test_upload_rows import NAMES, RISK, SPARSE, frame, own
 
 EVERY = "every row is another person"

@@ -7,7 +7,9 @@ import pytest
 from engine.words import glossary
 from pages.shared import word_fold
 from pages.shared.shell import PAGES
-from tests.pages.test_everywhere import seen, texts, visit, words
+from tests.pages.opening import visit
+from tests.pages.reading import words
+from tests.pages.test_everywhere import seen, texts
 
 REAL = "c-sea_temperature"  # what Release needs
 UNIT = {"Unit of protection": "is protected"}  # a concept that has many names on pages

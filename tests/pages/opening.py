@@ -1,0 +1,36 @@
+"""Pages opened in the framework's own tester, as a link opens them: without another page before."""
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+from engine.sources.tables import read_table
+from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from tests import files
+
+SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
+
+
+def open_page(token="", page="explore", fine=True, **state):
+    """One page, by default the home page; `fine` says that nothing of ours may go wrong."""
+    at = AppTest.from_file(SHELL, default_timeout=90)
+    if page != "explore":
+        at.switch_page(f"../{page}.py")
+    if token:
+        at.query_params["s"] = token
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.run()
+    assert not at.exception
+    assert not fine or not any("our side" in error.value for error in at.error)
+    return at
+
+
+def visit(page, token="", **state):
+    return open_page(token, page, **state)
+
+
+def own_curves():
+    table = read_table(files.csv(files.growth_frame(80, 8)))
+    return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
+        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm"))
