@@ -19,7 +19,8 @@ from engine.privacy.amplification import ONE, Person
 from engine.rates import Rate
 from engine.registry import Parameterised
 from engine.scenario import Scenario
-from engine.sources.upload import Layout, Upload
+from engine.sources.upload import Upload
+from engine.sources.upload_layout import Layout
 from engine.sources.upload_rows import RowLayout, UploadRows
 from engine.types import Budget
 from engine.views.planner import Setting

@@ -10,13 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from engine.errors import InputError
 from engine.sources.tables import read_table
-from engine.sources.upload import (
-    StatedCovariate,
-    Upload,
-    declare,
-    read_curves,
-    suggest_layout,
-)
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import suggest_layout
 from pages.shared import address, run, settings
 from tests import files
 from tests.server import ROOT

@@ -13,7 +13,10 @@ from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
 from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from engine.views.preview import EPSILON_STEPS, other_methods, preview
 from engine.words import wording
 from pages.shared import address, run, session, settings

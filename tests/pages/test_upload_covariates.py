@@ -8,7 +8,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.sources.tables import read_table
-from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import suggest_layout
 from tests import files
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
