@@ -140,7 +140,7 @@ def test_another_file_without_the_chosen_column_is_read_as_it_stands(panel, monk
         described().drop(columns="dose")))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: other)
     ran(at)
-    assert at.multiselect(key=CHOICE).options == ["mother_height"]
+    assert at.multiselect(key=f"{CHOICE}_1").options == ["mother_height"]
     assert "There is no column" not in errors(at)
     assert "upload_covariate_dose_low" not in number_keys(at)
 
