@@ -19,8 +19,10 @@ from engine.privacy.amplification import ONE, Person
 from engine.rates import Rate
 from engine.registry import Parameterised
 from engine.scenario import Scenario
-from engine.sources.upload import Layout, Upload
-from engine.sources.upload_rows import RowLayout, UploadRows
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_layout import Layout
+from engine.sources.upload_rows import RowLayout, UploadRows, read_rows
 from engine.types import Budget
 from engine.views.planner import Setting
 from engine.views.regression import Network
@@ -467,19 +469,20 @@ class _Script:
         if self._own is None:
             raise ValueError("how the file was read is not known")
         own, rows = self._own, isinstance(source, UploadRows)
-        reader, kind = ("read_rows", "UploadRows") if rows else ("read_curves", "Upload")
+        reader, kind = (read_rows, UploadRows) if rows else (read_curves, Upload)
         self.uses("pathlib", "Path")
         self.uses("engine.sources.tables", "read_table")
-        self.uses(type(source).__module__, reader, kind)
+        for used in (reader, kind):
+            self.uses(used.__module__, used.__name__)
         several = "" if rows else f", {_text(own.several)}"
         self.line(f"FILE = {_text(own.name)}  # your own file, in this folder")
         self.line(f"table = read_table(Path(FILE).read_bytes(), {_text(own.encoding)}, "
                   f"{self.written(own.sheet)})")
         self.line(f"layout = {self.written(own.layout)}")
         name = "rows" if rows else "curves"
-        self.line(f"{name} = {reader}(table, layout{several})")
+        self.line(f"{name} = {reader.__name__}(table, layout{several})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
-        self.line(f"source = {kind}({name}={name}, declared=facts)")
+        self.line(f"source = {kind.__name__}({name}={name}, declared=facts)")
 
     def written(self, value: Any) -> str:
         """Python that makes a value again."""

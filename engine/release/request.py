@@ -27,14 +27,10 @@ from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.sources.tables import Table, read_table
-from engine.sources.upload import (
-    Layout,
-    StatedCovariate,
-    Upload,
-    declare,
-    read_curves,
-    suggest_layout,
-)
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import Layout, suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
 from engine.tasks import DENSITY
 from engine.types import Budget, PublicFacts

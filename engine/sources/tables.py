@@ -353,7 +353,9 @@ def _read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], 
     if bad_rows:
         raise _refused(f"{counted(len(bad_rows), 'row')} {_have(len(bad_rows))} more or fewer "
                        f"cells than the header, which has {len(header):,}.",
-                       "Check the separators and quotation marks of those rows.")
+                       "Check the separators and quotation marks of those rows."
+                       + (" Numbers with decimal commas need semicolons between columns."
+                          if separator == "," else ""))
     return header, [cells[name].combine_chunks() for name in names], separator
 
 

@@ -19,19 +19,15 @@ import numpy as np
 from engine.errors import InputError
 from engine.sources import Source
 from engine.sources.tables import Table, column_key, counted, listed, shortened
-from engine.sources.upload import (
-    Integers,
+from engine.sources.upload_columns import Integers, named, numbers_or_words, people_of, public_order
+from engine.sources.upload_facts import (
     StatedCovariate,
-    named,
-    numbers_or_words,
-    people_of,
-    public_order,
-    roles_by_name,
     stated_origin,
     stated_range,
     stated_spread,
     stated_words,
 )
+from engine.sources.upload_layout import roles_by_name
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
 from engine.types import Array, PublicFacts, SampleData, Sizes
 

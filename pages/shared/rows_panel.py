@@ -8,11 +8,11 @@ import streamlit as st
 
 from engine.sources import upload_rows
 from engine.sources.tables import Table, counted, shortened
-from engine.sources.upload import StatedCovariate
+from engine.sources.upload_facts import StatedCovariate
 from engine.sources.upload_rows import REACHES, RowLayout, RowTable, UploadRows
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
-from pages.shared import session, upload_panel
-from pages.shared.upload_panel import covariate, number, plain
+from pages.shared import facts_form, file_form, session, upload_panel
+from pages.shared.facts_form import covariate, number, plain
 
 _FILE = "Records as CSV, TSV or XLSX: one row per record, numbers in columns"
 _MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice
@@ -30,11 +30,11 @@ def panel(show: str, task: str) -> None:
 
 def _file(task: str) -> RowTable | None:
     """The uploader, which column plays which role, and how the file was read."""
-    table = upload_panel.uploaded_table(_FILE, upload_rows.EXAMPLE_ROWS_CSV)
+    table = file_form.uploaded_table(_FILE, upload_rows.EXAMPLE_ROWS_CSV)
     if table is None:
         return None
     suggested = upload_rows.suggest_row_layout(table)
-    person = upload_panel.who(table, suggested.id)
+    person = file_form.who(table, suggested.id)
     with st.container(horizontal=True):
         server = _column(table, "Site", "server", suggested.server)
         response = None if task == DENSITY.key else _column(
@@ -42,16 +42,17 @@ def _file(task: str) -> RowTable | None:
     taken = {person, server, response}
     features = _features([name for name in table.columns if name not in taken], task)
     upload_rows.check_columns(task, features)
-    chosen = RowLayout(features, response, upload_panel.said(person), server)
+    chosen = RowLayout(features, response, file_form.said(person), server)
     rows = upload_rows.read_rows(table, chosen)
-    upload_panel.keep_how(chosen)
+    file_form.keep_how(chosen)
     st.markdown(_summary(rows))
     return rows
 
 
 def _column(table: Table, label: str, role: str, suggested: str | None) -> str | None:
     options = [None, *table.columns]
-    return st.selectbox(label, options, index=options.index(suggested), key=f"rows_{role}",
+    return st.selectbox(label, options, index=options.index(suggested),
+                        key=file_form.key_of(f"rows_{role}"),
                         format_func=lambda name: "none" if name is None else shortened(name))
 
 
@@ -61,14 +62,14 @@ def _features(free: list[str], task: str) -> tuple[str, ...]:
              SPARSE_REGRESSION.key: "Features"}[task]
     most = {DENSITY.key: 2, RISK_MINIMISATION.key: 1}.get(task)
     chosen = st.multiselect(
-        label, free, key=f"rows_features_{task}", format_func=shortened, max_selections=most,
-        placeholder="Choose" if most else "All other columns", help="Columns of numbers; yes and "
-        "no, or another known pair of words, count as 1 and 0.")
+        label, free, key=file_form.key_of(f"rows_features_{task}"), format_func=shortened,
+        max_selections=most, placeholder="Choose" if most else "All other columns",
+        help="Columns of numbers; yes and no, or another known pair of words, count as 1 and 0.")
     return tuple(chosen if chosen or most else free)
 
 
 def _summary(rows: RowTable) -> str:
-    return upload_panel.in_short(f"{rows.n_rows:,} records of "
+    return file_form.in_short(f"{rows.n_rows:,} records of "
                                  f"{counted(len(rows.features), 'number')} · "
                                  f"{counted(len(rows.server_names) or 1, 'site')}", rows.notes)
 
@@ -82,14 +83,14 @@ def _facts(rows: RowTable | None, show: str, task: str) -> None:
     st.markdown("These come from outside the file: a manual, an earlier study, a law. Reading them "
                 "off the file would leak. **One row is one record, and one record is protected: "
                 "somebody with several rows is protected less.**")
-    words = upload_panel.words_of(upload_panel.PEOPLE)
+    words = facts_form.words_of(facts_form.PEOPLE)
     features = _ranges(rows.features) if rows is not None else []
     stated = _response(rows, task) if rows is not None and task != DENSITY.key else {}
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. manual of the device, 2019", max_chars=200)
     facts = None if rows is None else upload_rows.declare_rows(
         task, features, origin, **stated, **words)
-    upload_panel.show_button(show, None if facts is None else
+    facts_form.show_button(show, None if facts is None else
                              lambda: UploadRows(rows=rows, declared=facts), task)
 
 
@@ -102,8 +103,9 @@ def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
         lowest = number("Lowest possible value of all features", "e.g. 0", "rows_all_low")
     with high:
         highest = number("Highest possible value of all features", "e.g. 100", "rows_all_high")
-    others = st.multiselect("Features with bounds of their own", names, key="rows_others",
-                            format_func=shortened, placeholder="None",
+    others = st.multiselect("Features with bounds of their own", names,
+                            key=file_form.key_of("rows_others"), format_func=shortened,
+                            placeholder="None",
                             help="Everything else has the bounds above.")
     own = {name: covariate(name) for name in others}
     return [own.get(name, StatedCovariate(name, lowest, highest)) for name in names]

@@ -26,6 +26,7 @@ from engine.words.numbers import number
 from pages.shared import (
     code_fold,
     controls,
+    facts_form,
     guarantee_cards,
     layout,
     odds_card,
@@ -132,7 +133,7 @@ def coefficients(view: View) -> None:
     st.markdown(words.accuracy(view.shown))
     st.markdown(words.support(view.shown))
     if view.own:
-        st.markdown(f":small[{upload_panel.plain(words.units(view.facts))}]")
+        st.markdown(f":small[{facts_form.plain(words.units(view.facts))}]")
 
 
 def odds(view: View) -> None:
@@ -152,7 +153,7 @@ def _smallest(view: View) -> float:
     """The smallest coefficient that matters: known of simulated rows, stated of one's own."""
     if not view.own:
         return float(np.abs(view.shown.target[view.shown.support]).min())
-    unit = upload_panel.plain(view.facts.value_unit or "response units")
+    unit = facts_form.plain(view.facts.value_unit or "response units")
     chosen = st.number_input(
         f"The smallest coefficient that would matter ({unit})", value=None, step=None, format="%g",
         placeholder="σ", key="sparse_smallest", help="For one standard deviation of a feature. "

@@ -18,7 +18,10 @@ from engine.privacy import risk
 from engine.release import certified as release
 from engine.release import published
 from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Budget
 from engine.views import preview

@@ -42,7 +42,8 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves, mu1
 from engine.sources.sparse_rows import SparseRows
 from engine.sources.tables import read_table
-from engine.sources.upload import read_curves, suggest_layout
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget, CurveData
 from tests.benchmark.naive import study as naive_study
 from tests.benchmark.record import Row

@@ -23,7 +23,8 @@ from engine.registry import Parameterised
 from engine.scenario import from_json
 from engine.sources import sources
 from engine.sources.tables import read_table
-from engine.sources.upload import read_curves, suggest_layout
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import suggest_row_layout
 from engine.types import Budget
 from engine.views import shown

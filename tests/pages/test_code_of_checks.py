@@ -13,7 +13,8 @@ from engine.release import request as release_request
 from engine.release.data_content import content_of
 from engine.sources import sources
 from engine.sources.tables import read_table
-from engine.sources.upload import StatedCovariate, suggest_layout
+from engine.sources.upload_facts import StatedCovariate
+from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
 from engine.types import Budget
 from engine.views import audit, coverage_lab, shown

@@ -10,7 +10,10 @@ from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficie
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.sources.tables import read_table
-from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
 from engine.views.coefficients import coefficient_view, cost_of_covariates
 from engine.words import coefficients as coefficient_words

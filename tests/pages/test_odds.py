@@ -6,7 +6,10 @@ import pytest
 
 from engine.privacy import risk
 from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from engine.views.preview import EPSILON_STEPS, preview
 from pages.shared import address, settings
 from tests import files

@@ -5,7 +5,10 @@ import dataclasses
 import pytest
 
 from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from engine.views.sites import PRESETS, SiteRow, federation
 from engine.words import sites as site_words
 from pages.shared import address, settings, site_table

@@ -6,7 +6,10 @@ import pytest
 import streamlit as st
 
 from engine.sources.tables import read_table
-from engine.sources.upload import StatedCovariate, Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import suggest_layout
 from tests import files
 from tests.pages.opening import open_page
 
@@ -133,7 +136,7 @@ def test_another_file_without_the_chosen_column_is_read_as_it_stands(panel, monk
         described().drop(columns="dose")))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: other)
     ran(at)
-    assert at.multiselect(key=CHOICE).options == ["mother_height"]
+    assert at.multiselect(key=f"{CHOICE}_1").options == ["mother_height"]
     assert "There is no column" not in errors(at)
     assert "upload_covariate_dose_low" not in number_keys(at)
 

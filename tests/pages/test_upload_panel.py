@@ -71,3 +71,31 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
     assert not at.error and any(first in box.value for box in at.info)
     at.number_input(key="upload_value_high").set_value(200).run()
     assert any(first in box.value for box in at.error)
+
+
+def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
+    at = panel(files.growth_frame(30, 5))
+    assert at.selectbox(key="upload_role_server").value is None
+    with_site = files.growth_frame(30, 5).assign(site="North")
+    second = SimpleNamespace(file_id="2", name="more.csv", getvalue=lambda: files.csv(with_site))
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: second)
+    at.run()
+    assert next(box.value for box in at.selectbox if box.label == "Site") == "site"
+    assert "**30 curves · 5 to 7 readings each · 1 site**" in words(at)
+
+
+def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
+    content = files.csv(files.growth_frame(30, 5)).replace(b"child", "élève".encode("latin-1"))
+    given = SimpleNamespace(file_id="1", name="curves.csv", getvalue=lambda: content)
+    monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
+    at = visit("explore", upload_open=True)
+    at.selectbox(key="upload_encoding").set_value("latin-1").run()
+    stated(at)
+    assert not at.error and "**30 curves · 5 to 7 readings each**" in words(at)
+
+
+def test_who_is_one_person_can_be_said_of_a_file_with_one_row_per_curve(panel):
+    at = panel(visits().rename(columns={"id": "code"}).assign(group="a"))
+    assert "**60 curves · 4 readings each**" in words(at)
+    at.selectbox(key="upload_role_id").set_value("code").run()
+    assert "**30 curves · 4 readings each**" in words(at)

@@ -7,7 +7,10 @@ import streamlit as st
 
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from engine.views import regression as regression_view
 from engine.views.regression import Network
 from engine.words import regression as regression_words

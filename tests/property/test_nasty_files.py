@@ -13,15 +13,10 @@ import pytest
 from engine.errors import InputError
 from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.tables import read_table
-from engine.sources.upload import (
-    EXAMPLE_CSV,
-    EXAMPLE_READINGS_CSV,
-    StatedCovariate,
-    Upload,
-    declare,
-    read_curves,
-    suggest_layout,
-)
+from engine.sources.upload import EXAMPLE_CSV, EXAMPLE_READINGS_CSV, Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import (
     EXAMPLE_ROWS_CSV,
     UploadRows,

@@ -10,14 +10,10 @@ from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.sources.regressors import MOST_CONDITION, MOST_COVARIATES, check_regressors
 from engine.sources.tables import read_table
-from engine.sources.upload import (
-    EXAMPLE_CSV,
-    StatedCovariate,
-    Upload,
-    declare,
-    read_curves,
-    suggest_layout,
-)
+from engine.sources.upload import EXAMPLE_CSV, Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget, Covariate, PublicFacts
 from tests import files
 

@@ -19,7 +19,10 @@ from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.sources import sources
 from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
 
 HELD = bytes(32)

@@ -8,7 +8,8 @@ import pytest
 from engine.errors import InputError
 from engine.sources import tables
 from engine.sources.tables import ENCODINGS, LIMITS, Limits, read_table
-from engine.sources.upload import read_curves, suggest_layout
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_layout import suggest_layout
 from tests import files
 
 WORKBOOK = files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3])

@@ -12,14 +12,10 @@ from engine.identity import digest
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.sources import sources
 from engine.sources.tables import read_table
-from engine.sources.upload import (
-    EXAMPLE_CSV,
-    Layout,
-    Upload,
-    declare,
-    read_curves,
-    suggest_layout,
-)
+from engine.sources.upload import EXAMPLE_CSV, Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import Layout, suggest_layout
 from engine.types import Budget
 from tests import files
 
@@ -145,7 +141,8 @@ def test_a_table_that_looks_long_and_wide_is_refused_with_the_reason_until_one_i
                                         "“colour” and “shape”"),
     (b"id,time\n1,0.5\n", "no column that says what was measured"),
     (b"id,tiem,hieght,more\n1,1,1,1\n", "nearest name is “tiem”"),
-    (b"9.25,3.5,1\n9.5,3.5,1\n", "first line holds numbers, no names"),
+    (b"9.25,3.5,1\n9.5,3.5,1\n", "first line is a row of data, no names"),
+    (b"ann,2.5,91\nann,3.5,95\nbob,2,88\n", "first line is a row of data, no names. Name"),
 ])
 def test_a_missing_role_is_named_with_the_columns_that_were_found(content, words):
     assert assert_refused(content, words).field == "layout"

@@ -13,13 +13,10 @@ from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.tables import read_table
-from engine.sources.upload import (
-    EXAMPLE_READINGS_CSV,
-    Upload,
-    declare,
-    read_curves,
-    suggest_layout,
-)
+from engine.sources.upload import EXAMPLE_READINGS_CSV, Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
 from engine.views import regression as regression_view
 from engine.views.regression import Network

@@ -17,7 +17,7 @@ from engine.sources.density_points import DensityPoints
 from engine.sources.labelled_points import LabelledPoints
 from engine.sources.sparse_rows import SparseRows
 from engine.sources.tables import read_table
-from engine.sources.upload import StatedCovariate
+from engine.sources.upload_facts import StatedCovariate
 from engine.sources.upload_rows import (
     EXAMPLE_ROWS_CSV,
     REACHES,

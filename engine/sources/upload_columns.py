@@ -1,0 +1,116 @@
+"""Columns of an uploaded table as people, sites and numbers, and the public order of people.
+
+For curves and for records. No message holds a reading, a row number or an id: column names and
+counts only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import InputError
+from engine.sources.tables import MISSING, Numbers, Table, counted, listed, shortened
+from engine.types import Array
+
+Integers = NDArray[np.int64]
+_PUBLIC_SEED = 20_240_601  # of the order of curves: any fixed number that everybody knows
+_ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
+             ("control", "treated"))  # words for 0 and 1, the same whatever a file holds
+
+
+def people_of(table: Table, id_column: str | None, site_column: str | None, notes: list[str]
+              ) -> tuple[Integers, Integers, tuple[str, ...]]:
+    """Person of each row (rows,), server and id of each person, in order of appearance.
+
+    Without a column of ids every row is another person; without one of sites there is one site.
+    Sites number their people independently: the same id at two sites is two people.
+    """
+    if id_column is None:
+        person = np.arange(table.n_rows)
+        ids = tuple(f"row {place}" for place in range(1, table.n_rows + 1))
+        notes.append("no column names the people: every row is taken for another person")
+    else:
+        person, ids = named(table, id_column)
+    if site_column is None:
+        return person, np.zeros(len(ids), dtype=np.int64), ids
+    site, sites = named(table, site_column)
+    site = np.argsort(np.argsort(sites))[site]  # by name, whatever the order of rows
+    keys, first, person = np.unique(person * len(sites) + site, return_index=True,
+                                    return_inverse=True)
+    order = np.argsort(first)
+    at_sites = keys[order] // len(sites)
+    if len(keys) > len(ids):
+        notes.append(f"{counted(len(keys) - len(ids), 'id')} at more than one site: taken for "
+                     "different people")
+    return (np.argsort(order)[person], keys[order] % len(sites), tuple(ids[k] for k in at_sites))
+
+
+def named(table: Table, column: str) -> tuple[Integers, tuple[str, ...]]:
+    """Codes and texts of a column in which no cell may be blank."""
+    codes, texts = table.codes(table.find(column))
+    if "" in texts:
+        blank = int((codes == texts.index("")).sum())
+        raise InputError(f"{counted(blank, 'row')} of column “{shortened(column)}” "
+                         f"{'is' if blank == 1 else 'are'} blank.", field=column,
+                         hint="Fill them in or leave those rows out: rows that cannot be told "
+                         "apart cannot be protected.")
+    return codes, texts
+
+
+def column_numbers(table: Table, names: list[str]) -> dict[str, Numbers]:
+    """Columns of numbers; other cells are refused with their count."""
+    columns = {name: table.numbers(table.find(name)) for name in names}
+    bad = {name: column.unreadable for name, column in columns.items() if column.unreadable}
+    if bad:
+        raise no_number(bad, columns[next(iter(bad))].advice)
+    return columns
+
+
+def numbers_or_words(table: Table, name: str, notes: list[str], what: str = "the covariate"
+                     ) -> Array:
+    """A column (rows,): its numbers, or 0 and 1 for a known pair of words, which is noted.
+
+    Raises
+    ------
+    InputError
+        If it holds other text; `what` says there what the column is.
+    """
+    column = table.numbers(table.find(name))
+    if not column.unreadable:
+        return column.values
+    codes, texts = table.codes(table.find(name))
+    words = [text.casefold() for text in texts]
+    pair = next((pair for pair in _ZERO_ONE if {*words} <= {*pair, *MISSING}), None)
+    if pair is None:
+        raise InputError(
+            f"{counted(column.unreadable, 'row')} of {what} “{shortened(name)}” "
+            f"{'holds' if column.unreadable == 1 else 'hold'} text.", field="covariates",
+            hint=f"{column.advice} For kinds, make a column of 0 and 1 for each kind but one.")
+    notes.append(f"“{shortened(name)}”: “{pair[0]}” is read as 0 and “{pair[1]}” as 1")
+    numbers = dict(zip(pair, (0.0, 1.0), strict=True))
+    return np.array([numbers.get(word, np.nan) for word in words])[codes]
+
+
+def no_number(bad: Mapping[str, int], hint: str) -> InputError:
+    total, names = sum(bad.values()), list(bad)
+    verb = "holds" if total == 1 else "hold"
+    if len(names) == 1:
+        message = f"{counted(total, 'row')} of column “{shortened(names[0])}” {verb} no number."
+    else:
+        message = f"{counted(total, 'cell')} of columns {listed(names)} {verb} no number."
+    return InputError(message, field=names[0], hint=hint)
+
+
+def public_order(server: Integers) -> Integers:
+    """The curves server by server, shuffled within each by a seed that everybody knows.
+
+    The order decides who shares a round. File order may follow the data (sorted by age, say), and
+    rounds would then see different kinds of people; an order that depends on the data would break
+    the proof that a curve takes part in one round. This one depends on public sizes alone, and
+    replacing a curve moves no other.
+    """
+    shuffled = np.random.default_rng(_PUBLIC_SEED).permutation(len(server))
+    return shuffled[np.argsort(server[shuffled], kind="stable")]

@@ -1,0 +1,202 @@
+"""A person's own file: where it comes from, what its columns are, and what was read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from engine.errors import InputError
+from engine.exports.code_for import OwnFile
+from engine.sources import tables
+from engine.sources.regressors import MOST_COVARIATES
+from engine.sources.upload import EXAMPLE_CSV, EXAMPLE_READINGS_CSV
+from engine.sources.upload_curves import CurveTable, read_curves
+from engine.sources.upload_layout import ROLES, Layout, roles_by_name, suggest_layout
+from engine.sources.upload_rows import RowLayout
+from engine.words.grammar import capital
+from pages.shared.facts_form import plain
+
+_ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
+_EVERY_ROW = "every row is another person"
+_FILE = ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
+         "Readings as CSV, TSV or XLSX: one row per person")
+_EXAMPLES = EXAMPLE_CSV, EXAMPLE_READINGS_CSV
+
+
+def curves(single: bool) -> CurveTable | None:
+    """The uploader, how the file was read, and which column plays which role."""
+    table = uploaded_table(_FILE[single], _EXAMPLES[single])
+    return None if table is None else _read(table, single)
+
+
+def uploaded_table(label: str, example: str) -> tables.Table | None:
+    """The uploader and the table in its file; without a file an example to download."""
+    st.subheader("1. The file", anchor=False)
+    # Any name will do: the content decides, and a name that the widget refused would end the page.
+    file = st.file_uploader(label, key="upload_file",
+                            max_upload_size=tables.MOST_BYTES // 1_000_000)
+    if file is None:
+        st.download_button("An example file", example, "example.csv", "text/csv",
+                           on_click="ignore", type="tertiary", icon=":material/description:")
+        return None
+    return _parsed(file)
+
+
+def _parsed(file: Any) -> tables.Table:
+    """Parse once per file and choice of encoding; the raw bytes are not kept."""
+    _count(file)
+    encoding = st.session_state.get(key_of("upload_encoding"), tables.ENCODINGS[0])
+    way = (file.file_id, encoding, st.session_state.get(key_of("upload_sheet")))
+    is_asked = encoding != tables.ENCODINGS[0]  # a choice lasts only while it is on screen
+    try:
+        if st.session_state.get("upload_read", ("",))[0] != way:
+            st.session_state.upload_read = (way, tables.read_table(file.getvalue(), *way[1:]))
+    except InputError as problem:
+        is_asked |= problem.field == "encoding"
+        raise
+    finally:
+        if is_asked:
+            st.selectbox("Encoding of the file", tables.ENCODINGS, key=key_of("upload_encoding"))
+    table: tables.Table = st.session_state.upload_read[1]
+    if len(table.sheets) > 1:
+        st.selectbox("Sheet", table.sheets, key=key_of("upload_sheet"))
+    return table
+
+
+def _count(file: Any) -> None:
+    """Note when the file is another one than before."""
+    last = st.session_state.get("upload_file_last")
+    if last != file.file_id:
+        st.session_state.upload_file_last = file.file_id
+        st.session_state.upload_files = st.session_state.get("upload_files", -1) + 1
+
+
+def key_of(name: str) -> str:
+    """The key of a choice that is about one file: the next file begins without it."""
+    number = st.session_state.get("upload_files", 0)
+    return f"{name}_{number}" if number else name
+
+
+def _read(table: tables.Table, single: bool) -> CurveTable:
+    """Which column plays which role, and the curves or readings they give."""
+    layout = _single_layout(table) if single else _layout(table)
+    several = st.selectbox("If one person has several rows", ["average", "keep"],
+                           format_func={"keep": "protect one row", "average":
+                                        "average them: protect the person"}.get,
+                           key=key_of("upload_several")) if layout.is_wide else "keep"
+    found = read_curves(table, layout, several)
+    keep_how(layout, several)
+    st.markdown(_summary(found, single))
+    if found.is_of_rows:
+        st.warning("**One row is protected, not one person.** Average the rows of each person, or "
+                   "state beside the odds how many rows one person has.",
+                   icon=":material/warning:")
+    return found
+
+
+def keep_how(layout: Layout | RowLayout, several: str = "keep") -> None:
+    """Remember how the file in the panel was read, for code that reads it again."""
+    way = st.session_state.get("upload_read", ("",))[0]
+    file = st.session_state.get("upload_file")
+    st.session_state.file_read = None if file is None else OwnFile(
+        file.name, way[1], way[2], layout, several)
+
+
+def _layout(table: tables.Table) -> Layout:
+    """Suggested roles, which the person may change, and columns that may explain the curves."""
+    try:
+        suggested, unknown = suggest_layout(table), None
+    except InputError as problem:  # the names do not say: the person may choose
+        found = roles_by_name(table, {})
+        suggested, unknown = Layout(*(found.get(role) for role in ROLES)), problem
+    layout = _roles(table, suggested, (_ROLES[0], _ROLES[3]) if suggested.is_wide else _ROLES)
+    if unknown is not None and None in (layout.id, layout.time, layout.value):
+        raise unknown
+    return replace(layout, covariates=tuple(_explaining(table, layout)))
+
+
+def _roles(table: tables.Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _ROLES
+           ) -> Layout:
+    """A column for each role; one row per curve needs none of them."""
+    times = [name for name, _ in suggested.times]
+    names: list[str | None] = [name for name in table.columns if name not in times]
+    chosen = {}
+    with st.container(horizontal=True):
+        for role, label in roles if names else ():
+            options = [None, *names] if times or role == "server" else names
+            usual = getattr(suggested, role)
+            chosen[role] = st.selectbox(
+                label, options, index=options.index(usual) if usual in options else None,
+                format_func=_no_person if role == "id" else _no_column, placeholder="Choose",
+                key=key_of(f"upload_role_{role}" + "_open" * (usual not in options)))
+    return replace(suggested, **chosen)
+
+
+def _no_column(name: str | None) -> str:
+    return "none" if name is None else tables.shortened(name)
+
+
+def _no_person(name: str | None) -> str:
+    return _EVERY_ROW if name is None else tables.shortened(name)
+
+
+def _single_layout(table: tables.Table) -> Layout:
+    """Roles of the columns of single readings; who is one person is never guessed."""
+    suggested = suggest_layout(table, single=True)
+    person = who(table, suggested.id)
+    layout = _roles(table, suggested, _ROLES[1:])
+    return replace(layout, id=said(person))
+
+
+def who(table: tables.Table, suggested: str | None) -> str | None:
+    """Who a row belongs to, as chosen: a column, or every row is another person."""
+    names = list(table.columns)
+    return st.selectbox(
+        _ROLES[0][1], [_EVERY_ROW, *names], placeholder="Choose",
+        index=1 + names.index(suggested) if suggested else None,
+        format_func=lambda name: name if name == _EVERY_ROW else f"column {tables.shortened(name)}",
+        key=key_of("upload_who"), help="The protection is that of one person. Where people may "
+        "have several rows a column must tell them apart.")
+
+
+def said(person: str | None) -> str | None:
+    """The column of people, None where every row is another person; an error before a choice."""
+    if person is None:
+        raise InputError("Say who a row belongs to.", field="id", hint="A column that names the "
+                         "people, or every row is another person: only you know.")
+    return None if person == _EVERY_ROW else person
+
+
+def _explaining(table: tables.Table, layout: Layout) -> list[str]:
+    """Any column without a role; the reader refuses one that changes along a curve."""
+    free = [column for column in table.columns if column not in layout.columns]
+    if not free:
+        return []
+    return st.multiselect(
+        "Columns that may explain the curves (optional)", free, key=key_of("upload_covariates"),
+        format_func=tables.shortened, max_selections=MOST_COVARIATES, placeholder="None chosen",
+        help="Numbers, or yes and no, that stay the same along a curve. The average does not use "
+        "them.")
+
+
+def _summary(curves: CurveTable, single: bool) -> str:
+    """What was read, and how."""
+    sites = tables.counted(len(curves.server_names), "site") if curves.server_names else ""
+    if single:
+        read = [f"{curves.n_curves:,} people with one reading each", sites or "1 site"]
+    else:
+        used = curves.counts[curves.counts > 0]
+        least, most = int(used.min()), int(used.max())
+        each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+        read = [tables.counted(curves.n_curves, "curve"),
+                f"{each} {'reading' if most == 1 else 'readings'} each", sites]
+    return in_short(" · ".join(part for part in read if part), curves.notes)
+
+
+def in_short(read: str, notes: Sequence[str]) -> str:
+    """What was read in a bold line, and a list of what to know of it."""
+    listed = "".join(f"\n- {plain(capital(note))}" for note in notes)
+    return f"**{plain(read)}**\n{listed}"
