@@ -69,6 +69,31 @@ def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
     assert found == ["timed.py"]
 
 
+# -- nothing that a visitor wrote is ever run -----------------------------------------------------
+
+OURS = [*ENGINE, *sorted((ROOT / "pages").rglob("*.py")), ROOT / "app.py"]
+BETWEEN_OUR_PROCESSES = {"engine/running/executors.py", "pages/shared/jobs.py"}
+RUN = {"eval", "exec", "compile", "system", "popen"}
+
+
+def called(file):
+    """Names of what is called, and of the keywords that are given."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Call):
+            own = node.func
+            is_pattern = isinstance(own, ast.Attribute) and getattr(own.value, "id", "") == "re"
+            yield "" if is_pattern else getattr(own, "attr", getattr(own, "id", ""))
+            yield from (str(keyword.arg) for keyword in node.keywords)
+
+
+@pytest.mark.parametrize("file", OURS, ids=lambda f: str(f.relative_to(ROOT)))
+def test_no_words_are_run_as_code_or_shown_as_markup_and_pickles_stay_between_our_processes(file):
+    assert not {*called(file)} & {*RUN, "unsafe_allow_html", "unsafe_allow_javascript",
+                                  "allow_pickle"}
+    unpickles = {"pickle", "marshal", "shelve", "dill", "joblib"} & {*imported(file)}
+    assert not unpickles or str(file.relative_to(ROOT)) in BETWEEN_OUR_PROCESSES
+
+
 def test_the_first_page_waits_for_no_library_that_it_does_not_need():
     heavy = ("scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
              "dp_accounting", "pywt", "openpyxl", "opendp", "distributed")
