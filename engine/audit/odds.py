@@ -179,7 +179,7 @@ class Odds:
 
     def apart(self, draws: int = _COMPARED) -> float:
         """By how much scores differ on average, with the stated noise; μ² where it is Gaussian."""
-        first, second = (self.scored(side, draws, (self.seed, side, 3)).score.mean()
+        first, second = (self.scored(side, draws, (self.seed, side, 0, 1)).score.mean()
                          for side in range(2))
         return float(second - first)
 

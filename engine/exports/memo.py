@@ -40,39 +40,52 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: fl
 
     `rule` is the most ε by a rule of one's own, None where there is none.
     """
-    at = answer.reached.setting
-    parts = [
-        _head(tags.title(facts)),
-        f"<p>{_marked(plan_words.question(setting, answer.unknown, answer.target, facts))}</p>",
-        f"<p class='verdict{'' if answer.is_possible else ' no'}'>"
-        f"{_marked(plan_words.verdict(answer, facts))}</p>",
-        _list(plan_words.fixes(answer, facts)),
-    ]
-    broken = plan_words.broken_promise(answer)
-    if broken:
-        parts.append(f"<p class='verdict no'>{_marked(broken)}</p>")
+    parts = [_head(tags.title(facts)), *_answered(setting, answer, facts)]
     if answer.is_possible and answer.protection is not None:
-        odds = answer.protection.odds
-        parts += [
-            "<h2>What an attacker could learn</h2>",
+        parts += _at_what_cost(answer, facts, rule)
+    parts += [*_protected(answer, facts), *_how(setting, facts), _foot("A plan")]
+    return "\n".join(parts).encode()
+
+
+def _answered(setting: Setting, answer: Answer, facts: PublicFacts) -> list[str]:
+    """The question, the verdict, and what to do where it is no."""
+    broken = plan_words.broken_promise(answer)
+    return [f"<p>{_marked(plan_words.question(setting, answer.unknown, answer.target, facts))}</p>",
+            f"<p class='verdict{'' if answer.is_possible else ' no'}'>"
+            f"{_marked(plan_words.verdict(answer, facts))}</p>",
+            _list(plan_words.fixes(answer, facts)),
+            *[f"<p class='verdict no'>{_marked(broken)}</p>"] * bool(broken)]
+
+
+def _at_what_cost(answer: Answer, facts: PublicFacts, rule: float | None) -> list[str]:
+    """What an attacker could learn, how accurate it would be, and other choices."""
+    assert answer.protection is not None
+    odds = answer.protection.odds
+    return ["<h2>What an attacker could learn</h2>",
             f"<p>{_marked(chances.odds_main(odds, facts.person))}</p>",
             f"<p>{_marked(chances.odds_careful(odds))}</p>",
             "<h2>How accurate it would be</h2>",
             f"<p>{_text(_accuracy(answer, facts))}</p>",
             "<h2>One step either way</h2>", _table(answer, facts),
-            "<h2>Beside other budgets</h2>", *_precedents(at.epsilon, rule)]
-    parts += [
-        "<h2>What is protected, and what is not</h2>",
-        f"<p>{_text(tags.unit_tag(facts)[0])}: {_text(tags.unit_tag(facts)[1])}</p>",
-        f"<p>{_marked(chances.not_covered(facts))}</p>",
-        f"<p>{_text(chances.delta_explained(at.budget.delta))}</p>",
-        "<h2>How this was found</h2>",
-        f"<p>By simulation: {_text(uncapital(setting.mechanism.label))} on made-up curves "
-        f"of the kind “{_text(facts.name)}”, values from {facts.value_low:g} to "
-        f"{facts.value_high:g} {_text(facts.value_unit)}. Your curves may differ; "
-        "leave room. Nobody’s data were used.</p>",
-        f"<footer>Privacy Curves {__version__}. A plan, not a guarantee.</footer></body></html>"]
-    return "\n".join(parts).encode()
+            "<h2>Beside other budgets</h2>",
+            *_precedents(answer.reached.setting.epsilon, rule)]
+
+
+def _protected(answer: Answer, facts: PublicFacts) -> list[str]:
+    unit, explained = tags.unit_tag(facts)
+    return ["<h2>What is protected, and what is not</h2>",
+            f"<p>{_text(unit)}: {_text(explained)}</p>",
+            f"<p>{_marked(chances.not_covered(facts))}</p>",
+            f"<p>{_text(chances.delta_explained(answer.reached.setting.budget.delta))}</p>"]
+
+
+def _how(setting: Setting, facts: PublicFacts) -> list[str]:
+    method = uncapital(setting.mechanism.label)
+    return ["<h2>How this was found</h2>",
+            f"<p>By simulation: {_text(method)} on made-up curves of the kind "
+            f"“{_text(facts.name)}”, values from {facts.value_low:g} to {facts.value_high:g} "
+            f"{_text(facts.value_unit)}. Your curves may differ; leave room. Nobody’s data were "
+            "used.</p>"]
 
 
 def comparison_memo(pins: Sequence[Pinned]) -> bytes:
@@ -90,8 +103,7 @@ def comparison_memo(pins: Sequence[Pinned]) -> bytes:
     parts += ["<h2>How this was found</h2>",
               "<p>By simulation with a known seed, on made-up or public curves. In brackets: the "
               f"difference from {_text(pins[0].name)}. Your curves may differ; leave room.</p>",
-              f"<footer>Privacy Curves {__version__}. A comparison, not a guarantee.</footer>"
-              "</body></html>"]
+              _foot("A comparison")]
     return "\n".join(parts).encode()
 
 
@@ -99,6 +111,11 @@ def _head(title: str) -> str:
     return ("<!doctype html><html lang='en'><head><meta charset='utf-8'>"
             f"<title>{_text(title)}</title><style>{_STYLE}</style></head><body>\n"
             f"<h1>{_text(title)}</h1>")
+
+
+def _foot(what: str) -> str:
+    return (f"<footer>Privacy Curves {__version__}. {what}, not a guarantee.</footer></body>"
+            "</html>")
 
 
 def _rows(rows: Sequence[Sequence[str]]) -> str:

@@ -166,27 +166,35 @@ def attack(view: View) -> None:
 
 
 def _method(view: View) -> None:
-    found = {one.key: one.label for one in audit_view.subjects()}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.bound(st.selectbox, "Method", view.subject.key,
-                       lambda key: session.change(audited=key, variant=""), "audit_method",
-                       options=list(found), format_func=found.__getitem__,
-                       help="As it is set on its own page.")
+    """What is attacked, around which data, at which claim, and with which fault planted."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _subject_choice(view)
+        _slider()
+    with right:
         controls.bound(st.selectbox, "Data", view.now.around,
                        lambda chosen: session.change(around=chosen), "audit_around",
                        options=list(_AROUND), format_func=_AROUND.__getitem__,
                        help="Around which simulated data neighbours are built. With small data "
                        "the claim must be reached.")
+        _variant_choice(view)
+
+
+def _subject_choice(view: View) -> None:
+    found = {one.key: one.label for one in audit_view.subjects()}
+    controls.bound(st.selectbox, "Method", view.subject.key,
+                   lambda key: session.change(audited=key, variant=""), "audit_method",
+                   options=list(found), format_func=found.__getitem__,
+                   help="As it is set on its own page.")
+
+
+def _variant_choice(view: View) -> None:
     names = {"": words.NO_VARIANT} | {one.name: words.unnamed(one) for one in view.variants}
-    left, right = st.columns([4, 6], gap="medium")
-    with left:
-        _slider()
-    with right:
-        controls.bound(st.selectbox, "Planted fault", view.variant,
-                       lambda chosen: session.change(variant=chosen), "audit_variant",
-                       options=list(names), format_func=names.__getitem__,
-                       disabled=not view.variants, help="A variant of this method with one "
-                       "privacy bug. It can run in this audit and nowhere else.")
+    controls.bound(st.selectbox, "Planted fault", view.variant,
+                   lambda chosen: session.change(variant=chosen), "audit_variant",
+                   options=list(names), format_func=names.__getitem__,
+                   disabled=not view.variants, help="A variant of this method with one "
+                   "privacy bug. It can run in this audit and nowhere else.")
 
 
 def _buttons(view: View, honest: Attack, planted: Attack) -> None:
@@ -215,8 +223,8 @@ def _found(view: View, started: list[tuple[Attack, Job]]) -> None:
             known, known[0].steps[-1].claimed_epsilon, layout.theme()), "climb", 360, 340)
         st.markdown(f":small[{words.LEGEND}]")
     with right:
-        for (asked, job), line in zip(started, lines, strict=True):
-            _card(asked, job, line)
+        for (asked, _), line in zip(started, lines, strict=True):
+            _card(asked, line)
 
 
 def _name(view: View, asked: Attack) -> str:
@@ -227,7 +235,7 @@ def _steps(job: Job) -> list[Progress]:
     return list(job.parts) + [job.result] * (job.result is not None)
 
 
-def _card(asked: Attack, job: Job, line: figures.Line) -> None:
+def _card(asked: Attack, line: figures.Line) -> None:
     """The verdict of one attack, or how far it is."""
     if not line.steps:
         return
@@ -236,15 +244,19 @@ def _card(asked: Attack, job: Job, line: figures.Line) -> None:
         st.subheader(line.name, anchor=False)
         if asked.variant:
             st.markdown(f":small[{broken.get(asked.variant).what}]")
-        if last.is_broken:
-            st.badge(words.BROKEN, icon=":material/error:", color="red")
-        elif isinstance(last, Report):
-            st.badge(words.HOLDS, icon=":material/check:", color="gray")
-        if not last.is_broken and not isinstance(last, Report):
+        if last.is_broken or isinstance(last, Report):
+            _verdict(asked, last)
+        else:
             st.markdown(words.running(last))
-            return
-        st.markdown(words.attacked(last))
-        st.markdown(f":small[{_details(asked, last)}]")
+
+
+def _verdict(asked: Attack, last: Progress) -> None:
+    if last.is_broken:
+        st.badge(words.BROKEN, icon=":material/error:", color="red")
+    else:
+        st.badge(words.HOLDS, icon=":material/check:", color="gray")
+    st.markdown(words.attacked(last))
+    st.markdown(f":small[{_details(asked, last)}]")
 
 
 def _details(asked: Attack, last: Progress) -> str:
@@ -277,19 +289,7 @@ def _lab(view: View) -> lab.Question:
 def coverage(view: View) -> None:
     """Two hundred repetitions, and how many limits miss the truth."""
     layout.prose(words.COVERAGE)
-    names = {key: kind.label for key, kind in lab.KINDS.items()}
-    controls.bound(st.selectbox, "Limits of", view.now.limits,
-                   lambda chosen: session.change(limits=chosen), "audit_limits",
-                   options=list(names), format_func=names.__getitem__,
-                   help="By the method and on the data of its own page.")
-    kind = lab.KINDS[view.now.limits]
-    has_time = not kind.is_joint and kind.task != SPARSE_REGRESSION.key
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _slider("Protection (ε)")
-    if has_time:
-        with right:
-            _time()
+    _limits(view)
     asked = _lab(view)
     key = digest(("coverage", asked))
     st.button("Repeat 200 times", icon=":material/play_arrow:", key="audit_repeat",
@@ -302,6 +302,22 @@ def coverage(view: View) -> None:
                      "few seconds.")
         return
     progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
+
+
+def _limits(view: View) -> None:
+    """Which limits are looked at, at which ε and, where they are of one place, at which time."""
+    names = {key: kind.label for key, kind in lab.KINDS.items()}
+    controls.bound(st.selectbox, "Limits of", view.now.limits,
+                   lambda chosen: session.change(limits=chosen), "audit_limits",
+                   options=list(names), format_func=names.__getitem__,
+                   help="By the method and on the data of its own page.")
+    kind = lab.KINDS[view.now.limits]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider("Protection (ε)")
+    if not kind.is_joint and kind.task != SPARSE_REGRESSION.key:
+        with right:
+            _time()
 
 
 def _time() -> None:
@@ -325,19 +341,8 @@ def _misses(view: View, job: Job) -> None:
 def reuse(view: View) -> None:
     """One draw at two budgets gives the exact answer away."""
     layout.prose(words.REUSE)
-    now = view.now
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _slider("First release (ε)")
-    with right:
-        controls.bound(st.select_slider, "Second release (ε)", now.again,
-                       lambda chosen: session.change(again=settings.checked_epsilon(chosen)),
-                       "audit_again", options=settings.steps_of(now.again),
-                       format_func=lambda e: f"ε = {e:g}")
-    controls.bound(st.segmented_control, "Noise of the second release", now.draw,
-                   lambda chosen: session.change(draw=chosen or now.draw), "audit_draw",
-                   options=list(_DRAWS), format_func=_DRAWS.__getitem__)
-    is_fresh = now.draw == "fresh"
+    _two_releases(view.now)
+    now, is_fresh = view.now, view.now.draw == "fresh"
     found = run.reused(now.epsilon, now.again, now.seed, is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
@@ -352,6 +357,21 @@ def reuse(view: View) -> None:
         st.markdown(words.recovered(found, is_fresh))
         st.markdown(words.spent(found, is_fresh))
     st.markdown(f":small[{words.REUSE_RULE} {words.SIMULATED}]")
+
+
+def _two_releases(now: settings.Settings) -> None:
+    """The budgets of both, and whether the second draws its noise anew."""
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _slider("First release (ε)")
+    with right:
+        controls.bound(st.select_slider, "Second release (ε)", now.again,
+                       lambda chosen: session.change(again=settings.checked_epsilon(chosen)),
+                       "audit_again", options=settings.steps_of(now.again),
+                       format_func=lambda e: f"ε = {e:g}")
+    controls.bound(st.segmented_control, "Noise of the second release", now.draw,
+                   lambda chosen: session.change(draw=chosen or now.draw), "audit_draw",
+                   options=list(_DRAWS), format_func=_DRAWS.__getitem__)
 
 
 SECTIONS: dict[str, Callable[[View], None]] = {

@@ -80,10 +80,12 @@ def choices() -> View | None:
     def choose_paper(key: str) -> None:
         session.change(exhibit=f"{key}/{shelf[key].exhibits[0].key}")
 
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    left, right = st.columns(2, gap="medium")  # one below the other on a phone: names are long
+    with left:
         controls.bound(st.selectbox, "Document", paper.key, choose_paper, "paper",
                        options=list(shelf), format_func=lambda key: shelf[key].title,
                        help="The papers and slides that this project rests on.")
+    with right:
         controls.bound(st.selectbox, "Figure or table", exhibit.key,
                        lambda key: session.change(exhibit=f"{paper.key}/{key}"),
                        f"exhibit_{paper.key}", options=[one.key for one in paper.exhibits],
