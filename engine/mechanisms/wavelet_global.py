@@ -237,11 +237,6 @@ class WaveletGlobal(WaveletRegression):
         added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
         return added if plan.released else math.nan
 
-    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
-        """`risk_parts`, summed; None where there is no formula."""
-        parts = self.risk_parts(source, budgets)
-        return None if parts is None else parts.total
-
     def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean integrated squared error on simulated readings, part by part."""
         if not isinstance(source, RegressionPoints) or self.invert_clip:

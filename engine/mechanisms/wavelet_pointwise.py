@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,18 +176,11 @@ class WaveletPointwise(WaveletRegression):
         quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, own), plan)
                           for plan, own in zip(plans, averages, strict=True)])
         released = self._released(plans, averages, draws, rng) + data.facts.value_middle
-        weights = np.stack([plan.weights for plan in plans])
-        noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
-                          for plan in plans])
         return Estimate(
             task=WAVELET_REGRESSION.key, basis=self.values_at, coefficients=released,
             unprotected=quiet + data.facts.value_middle, kept=(self.values_at.size,) * len(plans),
             spends=tuple(plan.spends for plan in plans), band=self._band(plans, data, released),
-            tuning=tuple({"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
-                          "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind]}
-                         for plan in plans),
-            parts=ServerParts(weights, noise, np.stack([self._chance(plan, data)
-                                                        for plan in plans])))
+            tuning=tuple(_tuning(plan) for plan in plans), parts=self._parts(plans, data))
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Averages of all readings, with the level of an unlimited budget."""
@@ -229,11 +223,6 @@ class WaveletPointwise(WaveletRegression):
         plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
         return added if plan.released else math.nan
-
-    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
-        """`risk_parts`, summed; None where there is no formula."""
-        parts = self.risk_parts(source, budgets)
-        return None if parts is None else parts.total
 
     def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean squared error on simulated readings, averaged over the points."""
@@ -372,6 +361,12 @@ class WaveletPointwise(WaveletRegression):
         shape = (*centre.shape, centre.shape[-1])
         return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise")
 
+    def _parts(self, plans: list[Plan], data: CurveData) -> ServerParts:
+        noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
+                          for plan in plans])
+        return ServerParts(np.stack([plan.weights for plan in plans]), noise,
+                           np.stack([self._chance(plan, data) for plan in plans]))
+
     def _chance(self, plan: Plan, data: CurveData, of_each: bool = False) -> Array:
         """Σ_j u_j² (B² + σ²)K(x, x)/n_j of every point, or each site's, averaged over points."""
         sites = self.sites(data.sizes, (Budget(1.0),) * len(plan.weights), data.facts)
@@ -424,3 +419,9 @@ def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
             unit="reading", norm="ℓ1" if pure else "ℓ2", noise="laplace" if pure else "gaussian",
             why=f"One message; every reading is in it once. {_WHY[kind]}"))
     return tuple(lines)
+
+
+def _tuning(plan: Plan) -> dict[str, Any]:
+    """The plan in plain numbers."""
+    return {"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
+            "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind]}

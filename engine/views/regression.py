@@ -28,7 +28,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
 from engine.views.preview import SHOWN_DRAWS
-from engine.views.sites import fit_names
+from engine.views.site_table import fit_names
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
 DELTA = 1e-5

@@ -6,7 +6,8 @@ import pytest
 
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload, declare, read_curves, suggest_layout
-from engine.views.sites import PRESETS, SiteRow, federation
+from engine.views.site_table import PRESETS, SiteRow
+from engine.views.sites import federation
 from engine.words import sites as site_words
 from pages.shared import address, settings, site_table
 from tests import files
