@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from engine import __version__
-from engine.types import PublicFacts
+from engine.types import Budget, PublicFacts
 from engine.views import pinned, precedents
 from engine.views.pinned import Pinned
 from engine.views.planner import Answer, Setting
@@ -40,39 +40,50 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: fl
 
     `rule` is the most ε by a rule of one's own, None where there is none.
     """
-    at = answer.reached.setting
+    broken = plan_words.broken_promise(answer)
     parts = [
         _head(tags.title(facts)),
         f"<p>{_marked(plan_words.question(setting, answer.unknown, answer.target, facts))}</p>",
         f"<p class='verdict{'' if answer.is_possible else ' no'}'>"
         f"{_marked(plan_words.verdict(answer, facts))}</p>",
         _list(plan_words.fixes(answer, facts)),
-    ]
-    broken = plan_words.broken_promise(answer)
-    if broken:
-        parts.append(f"<p class='verdict no'>{_marked(broken)}</p>")
-    if answer.is_possible and answer.protection is not None:
-        odds = answer.protection.odds
-        parts += [
-            "<h2>What an attacker could learn</h2>",
+        *([f"<p class='verdict no'>{_marked(broken)}</p>"] if broken else []),
+        *_what_it_gives(answer, facts, rule),
+        *_what_is_protected(answer.reached.setting.budget, facts),
+        *_how_found(setting, facts),
+        f"<footer>Privacy Curves {__version__}. A plan, not a guarantee.</footer></body></html>"]
+    return "\n".join(parts).encode()
+
+
+def _what_it_gives(answer: Answer, facts: PublicFacts, rule: float | None) -> list[str]:
+    """Odds, accuracy and neighbours of an answer; nothing where there is none."""
+    if not answer.is_possible or answer.protection is None:
+        return []
+    odds = answer.protection.odds
+    return ["<h2>What an attacker could learn</h2>",
             f"<p>{_marked(chances.odds_main(odds, facts.person))}</p>",
             f"<p>{_marked(chances.odds_careful(odds))}</p>",
             "<h2>How accurate it would be</h2>",
             f"<p>{_text(_accuracy(answer, facts))}</p>",
             "<h2>One step either way</h2>", _table(answer, facts),
-            "<h2>Beside other budgets</h2>", *_precedents(at.epsilon, rule)]
-    parts += [
-        "<h2>What is protected, and what is not</h2>",
-        f"<p>{_text(tags.unit_tag(facts)[0])}: {_text(tags.unit_tag(facts)[1])}</p>",
-        f"<p>{_marked(chances.not_covered(facts))}</p>",
-        f"<p>{_text(chances.delta_explained(at.budget.delta))}</p>",
-        "<h2>How this was found</h2>",
-        f"<p>By simulation: {_text(uncapital(setting.mechanism.label))} on made-up curves "
-        f"of the kind “{_text(facts.name)}”, values from {facts.value_low:g} to "
-        f"{facts.value_high:g} {_text(facts.value_unit)}. Your curves may differ; "
-        "leave room. Nobody’s data were used.</p>",
-        f"<footer>Privacy Curves {__version__}. A plan, not a guarantee.</footer></body></html>"]
-    return "\n".join(parts).encode()
+            "<h2>Beside other budgets</h2>",
+            *_precedents(answer.reached.setting.epsilon, rule)]
+
+
+def _what_is_protected(budget: Budget, facts: PublicFacts) -> list[str]:
+    unit, explained = tags.unit_tag(facts)
+    return ["<h2>What is protected, and what is not</h2>",
+            f"<p>{_text(unit)}: {_text(explained)}</p>",
+            f"<p>{_marked(chances.not_covered(facts))}</p>",
+            f"<p>{_text(chances.delta_explained(budget.delta))}</p>"]
+
+
+def _how_found(setting: Setting, facts: PublicFacts) -> list[str]:
+    return ["<h2>How this was found</h2>",
+            f"<p>By simulation: {_text(uncapital(setting.mechanism.label))} on made-up curves "
+            f"of the kind “{_text(facts.name)}”, values from {facts.value_low:g} to "
+            f"{facts.value_high:g} {_text(facts.value_unit)}. Your curves may differ; "
+            "leave room. Nobody’s data were used.</p>"]
 
 
 def comparison_memo(pins: Sequence[Pinned]) -> bytes:
