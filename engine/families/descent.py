@@ -229,7 +229,7 @@ class NoisyGradient(Mechanism):
             If δ = 0, if there are fewer curves than rounds in "split", or if the number of
             budgets does not fit the servers.
         """
-        plans = [self.plan(data, one_per_server(given, data.sizes.n_servers)) for given in budgets]
+        plans = [self.plan(data, given) for given in budgets]
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
         released, unprotected, sampling = self._fitted(servers, plans, basis.size, draws)
@@ -273,6 +273,7 @@ class NoisyGradient(Mechanism):
     def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, rounds, noise scales, weights and ledger from public facts alone."""
         sizes, n_functions = data.sizes, max(len(self.names(data.facts)), 1)
+        budgets = one_per_server(budgets, sizes.n_servers)
         size, rounds = self._size(sizes, budgets, data.facts), self._rounds(sizes)
         batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
         largest = [self._radii(own, sizes.n_curves, size, n_functions).max(axis=0)

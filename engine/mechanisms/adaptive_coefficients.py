@@ -185,7 +185,7 @@ class AdaptiveCoefficients(Mechanism):
             squares do not fit the covariates.
         """
         sizes, names = data.sizes, self.names(data.facts)
-        plans = [self.plan(data, one_per_server(given, sizes.n_servers)) for given in budgets]
+        plans = [self.plan(data, given) for given in budgets]
         size = max(plan.size for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, len(names), size)
                    for own in rng.spawn(sizes.n_servers)]
@@ -233,6 +233,7 @@ class AdaptiveCoefficients(Mechanism):
     def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, shares and ledger from public facts alone."""
         sizes, facts = data.sizes, data.facts
+        budgets = one_per_server(budgets, sizes.n_servers)
         verdict = self.feasibility(sizes, budgets)
         gram_share = _GRAM_SHARE if self.gram == "private" else 0.0
         shares = SHARES_NO_BAND if self.band == "none" else SHARES

@@ -249,7 +249,7 @@ class AdaptiveMean(Mechanism):
             undeclared design comes with a Fourier basis.
         """
         sizes = data.sizes
-        plans = [self.plan(data, one_per_server(given, sizes.n_servers)) for given in budgets]
+        plans = [self.plan(data, given) for given in budgets]
         size = max(plan.size for plan in plans)
         pure = any(any(plan.pure) for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, size, pure)
@@ -302,7 +302,7 @@ class AdaptiveMean(Mechanism):
         InputError
             If an undeclared design comes with a Fourier basis.
         """
-        sizes = data.sizes
+        sizes, budgets = data.sizes, one_per_server(budgets, data.sizes.n_servers)
         effective = effective_size(sizes, budgets)
         density = (self.design == "undeclared" and effective >= _DENSITY_FROM
                    and not data.facts.visit_gap)  # stated visits are a law that is known

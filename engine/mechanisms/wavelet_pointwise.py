@@ -170,8 +170,7 @@ class WaveletPointwise(WaveletRegression):
             If δ = 0 and Gaussian noise was chosen, if σ is not stated, if somebody has more than
             one reading, or if the number of budgets does not fit the sites.
         """
-        plans = [self.plan(data.sizes, one_per_server(given, data.sizes.n_servers), data.facts)
-                 for given in budgets]
+        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
         averages = [self._averages(data, plan) for plan in plans]
         quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, own), plan)
                           for plan, own in zip(plans, averages, strict=True)])
@@ -184,8 +183,7 @@ class WaveletPointwise(WaveletRegression):
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Averages of all readings, with the level of an unlimited budget."""
-        unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
-        plan = self.plan(data.sizes, unlimited, data.facts)
+        plan = self.plan(data.sizes, (Budget(math.inf),), data.facts)
         own = np.einsum("s,rsk->rk", plan.weights, self._averages(data, plan))
         fit = _at_points(own, plan)[None] + data.facts.value_middle
         return Estimate(task=WAVELET_REGRESSION.key, basis=self.values_at, unprotected=fit,
@@ -196,6 +194,7 @@ class WaveletPointwise(WaveletRegression):
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
         """Level, clip, weights, kind of noise and ledger from public facts alone."""
+        budgets = one_per_server(budgets, sizes.n_servers)
         sites = self.sites(sizes, budgets, facts)
         if self.plan_rule == "literal":
             kind, choice = "laplace", self._literal(sites)
@@ -220,7 +219,7 @@ class WaveletPointwise(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
         return added if plan.released else math.nan
 
@@ -233,7 +232,7 @@ class WaveletPointwise(WaveletRegression):
     def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
                 facts: PublicFacts) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         points = self.values_at.points
         if not plan.released:
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
