@@ -26,7 +26,7 @@ from engine.sources.upload_rows import RowLayout, UploadRows, read_rows
 from engine.types import Budget
 from engine.views.planner import Setting
 from engine.views.regression import Network
-from engine.views.sites import SiteRow
+from engine.views.site_table import SiteRow
 
 if TYPE_CHECKING:
     from engine.views.audit import Attack
@@ -160,7 +160,7 @@ def sites(source: Any, mechanism: Any, rows: Sequence[SiteRow], seed: int,
     if own is None:
         script.given(rows=list(rows))
     else:
-        script.uses("engine.views.sites", "rows_of")
+        script.uses("engine.views.site_table", "rows_of")
         script.uses("dataclasses", "replace")
         chosen = [(row.epsilon, row.delta, row.included) for row in rows]
         script.line(f"chosen = {script.written(chosen)}  # ε, δ and whether it takes part")

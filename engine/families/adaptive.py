@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.families.location import STEPS
+from engine.families.location import STEPS, Located
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
 from engine.types import Array, Budget, PublicFacts, ServerParts, Sizes, Spend
@@ -110,6 +110,52 @@ def spend(what: str, share: float, server: int, asked: Budget, n: int, most: flo
     return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
                  count=1, composition="sequential", asked=asked, why=why, unit="curve", norm="ℓ2",
                  noise="gaussian")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The fits of all plans in unit scale; waves that a plan does not keep are zero.
+
+    `centre` (plans, repeats, draws, …, r) and its `covariance` (…, r, r), where … stands for the
+    functions of a model with several; the same without noise in `quiet` and `quiet_covariance`
+    (plans, repeats, …). `parts` in unit scale, too.
+    """
+
+    centre: Array
+    covariance: Array
+    quiet: Array
+    quiet_covariance: Array
+    parts: ServerParts
+
+    @classmethod
+    def empty(cls, plans: int, repeats: int, draws: int, shape: tuple[int, ...], servers: int
+              ) -> Fitted:
+        """Nothing yet; `shape` is (…, r)."""
+        square = (*shape, shape[-1])
+        return cls(np.zeros((plans, repeats, draws, *shape)),
+                   np.zeros((plans, repeats, draws, *square)),
+                   np.zeros((plans, repeats, *shape)), np.zeros((plans, repeats, *square)),
+                   ServerParts(*np.zeros((3, plans, servers))))
+
+    def put(self, found: Located, members: Sequence[int], feasible: Sequence[int], repeats: slice
+            ) -> None:
+        """Put what was found for some plans and repeats where it belongs.
+
+        Columns of `found` are the draws of the feasible plans, and a last one without noise, which
+        is that of all members. Parts are averaged over repeats and draws.
+        """
+        size, draws = found.centre.shape[-1], self.centre.shape[2]
+        share = len(found.centre) / self.centre.shape[1]
+        for row, k in enumerate(feasible):
+            own = slice(row * draws, (row + 1) * draws)
+            self.centre[k, repeats][..., :size] = found.centre[:, own]
+            self.covariance[k, repeats][..., :size, :size] = found.covariance[:, own]
+            for name in ("weight", "noise", "sampling"):
+                part = getattr(found, name)[..., own].mean(axis=(1, 2))
+                getattr(self.parts, name)[k] += share * part
+        for k in members:
+            self.quiet[k, repeats][..., :size] = found.centre[:, -1]
+            self.quiet_covariance[k, repeats][..., :size, :size] = found.covariance[:, -1]
 
 
 def in_response_units(parts: ServerParts, scale: Scale) -> ServerParts:

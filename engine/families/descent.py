@@ -229,18 +229,10 @@ class NoisyGradient(Mechanism):
             If δ = 0, if there are fewer curves than rounds in "split", or if the number of
             budgets does not fit the servers.
         """
-        plans = [self.plan(data, one_per_server(given, data.sizes.n_servers)) for given in budgets]
+        plans = [self.plan(data, given) for given in budgets]
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
-        shape = (len(plans), data.n_repeats, draws, plans[0].n_functions, basis.size)
-        released, unprotected = np.zeros(shape), np.zeros((*shape[:2], *shape[3:]))
-        sampling = np.zeros((len(plans), data.sizes.n_servers))
-        for size, members in _grouped_by_size(plans):
-            ours = [server.first(size) for server in servers]
-            chosen = [plans[k] for k in members]
-            released[members, ..., :size], unprotected[members, ..., :size] = self._descend(
-                ours, chosen, draws)
-            sampling[members] = self._sampling(ours, chosen, unprotected[members[0], ..., :size])
+        released, unprotected, sampling = self._fitted(servers, plans, basis.size, draws)
         scale = self._value_scale(data.facts)
         return Estimate(
             task=self.task, basis=basis, functions=self.names(data.facts),
@@ -285,6 +277,7 @@ class NoisyGradient(Mechanism):
               counts: Sequence[Array]) -> Plan:
         """The same; `counts` are the readings of each curve of every server."""
         n_functions = max(len(self.names(facts)), 1)
+        budgets = one_per_server(budgets, sizes.n_servers)
         size, rounds = self._size(sizes, budgets, facts), self._rounds(sizes)
         batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
         largest = [self._radii(own, sizes.n_curves, size, n_functions).max(axis=0)
@@ -311,7 +304,7 @@ class NoisyGradient(Mechanism):
         if self.names(facts):
             return None
         shortest = [np.array([max(sizes.fewest_per_curve, 1)])] * sizes.n_servers
-        plan = self._plan(sizes, one_per_server(budgets, sizes.n_servers), facts, shortest)
+        plan = self._plan(sizes, budgets, facts, shortest)
         return float(self._unit(facts)**2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:
@@ -460,26 +453,36 @@ class NoisyGradient(Mechanism):
         """How many rounds a server takes part in."""
         return rounds if self.scheme == "full_batch" else min(n_curves, rounds)
 
+    def _fitted(self, servers: list[Server], plans: list[Plan], largest: int, draws: int
+                ) -> tuple[Array, Array, Array]:
+        """Fit plans of one basis size together; what a plan does not keep is zero.
+
+        Returns the releases (plans, repeats, draws, functions, r), what they are compared with
+        (plans, repeats, functions, r), and the `_sampling` of each plan.
+        """
+        shape = (len(plans), servers[0].normals.shape[1], draws, plans[0].n_functions, largest)
+        released, unprotected = np.zeros(shape), np.zeros((*shape[:2], *shape[3:]))
+        sampling = np.zeros((len(plans), len(servers)))
+        for size, members in _grouped_by_size(plans):
+            ours = [server.first(size) for server in servers]
+            chosen = [plans[k] for k in members]
+            released[members, ..., :size], unprotected[members, ..., :size] = self._descend(
+                ours, chosen, draws)
+            sampling[members] = self._sampling(ours, chosen, unprotected[members[0], ..., :size])
+        return released, unprotected, sampling
+
     def _descend(self, servers: list[Server], plans: list[Plan], draws: int
                  ) -> tuple[Array, Array]:
-        """Run all rounds for plans of one basis size.
+        """All rounds for plans of one basis size, with noise and without.
 
-        The columns of `iterates` are (plan, draw) pairs followed by noise-free ones, one for each
-        different set of weights. Returns (plans, repeats, draws, functions, r) and (plans,
-        repeats, functions, r).
+        Columns are (plan, draw) pairs followed by noise-free ones, one for each different set of
+        weights. Returns (plans, repeats, draws, functions, r) and (plans, repeats, functions, r).
         """
         plan, repeats = plans[0], servers[0].normals.shape[1]
         weights, like = np.unique(np.stack([p.weights for p in plans]), axis=0, return_inverse=True)
         quiet = weights if self.baseline == "same_steps" else weights[:0]
         shares = np.concatenate([np.repeat([p.weights for p in plans], draws, axis=0), quiet])
-        scales = np.stack([p.scales for p in plans], axis=1)  # (servers, plans, p)
-        iterates = np.zeros((repeats, len(shares), servers[0].moments.size))
-        for t in range(plan.rounds):
-            active = np.flatnonzero(plan.schedule[t] >= 0)
-            linear = shared_map(servers[0].moments, iterates)
-            sent = [self.server_update(servers[s], int(plan.schedule[t, s]), plan.batch_sizes[s],
-                                       iterates, scales[s], linear) for s in active]
-            iterates = self.combine(sent, _of_those(shares, active), iterates, plan.n_functions)
+        iterates = self._after_all_rounds(servers, plans, shares)
         private, shape = len(plans) * draws, (plan.n_functions, plan.size)
         released = iterates[:, :private].reshape(repeats, len(plans), draws, *shape)
         if self.baseline == "same_steps":
@@ -488,6 +491,19 @@ class NoisyGradient(Mechanism):
             baseline = self._baseline(servers, plan.rounds).reshape(repeats, 1, *shape)
             unprotected = np.repeat(baseline, len(plans), axis=1)
         return released.swapaxes(0, 1), unprotected.swapaxes(0, 1)
+
+    def _after_all_rounds(self, servers: list[Server], plans: list[Plan], shares: Array) -> Array:
+        """The iterates (repeats, columns, p), a column for each row of `shares`."""
+        plan = plans[0]
+        scales = np.stack([p.scales for p in plans], axis=1)  # (servers, plans, p)
+        iterates = np.zeros((servers[0].normals.shape[1], len(shares), servers[0].moments.size))
+        for batches in plan.schedule:
+            active = np.flatnonzero(batches >= 0)
+            linear = shared_map(servers[0].moments, iterates)
+            sent = [self.server_update(servers[s], int(batches[s]), plan.batch_sizes[s],
+                                       iterates, scales[s], linear) for s in active]
+            iterates = self.combine(sent, _of_those(shares, active), iterates, plan.n_functions)
+        return iterates
 
     def server_update(self, server: Server, batch: int, batch_size: int, iterates: Array,
                       scales: Array, linear: Array | None = None) -> Array:

@@ -222,11 +222,10 @@ class FunctionalRelease(Mechanism):
         InputError
             If the data do not fit the task, or a budget the noise: Gaussian noise needs δ > 0.
         """
-        summary, n_sites = self.summary(data.sizes, data.facts), data.sizes.n_servers
-        plans = [self.plan(data.sizes, one_per_server(given, n_sites), data.facts)
-                 for given in budgets]
+        summary = self.summary(data.sizes, data.facts)
+        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
         run = _Run(summary, [summary.records(one) for one in _by_site(data)])
-        chance, *streams = rng.spawn(1 + n_sites)
+        chance, *streams = rng.spawn(1 + data.sizes.n_servers)
         chosen = [choose(self, plan, run.records, draws, chance) for plan in plans]
         noise = [[self.draw((data.n_repeats, draws, len(block.shape)), stream)
                   for block in plans[0].blocks[0]] for stream in streams]

@@ -22,12 +22,14 @@ from functools import cached_property
 import numpy as np
 
 from engine.errors import InputError
+from engine.families.wavelet_risk import RiskParts
 from engine.mechanisms import Mechanism
 from engine.numerics.clipped_readings import worst_bias
 from engine.numerics.wavelet_bases import EDGES, WaveletBasis, allowed_levels
 from engine.privacy import accounting
 from engine.rates.wavelet_regression import WaveletSites
 from engine.registry import param
+from engine.sources import Source
 from engine.types import Array, Budget, CurveData, PublicFacts, Sizes
 
 CLIPS = np.linspace(0.0, 6.0, 61)  # (τ − B)/σ among which the best is chosen
@@ -226,6 +228,15 @@ class WaveletRegression(Mechanism):
             raise InputError("Every site needs at least one reading.", field="counts",
                              hint="Number sites without gaps.")
         return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
+
+    def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
+        """Exact mean squared error on simulated readings, part by part; None without a formula."""
+        raise NotImplementedError
+
+    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+        """`risk_parts`, summed; None where there is no formula."""
+        parts = self.risk_parts(source, budgets)
+        return None if parts is None else parts.total
 
     def caution(self, facts: PublicFacts) -> str:
         if facts.periodic or self.edges == "corrected" or self.moments == 1:

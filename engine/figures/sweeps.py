@@ -7,12 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.figures import traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
+from engine.figures.traces import DASHES
 from engine.types import Array
 from engine.views.sweeps import TOTAL, Line, Point, SweepView, columns
 from engine.words.numbers import number
 
-_DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
 
@@ -36,28 +37,29 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: The
 
 def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], unit: str,
              theme: Theme) -> list[Spec]:
-    there = [point for point in line.points if point.mean > 0]
-    shade = colour(_ROLES[k % len(_ROLES)], theme)
-    marker = _MARKERS[k % len(_MARKERS)]
-    label = "Measured (± 2 standard errors)" if not view.across else \
-        f"{labels[view.across]} = {line.name}"
-    drawn: list[Spec] = [{
-        "type": "scatter", "mode": "lines+markers", "x": [point.x for point in there],
-        "y": [point.mean for point in there], "name": label,
-        "line": {"color": shade, "width": 1.6, "dash": _DASHES[k % len(_DASHES)]},
-        "error_y": {"type": "data", "visible": True, "color": shade,
-                    "array": [_bar(point) for point in there]},
-        "marker": {"size": 9, "color": shade, "symbol": [
-            marker if point.is_published else f"{marker}-open" for point in there]},
-        "hovertemplate": f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}"}]
+    label = (f"{labels[view.across]} = {line.name}" if view.across else
+             "Measured (± 2 standard errors)")
+    drawn = [_measured(k, line, label, unit, theme)]
     if line.theory is not None:
-        drawn.append({
-            "type": "scatter", "mode": "lines", "x": [point.x for point in line.points],
-            "y": [float(v) if math.isfinite(v) else None for v in line.theory],
-            "name": "Rate, two constants fitted", "hoverinfo": "skip", "showlegend": k == 0,
-            "legendgroup": "rate",
-            "line": {"color": colour("without", theme), "width": 1.6, "dash": "dot"}})
+        drawn.append(traces.line(
+            "Rate, two constants fitted", [point.x for point in line.points],
+            traces.plain(line.theory), colour("without", theme), 1.6, "dot", hoverinfo="skip",
+            showlegend=k == 0, legendgroup="rate"))
     return drawn
+
+
+def _measured(k: int, line: Line, label: str, unit: str, theme: Theme) -> Spec:
+    """Errors with their bars; hollow where the method would publish nothing."""
+    there = [point for point in line.points if point.mean > 0]
+    shade, marker = colour(_ROLES[k % len(_ROLES)], theme), _MARKERS[k % len(_MARKERS)]
+    return traces.line_with_points(
+        label, [point.x for point in there], [point.mean for point in there], shade, 1.6,
+        DASHES[k % len(DASHES)],
+        {"size": 9, "color": shade, "symbol": [
+            marker if point.is_published else f"{marker}-open" for point in there]},
+        error_y={"type": "data", "visible": True, "color": shade,
+                 "array": [_bar(point) for point in there]},
+        hovertemplate=f"%{{y:.3g}} {unit}²" if unit else "%{y:.3g}")
 
 
 def _bar(point: Point) -> float:

@@ -27,7 +27,8 @@ class Mechanism(Parameterised):
     "norm" with a density that falls with the Euclidean norm, or "bits" that are turned round.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
-    of the sizes, the budgets and declared smoothness, never of the readings.
+    of the sizes, the budgets and declared smoothness, never of the readings. `budgets` are one for
+    all servers, or one for each.
     """
 
     tasks: ClassVar[frozenset[str]]
@@ -57,9 +58,9 @@ class Mechanism(Parameterised):
     ) -> Estimate:
         """Release `draws` times at each of several budgets, for every repeat of the data.
 
-        Each entry of `budgets` holds one budget per server, or one for all of them. Draws share
-        their standard noise across budgets, which makes curves over ε smooth. That is right for
-        looking and forbidden for publishing: two releases with one draw reveal the exact answer.
+        Draws share their standard noise across budgets, which makes curves over ε smooth. That is
+        right for looking and forbidden for publishing: two releases with one draw reveal the exact
+        answer.
         """
         raise NotImplementedError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from engine.families.adaptive import (
     SHARES,
     SHARES_NO_BAND,
     SHRINK_FROM,
+    Fitted,
     Scale,
     basis_size,
     columns,
@@ -45,7 +46,6 @@ from engine.types import (
     CurveData,
     Estimate,
     PublicFacts,
-    ServerParts,
     Sizes,
     Spend,
 )
@@ -185,7 +185,7 @@ class AdaptiveCoefficients(Mechanism):
             squares do not fit the covariates.
         """
         sizes, names = data.sizes, self.names(data.facts)
-        plans = [self.plan(data, one_per_server(given, sizes.n_servers)) for given in budgets]
+        plans = [self.plan(data, given) for given in budgets]
         size = max(plan.size for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, len(names), size)
                    for own in rng.spawn(sizes.n_servers)]
@@ -210,7 +210,7 @@ class AdaptiveCoefficients(Mechanism):
                         coefficients=shown[:, :, None], unprotected=shown, spends=((),),
                         kept=(basis.size,), band=Band(shown[:, :, None], own[None, :, None], kind))
 
-    def _estimate(self, facts: PublicFacts, plans: list[Plan], basis: Basis, fit: _Fitted
+    def _estimate(self, facts: PublicFacts, plans: list[Plan], basis: Basis, fit: Fitted
                   ) -> Estimate:
         scale = _scale(facts)
         shrinks = np.array([plan.shrinks for plan in plans])
@@ -233,6 +233,7 @@ class AdaptiveCoefficients(Mechanism):
     def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, shares and ledger from public facts alone."""
         sizes, facts = data.sizes, data.facts
+        budgets = one_per_server(budgets, sizes.n_servers)
         verdict = self.feasibility(sizes, budgets)
         gram_share = _GRAM_SHARE if self.gram == "private" else 0.0
         shares = SHARES_NO_BAND if self.band == "none" else SHARES
@@ -340,21 +341,6 @@ def _shown(coefficients: Array, scale: Scale) -> Array:
 # -- fitting ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """The fits of all plans in unit scale; waves that a plan does not keep are zero.
-
-    `centre` (plans, repeats, draws, K, r) and its `covariance` (…, K, r, r); the same without noise
-    in `quiet` and `quiet_covariance` (plans, repeats, …). `parts` in unit scale, too.
-    """
-
-    centre: Array
-    covariance: Array
-    quiet: Array
-    quiet_covariance: Array
-    parts: ServerParts
-
-
 class _Fit:
     """Everything that fits the plans of one call: curves in unit scale, noise, and the sites."""
 
@@ -368,21 +354,23 @@ class _Fit:
         ends = np.cumsum([0, *self.sizes.n_curves_per_server])
         self.servers = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
-    def fitted(self) -> _Fitted:
+    def fitted(self) -> Fitted:
         """Fit all plans, and put the pieces where they belong."""
-        runs, shape = (len(self.plans), self.repeats), (self.n_functions, self.basis.size)
-        square = (*shape, self.basis.size)
-        out = _Fitted(np.zeros((*runs, self.draws, *shape)), np.zeros((*runs, self.draws, *square)),
-                      np.zeros((*runs, *shape)), np.zeros((*runs, *square)),
-                      ServerParts(*np.zeros((3, len(self.plans), len(self.servers)))))
+        out = Fitted.empty(len(self.plans), self.repeats, self.draws,
+                           (self.n_functions, self.basis.size), len(self.servers))
         for size in sorted({plan.size for plan in self.plans}):
             members = [k for k, plan in enumerate(self.plans) if plan.size == size]
             for repeats in self._blocks(len(members)):
-                self._put(members, repeats, self._located(members, repeats), out)
-        for k, plan in enumerate(self.plans):
-            if not plan.feasible:
-                out.covariance[k] = np.nan
+                found = self._by_function(self._located(members, repeats), size)
+                out.put(found, members, self._feasible(members), repeats)
+        out.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return out
+
+    def _by_function(self, found: Located, size: int) -> Located:
+        """Coefficients (…, K r) as (…, K, r), and of their covariance that of each function."""
+        shape = (*found.centre.shape[:2], self.n_functions, size)
+        covariance = _own_blocks(found.covariance.reshape(*shape, *shape[2:]))
+        return replace(found, centre=found.centre.reshape(shape), covariance=covariance)
 
     def _blocks(self, n_plans: int) -> Iterator[slice]:
         """Cut the repeats so that the arrays of one block stay small."""
@@ -390,24 +378,6 @@ class _Fit:
         step = max(1, _BLOCK // per_repeat)
         for first in range(0, self.repeats, step):
             yield slice(first, min(first + step, self.repeats))
-
-    def _put(self, members: list[int], repeats: slice, found: Located, out: _Fitted) -> None:
-        size = self.plans[members[0]].size
-        shape = (*found.centre.shape[:2], self.n_functions, size)
-        centre = found.centre.reshape(shape)
-        covariance = _own_blocks(found.covariance.reshape(*shape, *shape[2:]))
-        kept = (..., slice(size)), (..., slice(size), slice(size))
-        for row, k in enumerate(self._feasible(members)):
-            own = slice(row * self.draws, (row + 1) * self.draws)
-            out.centre[k, repeats][kept[0]] = centre[:, own]
-            out.covariance[k, repeats][kept[1]] = covariance[:, own]
-            share = len(centre) / self.repeats
-            for name in ("weight", "noise", "sampling"):
-                part = getattr(found, name)[..., own].mean(axis=(1, 2))
-                getattr(out.parts, name)[k] += share * part
-        for k in members:
-            out.quiet[k, repeats][kept[0]] = centre[:, -1]
-            out.quiet_covariance[k, repeats][kept[1]] = covariance[:, -1]
 
     def _feasible(self, members: list[int]) -> list[int]:
         return [k for k in members if self.plans[k].feasible]

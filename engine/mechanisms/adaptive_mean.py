@@ -16,6 +16,7 @@ from engine.families.adaptive import (
     SHARES,
     SHARES_NO_BAND,
     SHRINK_FROM,
+    Fitted,
     Scale,
     basis_size,
     columns,
@@ -53,7 +54,6 @@ from engine.types import (
     CurveData,
     Estimate,
     PublicFacts,
-    ServerParts,
     Sizes,
     Spend,
 )
@@ -249,7 +249,7 @@ class AdaptiveMean(Mechanism):
             undeclared design comes with a Fourier basis.
         """
         sizes = data.sizes
-        plans = [self.plan(data, one_per_server(given, sizes.n_servers)) for given in budgets]
+        plans = [self.plan(data, given) for given in budgets]
         size = max(plan.size for plan in plans)
         pure = any(any(plan.pure) for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, size, pure)
@@ -274,7 +274,7 @@ class AdaptiveMean(Mechanism):
                         offset=None if scale.is_flat else scale.middle,
                         band=Band(fit[:, :, None], covariance[None, :, None], kind))
 
-    def _estimate(self, facts: PublicFacts, plans: list[Plan], basis: Basis, fit: _Fitted
+    def _estimate(self, facts: PublicFacts, plans: list[Plan], basis: Basis, fit: Fitted
                   ) -> Estimate:
         scale = self.scale(facts)
         band = None if self.band == "none" else Band(
@@ -302,7 +302,7 @@ class AdaptiveMean(Mechanism):
         InputError
             If an undeclared design comes with a Fourier basis.
         """
-        sizes = data.sizes
+        sizes, budgets = data.sizes, one_per_server(budgets, data.sizes.n_servers)
         effective = effective_size(sizes, budgets)
         density = (self.design == "undeclared" and effective >= _DENSITY_FROM
                    and not data.facts.visit_gap)  # stated visits are a law that is known
@@ -424,21 +424,6 @@ class AdaptiveMean(Mechanism):
 
 
 @dataclass(frozen=True)
-class _Fitted:
-    """The fits of all plans in unit scale; waves that a plan does not keep are zero.
-
-    `centre` (plans, repeats, draws, r) and its `covariance` (…, r, r); the same without noise in
-    `quiet` and `quiet_covariance` (plans, repeats, …). `parts` in unit scale, too.
-    """
-
-    centre: Array
-    covariance: Array
-    quiet: Array
-    quiet_covariance: Array
-    parts: ServerParts
-
-
-@dataclass(frozen=True)
 class _Piece:
     """What `locate` found for some plans of one kind and some repeats; the last column is quiet."""
 
@@ -462,36 +447,14 @@ class _Fit:
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
-    def fitted(self) -> _Fitted:
+    def fitted(self) -> Fitted:
         """Fit all plans, and put the pieces where they belong."""
-        repeats, r = (len(self.plans), self.data.n_repeats), self.basis.size
-        out = _Fitted(np.zeros((*repeats, self.draws, r)), np.zeros((*repeats, self.draws, r, r)),
-                      np.zeros((*repeats, r)), np.zeros((*repeats, r, r)), ServerParts(
-                          *np.zeros((3, len(self.plans), self.data.sizes.n_servers))))
+        out = Fitted.empty(len(self.plans), self.data.n_repeats, self.draws, (self.basis.size,),
+                           len(self.servers))
         for piece in self._pieces():
-            self._put(piece, out)
-        for k, plan in enumerate(self.plans):
-            if not plan.feasible:
-                out.covariance[k] = np.nan
+            out.put(piece.found, piece.members, self._feasible(piece.members), piece.repeats)
+        out.covariance[[not plan.feasible for plan in self.plans]] = np.nan
         return out
-
-    def _put(self, piece: _Piece, out: _Fitted) -> None:
-        centre, covariance = piece.found.centre, piece.found.covariance
-        kept, at = slice(centre.shape[-1]), piece.repeats
-        for row, k in enumerate(self._feasible(piece.members)):
-            columns = slice(row * self.draws, (row + 1) * self.draws)
-            out.centre[k, at, :, kept] = centre[:, columns]
-            out.covariance[k, at, :, kept, kept] = covariance[:, columns]
-            self._put_parts(piece, columns, k, out.parts)
-        for k in piece.members:
-            out.quiet[k, at, kept] = centre[:, -1]
-            out.quiet_covariance[k, at, kept, kept] = covariance[:, -1]
-
-    def _put_parts(self, piece: _Piece, columns: slice, k: int, out: ServerParts) -> None:
-        """Add a piece's share of the averages over repeats and draws."""
-        found, share = piece.found, piece.found.centre.shape[0] / self.data.n_repeats
-        for name in ("weight", "noise", "sampling"):
-            getattr(out, name)[k] += share * getattr(found, name)[..., columns].mean(axis=(1, 2))
 
     def _pieces(self) -> Iterator[_Piece]:
         declared = []

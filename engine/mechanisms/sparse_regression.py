@@ -157,8 +157,7 @@ class SparseRegression(PublicGuesses):
             If δ = 0, if σ is not stated and a clip needs it, or if the number of budgets does not
             fit the machines.
         """
-        plans = [self.plan(data.sizes, one_per_server(given, data.sizes.n_servers), data.facts)
-                 for given in budgets]
+        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
         rows = self._rows(data, plans[0])
         found = descend(partial(rows.gradient, clip=plans[0].residual_clip),
                         (data.n_repeats, draws, rows.n_features), plans[0].steps, self.law,
@@ -189,6 +188,7 @@ class SparseRegression(PublicGuesses):
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
         """Clips, steps, noise and ledger from public facts alone."""
+        budgets = one_per_server(budgets, sizes.n_servers)
         radius = self.largest_norm(facts)
         steps = Steps(self._kept(sizes), self._rounds(sizes, radius), self.step, radius)
         feature, residual, response = self._clips(sizes, facts)
@@ -205,7 +205,7 @@ class SparseRegression(PublicGuesses):
         A round's noise on s values shrinks by 1 − η in each later round: sv/(1 − (1 − η)²) in
         all, v being the variance of the noise in one.
         """
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         each = (self.law.value_deviation * plan.scales.values) ** 2
         left = (1 - plan.steps.size) ** (2 * np.arange(plan.steps.rounds))
         return float(plan.steps.sparsity * each * left.sum())

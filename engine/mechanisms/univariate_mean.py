@@ -207,6 +207,7 @@ class UnivariateMean(Mechanism):
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
         """How many places, and what the vote and the average may cost at every server."""
+        budgets = one_per_server(budgets, sizes.n_servers)
         epsilon = np.array([budget.epsilon for budget in budgets])
         if self._is_central:
             epsilon = np.full_like(epsilon, epsilon.min())
@@ -236,7 +237,6 @@ class UnivariateMean(Mechanism):
         A Laplace variable has variance 2, so it is 2 (width/total)² Σ_s parts_s/ε_s². Where
         sites differ both in ε and in the items of a person, people count as holding equally many.
         """
-        budgets = one_per_server(budgets, sizes.n_servers)
         plan = self.plan(sizes, budgets, facts)
         people = np.array(sizes.n_curves_per_server)
         parts = self._parts(people, people * sizes.n_observations_per_curve)
@@ -251,7 +251,7 @@ class UnivariateMean(Mechanism):
         2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
         that differ.
         """
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
 
     def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:

@@ -186,8 +186,7 @@ class WaveletGlobal(WaveletRegression):
             If δ = 0, if σ is not stated, if somebody has more than one reading, or if the number
             of budgets does not fit the sites.
         """
-        plans = [self.plan(data.sizes, one_per_server(given, data.sizes.n_servers), data.facts)
-                 for given in budgets]
+        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
         basis = max((plan.basis for plan in plans), key=lambda one: one.size)
         averages = self._averages(data, plans)
         quiet = np.stack([_as_levels(np.einsum("s,rspk->rpk", plan.weights, own), plan, basis)
@@ -205,8 +204,7 @@ class WaveletGlobal(WaveletRegression):
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The averages of all readings as they are, with the level of an unlimited budget."""
-        unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
-        plan = self.plan(data.sizes, unlimited, data.facts)
+        plan = self.plan(data.sizes, (Budget(math.inf),), data.facts)
         own = np.einsum("s,rspk->rpk", plan.weights, self._averages(data, [plan])[0])
         fit, final = self._finished(plan.basis.to_levels(own)[None], [plan], plan.basis, data.facts)
         return Estimate(task=WAVELET_REGRESSION.key, basis=final, coefficients=fit[:, :, None],
@@ -217,6 +215,7 @@ class WaveletGlobal(WaveletRegression):
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
         """Level, clip, weights, noise and ledger from public facts alone."""
+        budgets = one_per_server(budgets, sizes.n_servers)
         sites = self.sites(sizes, budgets, facts)
         choice = self._literal(sites) if self.plan_rule == "literal" else self._tuned(sites)
         basis = self.wavelets(choice.level)
@@ -233,14 +232,9 @@ class WaveletGlobal(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j; NaN if nothing would be released."""
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
         return added if plan.released else math.nan
-
-    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
-        """`risk_parts`, summed; None where there is no formula."""
-        parts = self.risk_parts(source, budgets)
-        return None if parts is None else parts.total
 
     def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean integrated squared error on simulated readings, part by part."""
@@ -255,7 +249,7 @@ class WaveletGlobal(WaveletRegression):
     def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
                 design: Design = UNIFORM) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)

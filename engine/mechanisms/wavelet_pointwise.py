@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,29 +170,20 @@ class WaveletPointwise(WaveletRegression):
             If δ = 0 and Gaussian noise was chosen, if σ is not stated, if somebody has more than
             one reading, or if the number of budgets does not fit the sites.
         """
-        plans = [self.plan(data.sizes, one_per_server(given, data.sizes.n_servers), data.facts)
-                 for given in budgets]
+        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
         averages = [self._averages(data, plan) for plan in plans]
         quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, own), plan)
                           for plan, own in zip(plans, averages, strict=True)])
         released = self._released(plans, averages, draws, rng) + data.facts.value_middle
-        weights = np.stack([plan.weights for plan in plans])
-        noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
-                          for plan in plans])
         return Estimate(
             task=WAVELET_REGRESSION.key, basis=self.values_at, coefficients=released,
             unprotected=quiet + data.facts.value_middle, kept=(self.values_at.size,) * len(plans),
             spends=tuple(plan.spends for plan in plans), band=self._band(plans, data, released),
-            tuning=tuple({"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
-                          "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind]}
-                         for plan in plans),
-            parts=ServerParts(weights, noise, np.stack([self._chance(plan, data)
-                                                        for plan in plans])))
+            tuning=tuple(_tuning(plan) for plan in plans), parts=self._parts(plans, data))
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Averages of all readings, with the level of an unlimited budget."""
-        unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
-        plan = self.plan(data.sizes, unlimited, data.facts)
+        plan = self.plan(data.sizes, (Budget(math.inf),), data.facts)
         own = np.einsum("s,rsk->rk", plan.weights, self._averages(data, plan))
         fit = _at_points(own, plan)[None] + data.facts.value_middle
         return Estimate(task=WAVELET_REGRESSION.key, basis=self.values_at, unprotected=fit,
@@ -202,6 +194,7 @@ class WaveletPointwise(WaveletRegression):
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
         """Level, clip, weights, kind of noise and ledger from public facts alone."""
+        budgets = one_per_server(budgets, sizes.n_servers)
         sites = self.sites(sizes, budgets, facts)
         if self.plan_rule == "literal":
             kind, choice = "laplace", self._literal(sites)
@@ -226,14 +219,9 @@ class WaveletPointwise(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
         return added if plan.released else math.nan
-
-    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
-        """`risk_parts`, summed; None where there is no formula."""
-        parts = self.risk_parts(source, budgets)
-        return None if parts is None else parts.total
 
     def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean squared error on simulated readings, averaged over the points."""
@@ -244,7 +232,7 @@ class WaveletPointwise(WaveletRegression):
     def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
                 facts: PublicFacts) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(sizes, one_per_server(budgets, sizes.n_servers), facts)
+        plan = self.plan(sizes, budgets, facts)
         points = self.values_at.points
         if not plan.released:
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)
@@ -372,6 +360,12 @@ class WaveletPointwise(WaveletRegression):
         shape = (*centre.shape, centre.shape[-1])
         return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise")
 
+    def _parts(self, plans: list[Plan], data: CurveData) -> ServerParts:
+        noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
+                          for plan in plans])
+        return ServerParts(np.stack([plan.weights for plan in plans]), noise,
+                           np.stack([self._chance(plan, data) for plan in plans]))
+
     def _chance(self, plan: Plan, data: CurveData, of_each: bool = False) -> Array:
         """Σ_j u_j² (B² + σ²)K(x, x)/n_j of every point, or each site's, averaged over points."""
         sites = self.sites(data.sizes, (Budget(1.0),) * len(plan.weights), data.facts)
@@ -424,3 +418,9 @@ def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
             unit="reading", norm="ℓ1" if pure else "ℓ2", noise="laplace" if pure else "gaussian",
             why=f"One message; every reading is in it once. {_WHY[kind]}"))
     return tuple(lines)
+
+
+def _tuning(plan: Plan) -> dict[str, Any]:
+    """The plan in plain numbers."""
+    return {"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
+            "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind]}

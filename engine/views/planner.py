@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts, Spend
 from engine.views.preview import typical_errors
+from engine.words.numbers import two_digits_up
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0
@@ -223,8 +224,7 @@ def measure(setting: Setting, repeats: int, seed: int) -> Measured:
     An exact one is the root of the mean squared error, and its standard error is zero.
     """
     curves = setting.curves
-    squared = setting.mechanism.exact_risk(curves, one_per_server(
-        (setting.budget,), curves.sizes.n_servers))
+    squared = setting.mechanism.exact_risk(curves, (setting.budget,))
     if squared is not None:
         return Measured(setting, math.sqrt(squared), 0.0)
     return _measured(setting, [setting.budget], repeats, seed)[0]
@@ -390,8 +390,7 @@ def _slope(seen: dict[float, Measured], nearest: float) -> float:
 def _rounded(value: float, unknown: str, low: float, high: float) -> float:
     """Up: counts to whole ones, ε to two digits."""
     if unknown == "epsilon":
-        step = 10.0 ** (math.floor(math.log10(value)) - 1)
-        value = float(f"{math.ceil(value / step - 1e-9) * step:.6g}")
+        value = two_digits_up(value)
     else:
         value = float(math.ceil(value - 1e-9))
     return min(max(value, low), high)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
 from engine.views.preview import SHOWN_DRAWS
-from engine.views.sites import fit_names
+from engine.views.site_table import fit_names
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
 DELTA = 1e-5
@@ -217,18 +217,24 @@ def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
     releases = estimate.coefficients[0, 0] @ grid.T
     without = mechanism.without_protection(data).values(times)[0, 0, 0]
-    truth = squared = risk = zero = None
-    if isinstance(own, RegressionPoints):
-        truth, zero = own.curve(times), float(own.truth.energy)
-        risk = mechanism.risk_parts(own, network.budgets)
-        squared = risk.total if risk is not None else _simulated(own, mechanism, network, seed)
     return RegressionView(
-        facts=own.facts, times=times, truth=truth, releases=releases, without=without,
+        facts=own.facts, times=times, releases=releases, without=without, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
-        messages=sent @ grid.T + own.facts.value_middle if is_average else None, plan=plan,
-        squared_error=squared, risk=risk, zero_risk=zero,
+        messages=sent @ grid.T + own.facts.value_middle if is_average else None,
         known=_known(mechanism, data, network, estimate, releases - without),
-        spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness))
+        spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
+        **_against_truth(own, mechanism, network, times, seed))
+
+
+def _against_truth(own: Readings, mechanism: WaveletGlobal, network: Network, times: Array,
+                   seed: int) -> dict[str, Any]:
+    """What only the curve behind simulated readings can tell: it, and the squared errors."""
+    if not isinstance(own, RegressionPoints):
+        return dict.fromkeys(("truth", "squared_error", "risk", "zero_risk"))
+    risk = mechanism.risk_parts(own, network.budgets)
+    squared = _simulated(own, mechanism, network, seed) if risk is None else risk.total
+    return {"truth": own.curve(times), "squared_error": squared, "risk": risk,
+            "zero_risk": float(own.truth.energy)}
 
 
 def _known(mechanism: WaveletGlobal, data: CurveData, network: Network, estimate: Estimate,

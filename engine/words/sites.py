@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 
 from engine.types import PublicFacts
-from engine.views.sites import Arrangement, Federation, Member, Sent, SiteRow, WhatIf
+from engine.views.site_table import SiteRow
+from engine.views.sites import Arrangement, Federation, Member, Sent, WhatIf
 from engine.words.chances import odds_main, odds_short
 from engine.words.grammar import a, escape, of
 from engine.words.numbers import in_hundred, number, small, times, together, with_unit

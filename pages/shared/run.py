@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from engine.views import sparse as sparse_view
     from engine.views import sparse_intervals as sparse_interval_view
     from engine.views import summaries as summary_view
+    from engine.views.site_table import SiteRow
 
 
 def later(name: str) -> Any:
@@ -362,7 +363,7 @@ def site_memory(source: Source) -> sites.Memory:
     return later("views.sites").Memory(results=kept.get)
 
 
-def federation(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow], seed: int
+def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int
                ) -> sites.Federation:
     """The sites together, pooled and alone; of what changes nothing else is computed."""
     memory, key = site_memory(source), digest(("federation", source, mechanism, rows, seed))
@@ -370,7 +371,7 @@ def federation(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRo
         key, lambda: later("views.sites").federation(source, mechanism, rows, seed, memory))
 
 
-def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[sites.SiteRow],
+def without_each_site(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow],
                       seed: int, shown: Callable[[int], None]) -> list[sites.WhatIf]:
     """What each site’s leaving or tightening would do; `shown` is told how many are done."""
     cases = []

@@ -32,8 +32,8 @@ from engine.tasks import (
 from engine.views.budget_split import Split
 from engine.views.preview import EPSILON_STEPS
 from engine.views.regression import NETWORKS, Network
-from engine.views.sites import PRESETS as SITE_PRESETS
-from engine.views.sites import SiteRow
+from engine.views.site_table import PRESETS as SITE_PRESETS
+from engine.views.site_table import SiteRow
 from engine.words import handbook
 from pages.shared.sweep_choice import SweepChoice
 

@@ -20,7 +20,8 @@ from engine.sources import sources as all_sources
 from engine.sources.upload import Upload
 from engine.types import PublicFacts
 from engine.views import sites
-from engine.views.sites import PRESETS, Federation, SiteRow
+from engine.views.site_table import MOST_SITES, PRESETS, SiteRow, checked, preset_of, rows_of
+from engine.views.sites import Federation
 from engine.words import chances, spending
 from engine.words import sites as site_words
 from engine.words.grammar import escape
@@ -96,7 +97,7 @@ def _given(source: Source) -> tuple[SiteRow, ...]:
     known = st.session_state.get("sites_of")
     if known is None or known[0] is not source:
         names = source.curves.server_names if isinstance(source, Upload) else ()
-        known = st.session_state.sites_of = source, sites.rows_of(source, names)
+        known = st.session_state.sites_of = source, rows_of(source, names)
     return known[1]
 
 
@@ -107,7 +108,7 @@ def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
 def _keep(rows: Sequence[SiteRow]) -> None:
     """Take over a table that can be simulated; refuse any other and leave all as it is."""
     free = session.source().has_free_sites
-    rows = sites.checked(rows, fixed=not free)
+    rows = checked(rows, fixed=not free)
     if free:
         st.session_state.settings = replace(session.current(), sites=rows)
     else:
@@ -166,7 +167,7 @@ def choices(view: View) -> None:
 
 def _preset_choice(view: View) -> None:
     labels = [preset.label for preset in PRESETS.values()]
-    key = sites.preset_of(view.rows)
+    key = preset_of(view.rows)
     current = PRESETS[key].label if key else _OWN_TABLE
 
     def write(label: str) -> None:
@@ -235,7 +236,7 @@ def _buttons(view: View) -> None:
     out = sum(not row.included for row in view.rows)
     with st.container(horizontal=True):
         st.button("Add a site", icon=":material/add:", key="add_site",
-                  disabled=len(view.rows) >= sites.MOST_SITES,
+                  disabled=len(view.rows) >= MOST_SITES,
                   on_click=_replace_by(lambda: site_table.one_more(_rows())))
         st.button("Remove those left out", icon=":material/remove:", key="remove_sites",
                   disabled=not out, on_click=_replace_by(

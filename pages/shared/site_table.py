@@ -15,7 +15,8 @@ import pandas as pd
 
 from engine.errors import InputError
 from engine.types import PublicFacts
-from engine.views.sites import PRESETS, Federation, Member, SiteRow, checked, preset_of
+from engine.views.site_table import PRESETS, SiteRow, checked, preset_of
+from engine.views.sites import Federation, Member
 from engine.words import sites as site_words
 
 _FIELDS = {"name": "name", "people": "n_curves", "readings": "n_observations_per_curve",

@@ -24,8 +24,8 @@ from engine.views.budget_split import WAYS, Part, Split
 from engine.views.preview import EPSILON_STEPS
 from engine.views.rate_presets import PRESETS as RATE_PRESETS
 from engine.views.regression import NETWORKS, Group, Network
-from engine.views.sites import PRESETS as SITE_PRESETS
-from engine.views.sites import SiteRow
+from engine.views.site_table import PRESETS as SITE_PRESETS
+from engine.views.site_table import SiteRow
 from engine.words import glossary, handbook
 from pages.shared import address, components, controls, layout, roles, settings
 from pages.shared.shell import PAGES

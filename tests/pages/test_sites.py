@@ -9,7 +9,8 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
-from engine.views.sites import PRESETS, SiteRow, federation
+from engine.views.site_table import PRESETS, SiteRow
+from engine.views.sites import federation
 from engine.words import sites as site_words
 from pages.shared import address, settings, site_table
 from tests import files

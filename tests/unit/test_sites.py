@@ -15,7 +15,8 @@ from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from engine.views import sites
-from engine.views.sites import PRESETS, Memory, SiteRow, checked, federation, rows_of, usual_delta
+from engine.views.site_table import PRESETS, SiteRow, checked, preset_of, rows_of, usual_delta
+from engine.views.sites import Memory, federation
 from engine.words import sites as site_words
 
 WAVE = SparseCurves()
@@ -88,7 +89,7 @@ def test_only_simulated_sites_can_be_chosen():
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
 def test_every_preset_is_a_table_that_can_be_simulated(preset):
     assert checked(preset.rows) == preset.rows
-    assert PRESETS[sites.preset_of(preset.rows)] == preset
+    assert PRESETS[preset_of(preset.rows)] == preset
 
 
 @pytest.mark.parametrize(("rows", "problem"), [

@@ -1,0 +1,151 @@
+"""The table of sites: who takes part, with how many curves and which budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.experiments import DATA_STREAM, generator
+from engine.sources import Source
+from engine.types import Budget
+from engine.views.preview import EPSILON_STEPS, MOST_READINGS
+
+MOST_SITES, MOST_CURVES, MOST_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20
+_FEW = 10  # people; below that 1/n² would be no small chance
+
+
+@dataclass(frozen=True)
+class SiteRow:
+    """One site of the table; `delta` None means the usual one for so many curves."""
+
+    name: str
+    n_curves: int
+    n_observations_per_curve: int
+    epsilon: float = 1.0
+    delta: float | None = None
+    included: bool = True
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.epsilon, usual_delta(self.n_curves) if self.delta is None
+                      else self.delta)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named table; `source` is the key of the curves it is made for, where it is for some."""
+
+    label: str
+    rows: tuple[SiteRow, ...]
+    source: str = ""
+
+
+def usual_delta(n_curves: int) -> float:
+    """1/n² of the site; 1/100 for fewer than ten curves."""
+    return 1.0 / max(n_curves, _FEW) ** 2
+
+
+def _alike(names: Sequence[str], people: int) -> tuple[SiteRow, ...]:
+    return tuple(SiteRow(name, people, 10) for name in names)
+
+
+_FOUR = ("North", "East", "South", "West")
+PRESETS = {
+    "equal": Preset("Four equal sites", _alike(_FOUR, 250)),
+    "large": Preset("One large hospital", (
+        SiteRow("University", 1200, 10), *_alike(("North", "East", "South", "West"), 100))),
+    "small": Preset("Many small sites", _alike([f"Practice {k}" for k in range(1, 21)], 50)),
+    "mixed": Preset("Mixed budgets", (
+        SiteRow("North", 400, 10, 4.0), SiteRow("East", 250, 10), SiteRow("South", 100, 10, 0.5))),
+    "leaves": Preset("One site leaves", (
+        *_alike(_FOUR[:3], 250), SiteRow("West", 250, 10, included=False))),
+    "study": Preset("Hormone study at seven sites", tuple(
+        SiteRow(f"Centre {k}", 97 if k < 7 else 96, 6) for k in range(1, 8)), "hormone_study"),
+}
+
+
+def preset_of(rows: Sequence[SiteRow]) -> str:
+    """The key of the preset with these rows; empty for a table of one's own."""
+    return next((key for key, preset in PRESETS.items() if preset.rows == tuple(rows)), "")
+
+
+def rows_of(source: Source, names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
+    """The table of curves whose sites are given, in their order, at ε = 1.
+
+    `names` are made fit for a table; sites without one are numbered.
+    """
+    data = source.draw(1, generator(0, DATA_STREAM, 0))
+    people = data.sizes.n_curves_per_server
+    readings = np.bincount(data.server, weights=data.counts) / np.maximum(people, 1)
+    return tuple(SiteRow(name, n, max(round(m), 1)) for name, n, m in
+                 zip(fit_names(names, len(people)), people, readings.tolist(), strict=True))
+
+
+def fit_names(names: Sequence[str], count: int) -> list[str]:
+    """Names with letters, digits, spaces and hyphens alone; numbered unless all differ."""
+    short = [re.sub(r"[^\w -]|_", " ", name).strip(" -")[:LONGEST_NAME].strip() for name in names]
+    if len(short) == count == len(set(short)) and all(short):
+        return short
+    return [f"Site {k + 1}" for k in range(count)]
+
+
+def checked(rows: Sequence[SiteRow], fixed: bool = False) -> tuple[SiteRow, ...]:
+    """The rows, if they can be simulated; names and sizes that are given (`fixed`) are.
+
+    Raises
+    ------
+    InputError
+        That says which limit which site breaks.
+    """
+    if not 1 <= len(rows) <= MOST_SITES:
+        raise InputError(f"The table takes 1 to {MOST_SITES} sites; got {len(rows)}.",
+                         field="sites")
+    for row in rows:
+        _check_budget(row)
+        if not fixed:
+            _check_site(row)
+    if not any(row.included for row in rows):
+        raise InputError("No site takes part.", field="included", hint="Include at least one.")
+    if not fixed:
+        _check_together(rows)
+    return tuple(rows)
+
+
+def _check_together(rows: Sequence[SiteRow]) -> None:
+    names = [row.name.casefold() for row in rows]
+    if len(set(names)) < len(names):
+        raise InputError("Two sites have the same name.", field="name",
+                         hint="Give each site a name of its own.")
+    readings = sum(row.n_curves * row.n_observations_per_curve for row in rows)
+    if readings > MOST_READINGS:
+        raise InputError(f"These sites have {readings:,} readings together; at most "
+                         f"{MOST_READINGS:,} are simulated here.", field="n_curves",
+                         hint="Take fewer people or readings.")
+
+
+def _check_site(row: SiteRow) -> None:
+    if not re.fullmatch(rf"(?=\S)[^\W_](?:[^\W_]|[ -]){{0,{LONGEST_NAME - 1}}}", row.name):
+        raise InputError("A site’s name starts with a letter or digit and holds letters, digits, "
+                         f"spaces and hyphens, at most {LONGEST_NAME}.", field="name")
+    _check_range(row, "people", row.n_curves, 1, MOST_CURVES, "n_curves")
+    _check_range(row, "readings each", row.n_observations_per_curve, 1, MOST_OBSERVATIONS,
+                 "n_observations_per_curve")
+
+
+def _check_budget(row: SiteRow) -> None:
+    _check_range(row, "ε", row.epsilon, EPSILON_STEPS[0], EPSILON_STEPS[-1], "epsilon")
+    if row.delta is not None and not 0 <= row.delta < 1 / row.n_curves:
+        raise InputError(f"{row.name}: δ must be 0, or lie below 1/n = {1 / row.n_curves:.2g}; "
+                         f"got {row.delta:g}.", field="delta",
+                         hint="Leave it empty for the usual 1/n².")
+
+
+def _check_range(row: SiteRow, what: str, value: float, low: float, high: float, field: str
+                 ) -> None:
+    if not low <= value <= high:  # also refuses NaN
+        raise InputError(f"{row.name}: {what} must lie between {low:g} and {high:g}; got "
+                         f"{value:g}.", field=field)
