@@ -55,7 +55,7 @@ def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], uni
             "type": "scatter", "mode": "lines", "x": [point.x for point in line.points],
             "y": [float(v) if math.isfinite(v) else None for v in line.theory],
             "name": "Rate, two constants fitted", "hoverinfo": "skip", "showlegend": k == 0,
-            "legendgroup": "rate",
+            "legendgroup": "rate", "legendrank": 2000,  # after all lines
             "line": {"color": colour("without", theme), "width": 1.6, "dash": "dot"}})
     return drawn
 
@@ -89,8 +89,8 @@ def _alt(view: SweepView, labels: Mapping[str, str]) -> str:
     points = [point for line in view.lines for point in line.points]
     there = [point for point in points if math.isfinite(point.mean)]
     if not there:
-        return "No cell has been measured yet."
+        return "No point has been measured yet."
     least, most = (pick(there, key=lambda p: p.mean) for pick in (min, max))
-    return (f"{len(there)} of {len(points)} cells measured against {labels[view.along]}: mean "
+    return (f"{len(there)} of {len(points)} points measured against {labels[view.along]}: mean "
             f"squared error from {number(least.mean)} at {least.x:g} to {number(most.mean)} at "
             f"{most.x:g}.")
