@@ -6,22 +6,22 @@ from engine.words import compare as compare_words
 from pages.shared import compare_cards as cards
 from pages.shared import controls, layout, pin_cards, upload_panel
 
-view = cards.View()
-
 st.title(compare_words.TITLE, anchor=False)
 layout.link_problems()
+with layout.loading(600):
+    view = cards.View()
 cards.strip(view)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    controls.source_choice()
+    upload_panel.button()
+upload_panel.panel()
+upload_panel.clamped()
 cards.choices(view)
 with layout.user_errors():
     if view.known:
         cards.verdict(view)
     cards.promises(view)
     cards.pictures(view)
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    controls.source_choice()
-    upload_panel.button()
-upload_panel.panel()
-upload_panel.clamped()
 if view.known:
     with layout.user_errors():
         cards.table(view)

@@ -32,7 +32,7 @@ from engine.views.reuse import reuse
 from engine.views.shown import Numbers
 from engine.views.side_by_side import side_by_side
 from engine.views.site_table import SiteRow
-from engine.views.sites import SiteRow, federation
+from engine.views.sites import federation
 from engine.views.sparse import sparse_view
 from engine.views.summaries import summary_view
 

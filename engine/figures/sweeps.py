@@ -44,7 +44,8 @@ def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], uni
         drawn.append(traces.line(
             "Rate, two constants fitted", [point.x for point in line.points],
             traces.plain(line.theory), colour("without", theme), 1.6, "dot", hoverinfo="skip",
-            showlegend=k == 0, legendgroup="rate"))
+            showlegend=k == 0, legendgroup="rate",
+            legendrank=2000))  # after all lines
     return drawn
 
 
@@ -91,8 +92,8 @@ def _alt(view: SweepView, labels: Mapping[str, str]) -> str:
     points = [point for line in view.lines for point in line.points]
     there = [point for point in points if math.isfinite(point.mean)]
     if not there:
-        return "No cell has been measured yet."
+        return "No point has been measured yet."
     least, most = (pick(there, key=lambda p: p.mean) for pick in (min, max))
-    return (f"{len(there)} of {len(points)} cells measured against {labels[view.along]}: mean "
+    return (f"{len(there)} of {len(points)} points measured against {labels[view.along]}: mean "
             f"squared error from {number(least.mean)} at {least.x:g} to {number(most.mean)} at "
             f"{most.x:g}.")

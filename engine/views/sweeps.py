@@ -15,6 +15,7 @@ from engine.rates import Rate
 from engine.types import Array
 
 TOTAL, PRIVACY = "total_error", "privacy_error"
+_ROUNDING = 1e-12  # of a mean of equal errors, which has no standard error
 _VARIES = 0.01  # a rate that moves by less over a sweep says nothing about it
 
 
@@ -90,8 +91,9 @@ def _point(outcome: Outcome, along: str, kind: str) -> Point:
     if found is None:
         return Point(x, math.nan, math.nan, outcome.failure)
     verdict = cell.mechanism.feasibility(cell.source.sizes, cell.budgets)
-    se = found["se"]
-    return Point(x, float(found["mean"] or 0.0), math.nan if se is None else se,
+    mean, se = float(found["mean"] or 0.0), found["se"]
+    se = math.nan if se is None else se
+    return Point(x, mean, 0.0 if se < _ROUNDING * mean else se,
                  is_published=verdict is None or verdict.is_feasible)
 
 
@@ -149,4 +151,4 @@ def _figure(value: float, digits: int) -> float | None:
 def _note(point: Point) -> str:
     if point.message:
         return point.message
-    return "" if point.is_published else "nothing useful would be published here"
+    return "" if point.is_published else "not published"

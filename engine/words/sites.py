@@ -81,7 +81,16 @@ def compared(found: Federation) -> str:
     text += (" Measured from the average without protection." if found.floor is None else
              f" Without protection: {with_unit(next(written), unit)}.")
     text = text.replace("**nothing**", "**nothing can be published**")
-    return f"{text} {_verdict(found)} {_rough(found)}".strip()
+    return " ".join(filter(None, (f"{text}{_smoother(found)}", _verdict(found), _rough(found))))
+
+
+def _smoother(found: Federation) -> str:
+    """Why a release can be closer to the truth than the average without protection."""
+    closest = min(way.typical for way in (found.together, found.pooled, found.alone)
+                  if not way.is_refused)
+    if found.floor is None or closest >= found.floor:
+        return ""
+    return " (A release is smoothed more, which can bring it closer.)"
 
 
 def _verdict(found: Federation) -> str:
@@ -166,8 +175,9 @@ def largest_share(found: Federation) -> str:
             f"takes part the rest.")
     if most.share - min(member.share for member in found.members) < 0.02:
         return f"{text} All sites add about the same."
-    return (f"{text} {most.row.name} adds most ({100 * most.share:.0f} %); {heaviest.row.name} has "
-            f"the largest weight ({100 * heaviest.weight:.0f} %).")
+    joined = " and has" if heaviest is most else f"; {heaviest.row.name} has"
+    return (f"{text} {most.row.name} adds most ({100 * most.share:.0f} %){joined} the largest "
+            f"weight ({100 * heaviest.weight:.0f} %).")
 
 
 LINES = {"difference": "Difference", "curve": "The curve itself"}
@@ -213,6 +223,10 @@ def table(found: Federation) -> dict[str, list[str]]:
             "guarantee": [guarantee(member) for member in members],
             "right guess": [in_hundred(m.odds.right).replace(" times", "") for m in members],
             f"error alone{unit}": _column([member.alone for member in members])}
+
+
+EACH_ITS_OWN = ("Each site holds other people, so its guarantee is what its own messages cost. "
+                "What other sites send adds nothing to it.")
 
 
 def guarantee(member: Member) -> str:

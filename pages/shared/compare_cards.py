@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -49,15 +47,9 @@ class View:
         self.delta = session.chosen_delta(self.source)
         self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]
         self.charts: dict[str, Chart] = {}
-
-    @cached_property
-    def ways(self) -> list[Way | Refused]:
-        return side_by_side(self.source, self.methods, self.delta, self.now.seed, self.now.group,
-                            run.picture, run.study)
-
-    @cached_property
-    def known(self) -> list[Way]:
-        return published(self.ways)
+        self.ways = side_by_side(self.source, self.methods, self.delta, self.now.seed,
+                                 self.now.group, run.picture, run.study)
+        self.known = published(self.ways)
 
     def difference(self, way: Way, k: int) -> Array:
         """Releases less the same average without protection in every picture: (draws, points)."""
@@ -256,6 +248,7 @@ def shapes_kept(view: View) -> None:
     with right:
         first = found[0][1]
         st.markdown(shapes.said(asked, first.said, view.facts, first.is_truth))
+        st.markdown("Releases that say so, too; in brackets, what simulating so few leaves open:")
         for way, answer in found:
             _kept_at(view, way, answer)
 
@@ -271,7 +264,7 @@ def _kept_at(view: View, way: Way, answer: shape_cards.Answer) -> None:
     each = [f"**{shapes.in_draws(answer.at(k))}** ({shapes.chance_range(answer.at(k))}) at ε = "
             f"{EPSILON_STEPS[k]:g}" if answer.known[k] else
             f"not answered at ε = {EPSILON_STEPS[k]:g}" for k in view.at]
-    st.markdown(f"{way.label}: {', '.join(each)}")
+    st.markdown(f"{way.label}: {', '.join(each)}.")
 
 
 def options() -> None:

@@ -327,10 +327,11 @@ def guarantees(view: View) -> None:
     assert view.found is not None
     st.header(f"What each site’s {view.facts.people} get", anchor=False)
     _numbers(view, site_words.table(view.found))
-    st.markdown(chances.two_kinds({member.row.name: member.guarantee.delta
-                                   for member in view.found.members}))
-    st.markdown(":small[Sites do not add up: each holds other people, so a guarantee is what its "
-                "own messages cost, whatever the others do.]")
+    notice = chances.two_kinds({member.row.name: member.guarantee.delta
+                                for member in view.found.members})
+    if notice:
+        st.info(notice, icon=":material/info:")
+    st.markdown(f":small[{site_words.EACH_ITS_OWN}]")
 
 
 # -- folds --------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def _axis_choice(label: str, field: str, axis: Axis | None, axes: dict[str, Axis
     controls.bound(
         st.selectbox, label, axis.path if axis else _NONE,
         lambda path: _choose(**{field: path, of_axis: ()}), f"sweep_{field}", options=options,
-        format_func=lambda path: _labelled(axes[path]) if path else "nothing else",
+        format_func=lambda path: _labelled(axes[path]) if path else "nothing: one line",
         help="Any number of the curves or the method, or ε.")
 
 
@@ -260,15 +260,15 @@ def _foreseen(chosen: Scenario) -> None:
 
 def _estimate(chosen: Scenario, job: Job | None) -> None:
     live = job is not None and job.live
-    cells = f"{len(chosen.cells())} cells"
+    points = f"{len(chosen.cells())} points"
 
     def said() -> None:
         if live and job is not None and not job.live:
             st.rerun()
         if job is not None and job.parts:
-            st.markdown(f":small[{cells}: {_takes(job.parts[0])}]")
+            st.markdown(f":small[{points}: {_takes(job.parts[0])}]")
         else:
-            st.markdown(f":small[{cells}. {'Timing a part of it…' if live else ''}]")
+            st.markdown(f":small[{points}. {'Timing a part of it…' if live else ''}]")
 
     timed.run(said, _POLL_SECONDS if live else None)
 
@@ -334,8 +334,8 @@ class Ran:
         st.markdown(f":small[{self._caption(view)}]")
         failed = view.failures
         if failed:
-            cells = f"{len(failed)} of {len(self.chosen.cells())} cells"
-            st.warning(f"**{cells} could not be run; the others went on.** " + " ".join(
+            points = f"{len(failed)} of {len(self.chosen.cells())} points"
+            st.warning(f"**{points} could not be run; the others went on.** " + " ".join(
                 escape(text) for text in dict.fromkeys(failed)), icon=":material/warning:")
         layout.table(chart.table, self.is_own)
 
@@ -348,7 +348,7 @@ class Ran:
         if view.kind == PRIVACY:
             text += "The truth is not known: only the error from privacy noise is shown. "
         if any(line.theory is not None for line in view.lines):
-            text += ("Dotted: the theory’s rate with two constants fitted to all cells, one for "
+            text += ("Dotted: the theory’s rate with two constants fitted to all points, one for "
                      "privacy and one for all else; compare slopes. ")
         if not all(p.is_published for line in view.lines for p in line.points):
             text += "Hollow: nothing useful would be published there."

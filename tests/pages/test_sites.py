@@ -147,6 +147,7 @@ def test_folds_show_what_was_sent_what_would_change_and_the_numbers():
     assert "Without" in words(at) and "With half the ε" in words(at)
     assert "python -m engine show" in at.code[1].value
     assert len(at.dataframe) >= 6
+    assert "**Shares of the squared error.** The largest is" in words(at)  # its title once
     assert not at.error
 
 

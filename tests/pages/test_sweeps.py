@@ -43,7 +43,7 @@ def test_time_and_memory_are_foreseen_before_anything_is_pressed():
     while "MB of memory" not in words(at) and time.monotonic() < end:
         time.sleep(0.2)
         at.run()
-    assert "2 cells: about" in words(at)
+    assert "2 points: about" in words(at)
 
 
 def test_the_points_on_screen_are_those_of_the_engine():
@@ -56,6 +56,15 @@ def test_the_points_on_screen_are_those_of_the_engine():
     assert list(table["Mean squared error"]) == expected and job.state == "done"
     assert "5 fresh data sets each, by noisy gradient descent" in words(at)
     assert "python -m engine run privacy-curves-sweep.json --csv" in at.code[0].value
+
+
+def test_where_nothing_is_published_there_is_no_standard_error_of_rounding():
+    token = SMALL.replace("m-noisy_gradient_mean~", "").replace("values-0.5_2", "values-0.05_4")
+    at = visit("sweeps", token)
+    after_run(at)
+    table = at.dataframe[0].value
+    assert table["Note"].tolist() == ["not published", ""]
+    assert table["Standard error"].iloc[0] == 0 < table["Standard error"].iloc[1]
 
 
 def test_a_second_axis_gives_a_line_for_each_of_its_values():
@@ -77,7 +86,7 @@ def test_cells_that_cannot_run_are_shown_with_their_message_and_the_rest_goes_on
     at = visit("sweeps", f"{SMALL}~m.scheme-split~sweep.along-mechanism.n_iterations".replace(
         "sweep.values-0.5_2", "sweep.values-5_500"))
     after_run(at)
-    assert any("1 of 2 cells could not be run" in w.value and "need at least 500 curves" in w.value
+    assert any("1 of 2 points could not be run" in w.value and "need at least 500 curves" in w.value
                for w in at.warning)
     assert at.dataframe[0].value["Mean squared error"].notna().tolist() == [True, False]
 

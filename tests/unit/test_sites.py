@@ -279,6 +279,22 @@ def test_the_attacker_of_a_federation_may_sit_at_the_centre_and_a_trusted_centre
     assert "trusts only itself" in site_words.trust("sites", result.facts)
 
 
+def test_a_release_that_is_closer_than_no_protection_is_explained():
+    result = found(FEW)
+    closest = min(way.typical for way in (result.together, result.pooled, result.alone))
+    for floor, is_said in ((2 * closest, True), (closest / 2, False)):
+        text = site_words.compared(replace(result, floor=floor))
+        assert ("smoothed more" in text) == is_said
+
+
+def test_one_site_with_most_of_the_error_and_the_weight_is_named_once():
+    result = found(FEW)
+    first, *others = (replace(m, noise=0.1, sampling=0.1, weight=0.2) for m in result.members)
+    most = replace(first, noise=0.3, sampling=0.3, weight=0.5)
+    text = site_words.largest_share(replace(result, members=(most, *others)))
+    assert text.endswith(f"{most.row.name} adds most (60 %) and has the largest weight (50 %).")
+
+
 @pytest.mark.parametrize(("before", "after", "text"), [
     (1.32, 1.35, "typical error **1.32 → 1.35 cm** (+2 %)"), (1.0, 1.001, "no change"),
     (math.nan, 1.0, "a curve can be published"), (1.0, math.nan, "**nothing can be published**"),
