@@ -74,7 +74,9 @@ def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
     if worst:
         text += (f" The effect of {wording.escape(_lower(view.names[worst]))} is furthest off, "
                  f"typically **{most}**.")
-    return text
+    count, added = len(view.names), wording.number(total(view.typical))
+    return (f"{text} All {count} functions together: {wording.with_unit(added, facts.value_unit)}, "
+            "the root of their summed squares.")
 
 
 def visible(view: CoefficientView, facts: PublicFacts) -> str:
