@@ -188,6 +188,14 @@ class VaryingCoefficientsRate(CurveRate):
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Tables 1 and 4, Theorems 6 and 7"
     symbols = (N, M, S, EPSILON, DELTA, D)
 
+    def attained_by(self) -> Mechanism | None:
+        """Noisy gradient descent as published, where each site is trusted with its own curves."""
+        from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
+
+        if self.privacy != "federated":
+            return None
+        return NoisyGradientCoefficients(scheme="split", constants="published")
+
     @property
     def conditions(self) -> tuple[Condition, ...]:
         a = self.smoothness

@@ -198,6 +198,18 @@ def test_sizes_budget_and_smoothness_are_one_form():
     assert asked.limits.budget.epsilon == 2.5 and asked.limits.source == now.source
 
 
+def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
+    at = visit("rates", "r-varying_coefficients~along-n~k-noisy_gradient_coefficients")
+    assert "n = 2\u2009000, m = 10, S = 1, ε = 1, d = 2" in words(at)
+    assert "by *noisy gradient descent, as published* and by *noisy gradient descent*" in words(at)
+    fields = {field.label: field for field in at.number_input}
+    fields["People on each site (n)"].set_value(300)
+    next(one for one in at.button if one.label == "Measure").click().run()
+    now, asked = at.session_state.settings, at.session_state["rate_check"].asked
+    assert now.effects_source.n_curves == 300 and now.source.n_curves == 200
+    assert {one.people for one in asked.settings} == {300} and asked.limits.kind == "effects"
+
+
 def test_a_form_with_an_impossible_number_is_refused_whole():
     at = visit("rates", "along-n")
     fields = {field.label: field for field in at.number_input}
@@ -213,6 +225,7 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     ("example-table-3", {}, "Figures and tables of the paper are theory alone"),
     ("c-sea_temperature", {}, "the truth is not known"),
     ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
+    ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
     ("r-sparse_mean_trusted", {}, "no method here gives limits")])
 def test_it_is_said_why_nothing_is_measured(token, state, reason):
     at = visit("rates", token, **state)
