@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,6 +44,7 @@ class CurveRate(Rate):
     """
 
     symbols: ClassVar[tuple[Symbol, ...]] = (N, M, S, EPSILON, DELTA)
+    called: ClassVar[Mapping[str, str]] = NOTIONS
 
     privacy: str = param(
         "federated", "Who is trusted",

@@ -256,6 +256,8 @@ def _slopes(view: View, here: Check, so_far: Found) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         layout.draw(chart, "practice", 460, 380)
+        st.markdown(":small[Bars: two standard errors. In the rate, privacy weighs as much as was "
+                    "measured at the middle value.]")
     view.charts[SLOPE] = chart
     with right:
         for k, one in enumerate(series):

@@ -11,7 +11,6 @@ from engine.exports import code_for
 from engine.figures import rates as figures
 from engine.figures.theme import Chart
 from engine.rates import Rate, rates
-from engine.rates.functional_mean import NOTIONS
 from engine.sources import sources
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget, PublicFacts
@@ -275,7 +274,7 @@ def _lines(view: View) -> dict[str, Weighted]:
         except InputError:  # does not go with the other parameters
             continue
         if view.along in [s.name for s in other.symbols]:
-            lines[NOTIONS.get(value, value.replace("_", " "))] = view.weighted.over(other)
+            lines[other.called.get(value, value.replace("_", " "))] = view.weighted.over(other)
     return dict(list(lines.items())[:_MOST_NOTIONS])
 
 

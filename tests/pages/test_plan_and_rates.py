@@ -140,6 +140,16 @@ def test_every_problem_draws(cls):
     assert "What limits the error most" in words(at)
 
 
+@pytest.mark.parametrize("cls", [cls for cls in rates.all() if cls.called], ids=lambda c: c.key)
+def test_lines_of_a_rate_are_called_by_words(cls):
+    chosen = next(p for p in cls.parameters() if p.choices)
+    assert set(cls.called) == set(chosen.choices)
+    assert len(set(cls.called.values())) == len(chosen.choices)
+    at = visit("rates", f"r-{cls.key}", fold_numbers=True)
+    columns = {column for table in at.dataframe for column in table.value.columns}
+    assert wording.capital(cls.called[getattr(cls(), chosen.name)]) in columns
+
+
 def test_figures_and_tables_of_the_paper_are_one_choice_away():
     at = visit("rates")
     for preset in PRESETS.values():
