@@ -134,8 +134,10 @@ def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], 
     data = [trace for one in each for trace in _measured(one, along.name, point, unit, theme)]
     for extra in [trace for trace in data if trace["mode"] == "lines"][1:]:
         extra["showlegend"] = False
-    x, heights = (np.concatenate([np.asarray(trace[name]) for trace in data]) if data
-                  else np.array([0.1, 1.0]) for name in ("x", "y"))
+    x, heights = np.array([0.1, 1.0]), np.array([0.1, 1.0])
+    if data:
+        x = np.concatenate([trace["x"] for trace in data])
+        heights = np.concatenate([_reach(trace) for trace in data])
     quantity = "Mean squared error (log scale)" if not unit else \
         f"Mean squared error ({unit}², log scale)"
     spec = {"data": data, "layout": layout(
@@ -161,6 +163,13 @@ def _measured(one: Series, along: str, point: Mapping[str, float], unit: str, th
     rate = one.compared.constant * one.compared.weighted.total(**moved(point, **{along: at}))
     return [points, traces.line("The rate, one constant fitted", at.tolist(), rate.tolist(),
                                 colour("without", theme), 2, "dot", hoverinfo="skip")]
+
+
+def _reach(trace: Spec) -> Array:
+    """Heights of a trace with the ends of its bars, where these are above zero."""
+    mean = np.asarray(trace["y"])
+    bar = np.asarray(trace["error_y"]["array"]) if "error_y" in trace else np.zeros(len(mean))
+    return np.concatenate([mean, mean + bar, np.maximum(mean - bar, mean / 3)])
 
 
 def _practice_alt(each: Sequence[Series]) -> str:

@@ -95,6 +95,7 @@ class Rate(Parameterised):
     symbols: ClassVar[tuple[Symbol, ...]]
     dials: ClassVar[Mapping[str, str]] = {
         "n": "people", "m": "readings", "S": "sites", "epsilon": "epsilon"}
+    called: ClassVar[Mapping[str, str]] = {}  # what choices are in words, where they are not plain
     capped: ClassVar[bool] = False  # whether the error never exceeds the size of the class, one
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -43,6 +44,7 @@ class CurveRate(Rate):
     """
 
     symbols: ClassVar[tuple[Symbol, ...]] = (N, M, S, EPSILON, DELTA)
+    called: ClassVar[Mapping[str, str]] = NOTIONS
 
     privacy: str = param(
         "federated", "Who is trusted",
@@ -187,6 +189,14 @@ class VaryingCoefficientsRate(CurveRate):
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Tables 1 and 4, Theorems 6 and 7"
     symbols = (N, M, S, EPSILON, DELTA, D)
+
+    def attained_by(self) -> Mechanism | None:
+        """Noisy gradient descent as published, where each site is trusted with its own curves."""
+        from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
+
+        if self.privacy != "federated":
+            return None
+        return NoisyGradientCoefficients(scheme="split", constants="published")
 
     @property
     def conditions(self) -> tuple[Condition, ...]:

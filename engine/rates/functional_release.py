@@ -63,6 +63,7 @@ class FunctionalReleaseRate(Rate):
     tasks = frozenset({FUNCTIONAL_SUMMARY.key})
     reference = "Lin and Reimherr (2023), arXiv 2309.00125, Theorem 14 and Corollary 15"
     symbols = (N, EPSILON, DELTA)
+    called = MECHANISMS
 
     mechanism: str = param(
         "qr", "Mechanism", "What is released: " + ", ".join(

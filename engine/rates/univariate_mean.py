@@ -33,8 +33,13 @@ _SIZES = {
     "site": r"Sn^2\varepsilon^2"}
 _LINES = {"central_item": r"\varepsilon = (Sn)^{-1/2}", "central_user": r"\varepsilon = S^{-1/2}",
           "site": r"\varepsilon = n^{-1/2}"}
-SETTINGS = ("central_item", "central_user", "site", "local_item", "local_user_small_n",
-            "local_user_large_n", "none")
+CALLED = {"central_item": "centre, single numbers protected",
+          "central_user": "centre, people protected", "site": "each site, single numbers protected",
+          "local_item": "nobody trusted, single numbers protected",
+          "local_user_small_n": "nobody trusted, people protected, few numbers each",
+          "local_user_large_n": "nobody trusted, people protected, many numbers each",
+          "none": "no privacy"}
+SETTINGS = tuple(CALLED)
 
 
 @rates.register
@@ -63,6 +68,7 @@ class UnivariateMeanRate(Rate):
     reference = ("lecture slides on rates of univariate means under privacy; sums for maxima, the "
                  "constant in the exponent and the limit between small and large n are our reading")
     symbols = (S, N, EPSILON)
+    called: ClassVar[Mapping[str, str]] = CALLED
     dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}
 
     setting: str = param(

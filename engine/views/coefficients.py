@@ -147,6 +147,17 @@ def errors_over_budgets(source: Source, mechanism: Mechanism, delta: float, seed
     return np.where(known[:, None], np.median(errors, axis=2), np.nan)
 
 
+def with_own(view: CoefficientView, epsilons: Sequence[float], errors: Array
+             ) -> tuple[list[float], Array]:
+    """Steps of ε and their errors with what the view has at its own ε, from more data sets.
+
+    So that a chart of `errors_over_budgets` and the errors above it say the same.
+    """
+    own = np.full_like(view.typical, np.nan) if view.is_refused else view.typical
+    rows = {**dict(zip(epsilons, errors, strict=True)), view.budget.epsilon: own}
+    return sorted(rows), np.array([rows[epsilon] for epsilon in sorted(rows)])
+
+
 @dataclass(frozen=True)
 class CostOfCovariates:
     """Typical total error with 1, 2, … covariates, with and without protection: distances.

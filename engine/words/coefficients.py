@@ -11,7 +11,7 @@ from engine.types import Array, Budget, Covariate, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
 from engine.words import quality
 from engine.words.grammar import escape, of, uncapital
-from engine.words.numbers import times, together, two_digits_up, with_unit
+from engine.words.numbers import number, times, together, two_digits_up, with_unit
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -76,7 +76,9 @@ def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
     if worst:
         text += (f" The effect of {escape(_lower(view.names[worst]))} is furthest off, "
                  f"typically **{most}**.")
-    return text
+    count, added = len(view.names), number(total(view.typical))
+    return (f"{text} All {count} functions together: {with_unit(added, facts.value_unit)}, "
+            "the root of their summed squares.")
 
 
 def visible(view: CoefficientView, facts: PublicFacts) -> str:

@@ -13,7 +13,10 @@ from engine.views.regimes import Comparison, Measured, Weighted, axis_values, mo
 from engine.words.grammar import capital
 from engine.words.numbers import change, number, small
 
-_TUNED = {"truncation": "basis functions kept"}
+_TUNED = {"truncation": "basis functions kept", "resolution": "waves kept", "level": "level L",
+          "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",
+          "psi": "ψ", "psi_low": "ψ at least", "psi_high": "ψ at most", "M_low": "M at least",
+          "M_high": "M at most"}
 _FREE = 0.1  # share of the rate below which privacy costs almost nothing
 
 
@@ -70,7 +73,7 @@ def conditions(weighted: Weighted, point: Mapping[str, float]) -> list[str]:
 def tuning(weighted: Weighted, point: Mapping[str, float]) -> str:
     """The tuning that attains the rate, constants dropped."""
     chosen = weighted.rate.tuning(**point)
-    return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {number(float(value))}"
+    return " · ".join(f"{_TUNED.get(name, name.replace('_', ' '))} ≈ {float(value):.3g}"
                       for name, value in chosen.items())
 
 

@@ -118,15 +118,30 @@ _REGIMES = {
                "would do about as well)."}
 
 
-def limited(network: Network, gamma: float) -> str:
-    """Which sites privacy holds back, with D and the regime of the theorem."""
+def limited(network: Network, gamma: float, risk: RiskParts | None = None) -> str:
+    """Which sites privacy holds back, with D and the regime of the theorem.
+
+    Rates leave out constants: where the exact error says otherwise, so is said.
+    """
     theory = network.theory()
     count, d = int(theory.privacy_limited(gamma).sum()), theory.resolution(gamma)
     sites = network.n_sites
     who = ("readings, not privacy, limit every site" if count == 0 else
            f"privacy limits {'every site' if count == sites else f'{count} of {sites} sites'}")
-    return (f"By the rates, which leave out constants, **{who}**. :small[Privacy limits a site "
-            f"where n ε² ≤ D = {number(d)}. {_REGIMES[theory.regime(gamma)]}]")
+    return (f"By the rates, which leave out constants, **{who}**.{_against(count, sites, risk)} "
+            f":small[Privacy limits a site where n ε² ≤ D = {number(d, 2)}. "
+            f"{_REGIMES[theory.regime(gamma)]}]")
+
+
+def _against(count: int, sites: int, risk: RiskParts | None) -> str:
+    """Where exact errors disagree with the rates."""
+    if risk is None:
+        return ""
+    private = shares(risk)[0]
+    if (count == 0 and private > 0.5) or (count == sites and private < 0.5):
+        return (f" **With constants it is otherwise here:** privacy noise makes up "
+                f"{100 * private:.0f} % of the squared error.")
+    return ""
 
 
 def point(view: PointView) -> str:
@@ -170,8 +185,9 @@ def point_against_whole(view: PointView) -> str:
 
 def printed_constant(view: PointView) -> str:
     ratio = view.printed / view.exact
-    text = (f"One reading moves the value by at most **{number(view.exact)} τ/n**; the "
-            f"paper prints {number(view.printed)} τ/n")
+    text = (f"One reading moves the value by at most **{number(view.exact)} τ/n** "
+            "(τ: where readings are clipped; n: readings of the site); the paper prints "
+            f"{number(view.printed)} τ/n")
     if ratio < 1:
         return f"{text}, which is too little: noise of that size does not protect by ε."
     return f"{text}, {ratio:.1f} times as much as is needed."

@@ -36,11 +36,11 @@ def accuracy(view: SparseView) -> str:
 
 
 def legend(view: SparseView) -> str:
-    """What the dots are, and which features stand on the left."""
-    left = ("Features that matter" if view.truth is not None else
-            "Features chosen without protection")
+    """What the dots are, and which features are shown."""
+    first = ("those that matter" if view.truth is not None else
+             "those chosen without protection")
     return ("Dots: 20 equally likely releases of the same rows; a feature that is not chosen has "
-            f"no dot. {left} stand on the left.")
+            f"no dot. Shown are {first}, then others that a release chose.")
 
 
 def distance(view: SparseView) -> str:
@@ -78,8 +78,9 @@ def light(found: Calculation) -> str:
 def noise(found: Calculation) -> str:
     """Where the noise comes from."""
     return (f"One row moves an entry of a step by at most {numbers.number(found.sensitivity)}. "
-            f"Noise of size {numbers.number(found.choice)} hides this in every choice, and of size "
-            f"{numbers.number(found.values)} in every published value.")
+            f"Noise of size {numbers.number(found.choice)} hides this in every choice"
+            + (" and in every published value." if found.values == found.choice else
+               f", and of size {numbers.number(found.values)} in every published value."))
 
 
 def over_budgets(lines: Lines) -> str:

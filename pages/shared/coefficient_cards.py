@@ -14,7 +14,7 @@ from engine.figures import coefficients as figures
 from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
-from engine.views.coefficients import BUDGET_STEPS, CoefficientView
+from engine.views.coefficients import BUDGET_STEPS, CoefficientView, with_own
 from engine.words import chances, tags
 from engine.words import coefficients as words
 from engine.words.numbers import number, with_unit
@@ -162,11 +162,12 @@ def over_budgets(view: View) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
     source, now = view.source, view.now
-    found = run.coefficient_errors(source, view.mechanism, view.budget.delta, now.seed)
+    steps, found = with_own(view.shown, BUDGET_STEPS, run.coefficient_errors(
+        source, view.mechanism, view.budget.delta, now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Typical errors over ε", figures.over_budgets(
-            BUDGET_STEPS, found, view.shown.names, view.budget.epsilon, view.facts,
+            steps, found, view.shown.names, view.budget.epsilon, view.facts,
             layout.theme()), "over_budgets", 340, 320)
         st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
     with right:

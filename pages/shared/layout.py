@@ -143,7 +143,8 @@ def table(columns: Any, own: bool = False, height: int | Literal["auto", "conten
 
 def _heading(name: str) -> str:
     """A word begins with a capital; a symbol such as n stays as it is."""
-    return capital(name) if name[:2].isalpha() and name[:2].isascii() else name
+    is_word = len(name) > 1 and name[:2].isalpha() and name[:2].isascii()
+    return capital(name) if is_word else name
 
 
 def theme() -> Theme:

@@ -67,23 +67,30 @@ def why_not(view: View) -> str:
     if view.now.example:
         return ("Figures and tables of the paper are theory alone. Choose your own sizes above to "
                 "measure.")
-    if view.serves_curves and not view.source.is_random:
+    if view.has_scenario and not view.source.is_random:
         known = _NO_TRUTH[view.source.facts.kind]
         return (f"{known}, so neither the slope nor limits can be checked on them. Choose "
-                "simulated curves on *Explore*.")
+                "simulated curves on their page.")
+    if view.has_scenario and view.rate.attained_by() is None:
+        return ("Methods here trust each site with its own curves. To measure, set *Who is "
+                "trusted* to *federated* under *More options*.")
     return ""
 
 
 def _settings(view: View) -> tuple[Setting, ...]:
     """One for each method: that of the theorem, and that of the scenario or the problem."""
-    if not view.serves_curves:
+    if not view.has_scenario:
         own = _of_problem(view)
         return () if own is None else (own,)
-    own = Setting.of(view.source, view.now.mechanism, view.now.epsilon, session.delta(view.source))
+    own = _of_scenario(view)
     proved, delta = view.rate.attained_by(), session.chosen_delta(view.source)
-    if proved is None or proved == own.mechanism or not delta:
+    if proved in (None, own.mechanism) or not delta:  # its noise needs a δ above 0
         return (own,)
     return replace(own, mechanism=proved, delta=delta), own
+
+
+def _of_scenario(view: View) -> Setting:
+    return Setting.of(view.source, view.now.mechanism_of(view.task), view.now.epsilon, view.delta)
 
 
 def _of_problem(view: View) -> Setting | None:
@@ -178,7 +185,7 @@ def _start(here: Check) -> None:
 
 def _pressed(view: View) -> bool:
     """Whether to measure: the button, with the sizes in one form where they can be chosen."""
-    if not view.serves_curves:
+    if not view.has_scenario:
         return st.button("Measure", icon=":material/play_arrow:", key="measure")
     with st.form(_FORM), st.container(horizontal=True, vertical_alignment="bottom"):
         read = _fields(view)
@@ -190,7 +197,7 @@ def _pressed(view: View) -> bool:
 
 def _fields(view: View) -> Callable[[], dict[str, Any]]:
     """Four numbers; what is given reads them once the form is sent."""
-    own = Setting.of(view.source, view.now.mechanism, view.now.epsilon)
+    own = _of_scenario(view)
     fields = {"people": ("People on each site (n)", own.people),
               "readings": ("Readings each (m)", own.readings),
               "epsilon": ("Protection (ε)", own.epsilon),
@@ -208,8 +215,10 @@ def _take(view: View, read: Callable[[], dict[str, Any]]) -> None:
     given = read()
     try:
         epsilon = settings.checked_epsilon(given["epsilon"])
-        session.change(source=_resized(view, given["people"], given["readings"]),
-                       rate=controls.with_value(view.rate, "smoothness", given["smoothness"]))
+        resized = _resized(view, given["people"], given["readings"])
+        rate = controls.with_value(view.rate, "smoothness", given["smoothness"])
+        session.change_source(view.task, resized)
+        session.change(rate=rate)
         if epsilon != view.now.epsilon:
             session.set_epsilon(epsilon)
     except InputError as problem:
@@ -218,7 +227,7 @@ def _take(view: View, read: Callable[[], dict[str, Any]]) -> None:
 
 def _resized(view: View, people: int, readings: int) -> Any:
     """The curves with these sizes; as they are where nothing changed."""
-    own = Setting.of(view.source, view.now.mechanism, view.now.epsilon)
+    own = _of_scenario(view)
     if (people, readings) == (own.people, own.readings):
         return view.source
     return view.source.resized(people, readings, own.sites)
@@ -248,6 +257,8 @@ def _slopes(view: View, here: Check, so_far: Found) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         layout.draw(chart, "practice", 460, 380)
+        st.markdown(":small[Bars: two standard errors. In the rate, privacy weighs as much as was "
+                    "measured at the middle value.]")
     view.charts[SLOPE] = chart
     with right:
         for k, one in enumerate(series):

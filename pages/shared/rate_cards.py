@@ -11,8 +11,8 @@ from engine.exports import code_for
 from engine.figures import rates as figures
 from engine.figures.theme import Chart
 from engine.rates import Rate, rates
-from engine.rates.functional_mean import NOTIONS
 from engine.sources import sources
+from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget, PublicFacts
 from engine.views.rate_presets import PRESETS
 from engine.views.regimes import Weighted
@@ -32,15 +32,18 @@ from pages.shared import components as pieces
 from pages.shared.scene import Scene
 
 _MOST_NOTIONS = 4
-_SCENARIO, _USUAL = "Your scenario on Explore", "Usual sizes of this problem"
+_SCENARIOS = {settings.TASK: "Your scenario on Explore",
+              VARYING_COEFFICIENTS.key: "Your scenario on Varying coefficients"}
 
 
 class View:
     """The chosen rate at the sizes of the present scenario, or of a paper's figure or table."""
 
     def __init__(self) -> None:
-        self.now, self.source = session.current(), session.source()
+        self.now = session.current()
         self.rate: Rate = self.now.rate
+        self.task = settings.TASK if self.serves_curves else min(self.rate.tasks)
+        self.source = session.source(self.task if self.has_scenario else settings.TASK)
         names = [s.name for s in self.rate.symbols if s.name != "delta"]
         self.along = self.now.along if self.now.along in names else "epsilon"
         others = [name for name in names if name != self.along]
@@ -49,20 +52,30 @@ class View:
 
     @property
     def serves_curves(self) -> bool:
-        """Whether the rate is about the curves of the scenario, and not about something else."""
+        """Whether the rate is about the average curve on Explore."""
         return settings.TASK in self.rate.tasks
+
+    @property
+    def has_scenario(self) -> bool:
+        """Whether a page of this problem has people, readings and sites to take over."""
+        return self.task in _SCENARIOS
 
     @cached_property
     def point(self) -> dict[str, float]:
-        """All symbols: the scenario's sizes where the rate is about curves, else usual ones."""
+        """All symbols: the scenario's sizes where there is one, else usual ones."""
         sizes, usual = self.source.sizes, {s.name: float(s.usual) for s in self.rate.symbols}
-        here = {"epsilon": self.now.epsilon, "delta": session.delta(self.source)}
-        if self.own_sizes == _SCENARIO:
+        here = {"epsilon": self.now.epsilon, "delta": self.delta}
+        if self.has_scenario:
             here |= {"n": float(min(sizes.n_curves_per_server)), "S": float(sizes.n_servers),
-                     "m": float(sizes.n_observations_per_curve)}
+                     "m": float(sizes.n_observations_per_curve), "d": float(sizes.n_covariates)}
         if self.now.example:
             here |= PRESETS[self.now.example].point
         return usual | {name: value for name, value in here.items() if name in usual}
+
+    @property
+    def delta(self) -> float:
+        """The δ of the scenario's method."""
+        return session.delta(self.source, self.task if self.has_scenario else settings.TASK)
 
     @cached_property
     def weighted(self) -> Weighted:
@@ -92,13 +105,9 @@ class View:
         return Scene(shown, self.source, self.now)
 
     @property
-    def task(self) -> str:
-        return settings.TASK if self.serves_curves else min(self.rate.tasks)
-
-    @property
     def facts(self) -> PublicFacts:
         """Of the data that the rate is about, as they are simulated."""
-        if self.serves_curves:
+        if self.has_scenario:
             return self.source.facts
         found, members = self.rate.in_practice(), sources.for_task(self.task)
         return found[0].facts if found else members[0]().facts if members else PublicFacts()
@@ -106,8 +115,7 @@ class View:
     @property
     def own_sizes(self) -> str:
         """What the sizes are where no figure or table is chosen."""
-        names = {symbol.name for symbol in self.rate.symbols}
-        return _SCENARIO if {"n", "m", "S"} <= names else _USUAL
+        return _SCENARIOS.get(self.task, "Usual sizes of this problem")
 
     def symbol(self, name: str) -> str:
         found = next(s for s in self.rate.symbols if s.name == name)
@@ -266,7 +274,7 @@ def _lines(view: View) -> dict[str, Weighted]:
         except InputError:  # does not go with the other parameters
             continue
         if view.along in [s.name for s in other.symbols]:
-            lines[NOTIONS.get(value, value.replace("_", " "))] = view.weighted.over(other)
+            lines[other.called.get(value, value.replace("_", " "))] = view.weighted.over(other)
     return dict(list(lines.items())[:_MOST_NOTIONS])
 
 

@@ -244,7 +244,7 @@ def curve(view: View) -> None:
         said = ("Band: ± 2 standard deviations of the privacy noise." if view.shown.noise_sd
                 is not None else "The centre reshapes what was sent, so its noise has no formula.")
     st.markdown(f":small[{said}]")
-    st.markdown(words.limited(view.network, view.mechanism.smoothness))
+    st.markdown(words.limited(view.network, view.mechanism.smoothness, view.shown.risk))
 
 
 def accuracy(view: View) -> None:

@@ -13,6 +13,7 @@ from engine.words import audit as audit_words
 from engine.words import chances
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
+from engine.words.grammar import capital
 from pages.shared import address, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -133,6 +134,16 @@ def test_every_problem_draws(cls):
     assert "What limits the error most" in words(at)
 
 
+@pytest.mark.parametrize("cls", [cls for cls in rates.all() if cls.called], ids=lambda c: c.key)
+def test_lines_of_a_rate_are_called_by_words(cls):
+    chosen = next(p for p in cls.parameters() if p.choices)
+    assert set(cls.called) == set(chosen.choices)
+    assert len(set(cls.called.values())) == len(chosen.choices)
+    at = visit("rates", f"r-{cls.key}", fold_numbers=True)
+    columns = {column for table in at.dataframe for column in table.value.columns}
+    assert capital(cls.called[getattr(cls(), chosen.name)]) in columns
+
+
 def test_figures_and_tables_of_the_paper_are_one_choice_away():
     at = visit("rates")
     for preset in PRESETS.values():
@@ -191,6 +202,18 @@ def test_sizes_budget_and_smoothness_are_one_form():
     assert asked.limits.budget.epsilon == 2.5 and asked.limits.source == now.source
 
 
+def test_varying_coefficients_have_the_sizes_and_methods_of_their_own_page():
+    at = visit("rates", "r-varying_coefficients~along-n~k-noisy_gradient_coefficients")
+    assert "n = 2\u2009000, m = 10, S = 1, ε = 1, d = 2" in words(at)
+    assert "by *noisy gradient descent, as published* and by *noisy gradient descent*" in words(at)
+    fields = {field.label: field for field in at.number_input}
+    fields["People on each site (n)"].set_value(300)
+    next(one for one in at.button if one.label == "Measure").click().run()
+    now, asked = at.session_state.settings, at.session_state["rate_check"].asked
+    assert now.effects_source.n_curves == 300 and now.source.n_curves == 200
+    assert {one.people for one in asked.settings} == {300} and asked.limits.kind == "effects"
+
+
 def test_a_form_with_an_impossible_number_is_refused_whole():
     at = visit("rates", "along-n")
     fields = {field.label: field for field in at.number_input}
@@ -206,6 +229,7 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     ("example-table-3", {}, "Figures and tables of the paper are theory alone"),
     ("c-sea_temperature", {}, "the truth is not known"),
     ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
+    ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
     ("r-sparse_mean_trusted", {}, "no method here gives limits")])
 def test_it_is_said_why_nothing_is_measured(token, state, reason):
     at = visit("rates", token, **state)

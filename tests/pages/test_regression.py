@@ -8,6 +8,7 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints
@@ -29,6 +30,18 @@ def test_it_opens_and_says_what_the_closed_form_gives():
     shown = regression_view.regression_view(RegressionPoints(), WaveletGlobal(), ALIKE, 1)
     assert shown.squared_error == pytest.approx(0.0050665, rel=1e-4)
     assert regression_words.accuracy(shown) in words(at)
+
+
+def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
+    private, free = (RiskParts(0.0, 0.0, 1 - share, share) for share in (0.8, 0.2))
+    held = Network((Group(4, 1000, 0.01),))
+    for network, disagrees, agrees in ((ALIKE, private, free), (held, free, private)):
+        said = regression_words.limited(network, 2.0, disagrees)
+        assert f"{100 * disagrees.privacy:.0f} % of the squared error" in said
+        assert regression_words.limited(network, 2.0, agrees) == regression_words.limited(
+            network, 2.0)
+    assert "With constants it is otherwise here:** privacy noise makes up 78 %" in words(
+        visit("regression"))
 
 
 def test_every_network_curve_and_method_draws():

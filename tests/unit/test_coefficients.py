@@ -24,6 +24,7 @@ from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget, Covariate, PublicFacts
+from engine.views.coefficients import coefficient_view, with_own
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
 BUDGET = Budget(1.0, 1e-3)
@@ -293,3 +294,20 @@ def test_servers_can_be_kept_and_renumbered_with_all_that_belongs_to_them():
     assert kept.sizes.n_curves_per_server == (20, 20)
     assert (kept.covariates[0, 20:] == data.covariates[0, 40:]).all()
     assert (kept.values[0, 200:] == data.values[0, 400:]).all()
+
+
+# -- errors over budgets --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("epsilon", "steps"), [(1.0, [0.5, 1.0, 2.0]),
+                                                (1.5, [0.5, 1.0, 1.5, 2.0])])
+def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps):
+    source = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=1)
+    view = coefficient_view(source, NoisyGradientCoefficients(), Budget(epsilon, 1e-3), 1)
+    others = np.arange(6.0).reshape(3, 2)
+    epsilons, errors = with_own(view, (0.5, 1.0, 2.0), others)
+    assert epsilons == steps
+    assert errors[steps.index(epsilon)] == pytest.approx(view.typical)
+    assert errors[0].tolist() == [0.0, 1.0] and errors[-1].tolist() == [4.0, 5.0]
+    refused = replace(view, feasibility=Feasibility(1.0, 2))
+    assert np.isnan(with_own(refused, (epsilon,), others[:1])[1]).all()

@@ -13,6 +13,7 @@ from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
+from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.univariate_mean import UnivariateMeanRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.views.planner import Setting
@@ -196,6 +197,16 @@ def test_sentences_name_the_largest_term_and_what_doubling_buys():
     assert "privacy is nearly free" in rate_words.when_free(weighted, POINT)
     assert rate_words.when_free(Weighted.plain(FunctionalMeanRate(privacy="none")), POINT) == ""
     assert "basis functions kept ≈" in rate_words.tuning(weighted, POINT)
+
+
+def test_a_condition_says_up_to_what_it_holds_or_that_it_does_whatever_the_symbol_is():
+    (said,) = rate_words.conditions(Weighted.plain(RATE), POINT)
+    assert said.startswith("Lower bound, Theorem 5.1: asks for δ up to ")
+    rate = FunctionalReleaseRate()
+    point = {s.name: float(s.usual) for s in rate.symbols}
+    lines = rate_words.conditions(Weighted.plain(rate), point)
+    assert lines and all("holds**, whatever" in line or "up to" in line for line in lines)
+    assert not any("more than these parameters" in line for line in lines)
 
 
 def test_privacy_is_called_free_only_where_it_stays_so_for_every_larger_epsilon():
