@@ -21,9 +21,10 @@ from engine.figures.theme import (
 )
 from engine.privacy.risk import right_guess_cap
 from engine.types import Array
+from engine.views.preview import Preview
 from engine.words.wording import number, with_unit
 
-_BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 that ε allows"
+_BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, whatever the method"
 
 
 @dataclass(frozen=True)
@@ -37,45 +38,43 @@ class Method:
     variant: int = 0
 
 
-def against_budget(
-    epsilons: Sequence[float],
-    method: Method,
-    low: Array,
-    high: Array,
-    floor: float | None,
-    here: int,
-    unit: str,
-    theme: Theme,
-    *,
-    theory: Array | None = None,
-    others: Sequence[Method] = (),
-    most: float = math.inf,
-    delta: float = 0.0,
-) -> Chart:
+def against_budget(shown: Preview, here: int, method: Method, theme: Theme, *,
+                   others: Sequence[Method] = (), theory: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
-    `low`, `high` and `theory` (budgets,), `floor` and `most` are in response units. `others` are
-    drawn for comparison; the axis ends at `most`, from where on an error says nothing. Below every
-    ε stands what it allows by itself, at `delta`: so it never stands alone.
+    `method` is the one of `shown`, whose budget `here` is marked; `theory` (budgets,) is in
+    response units. `others` are drawn for comparison; the axis ends at the range of the values,
+    from where on an error says nothing. Below every ε stands what it allows by itself, at the
+    present δ: so it never stands alone.
     """
-    x, median = list(epsilons), method.errors
-    private = method_style(method.key, method.family, theme)[0]
-    data = [_band(x, low, high, median, private)]
+    study, facts = shown.study, shown.data.facts
+    x, unit, median = [budget.epsilon for budget in shown.budgets], facts.value_unit, method.errors
+    low, high = (np.where(shown.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
+    data = [_band(x, low, high, median, method_style(method.key, method.family, theme)[0])]
     data += [_line(x, one, unit, theme) for one in (method, *others)]
-    if floor is not None:
-        data.append({"type": "scatter", "mode": "lines", "x": [x[0], x[-1]], "y": [floor, floor],
-                     "name": "No protection",
-                     "line": {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"},
-                     "hovertemplate": f"%{{y:.3g}} {unit}"})
+    if study.floor is not None:
+        data.append(_floor(x, study.floor, unit, theme))
     if theory is not None:
-        data.append({"type": "scatter", "mode": "lines", "x": x, "y": _plain(theory),
-                     "name": "Theory (slope)", "hoverinfo": "skip",
-                     "line": {"color": colour("raw", theme), "width": 1.6, "dash": "dot"}})
+        data.append(_slope(x, theory, theme))
     if np.isfinite(median[here]):
         data.append(_diamond(x[here], float(median[here]), theme))
-    frame = _layout(x, low, high, floor, unit, theme, others, most, delta)
+    heights = np.concatenate([low, high, *(one.errors for one in others), [study.floor or np.nan]])
+    frame = layout(theme, legend=True, xaxis=_budgets(x, shown.budgets[here].delta, theme),
+                   yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit), _table(x, median, low, high, others))
+
+
+def _floor(x: list[float], floor: float, unit: str, theme: Theme) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": [x[0], x[-1]], "y": [floor, floor],
+            "name": "No protection", "hovertemplate": f"%{{y:.3g}} {unit}",
+            "line": {"color": colour("without", theme), "width": 2.2, "dash": "6px,4px"}}
+
+
+def _slope(x: list[float], theory: Array, theme: Theme) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": x, "y": _plain(theory),
+            "name": "Theory (slope)", "hoverinfo": "skip",
+            "line": {"color": colour("raw", theme), "width": 1.6, "dash": "dot"}}
 
 
 def _diamond(x: float, y: float, theme: Theme) -> Spec:
@@ -121,19 +120,20 @@ def _plain(values: Array) -> list[float | None]:
     return [float(v) if np.isfinite(v) else None for v in values]
 
 
-def _layout(x: list[float], low: Array, high: Array, floor: float | None, unit: str, theme: Theme,
-            others: Sequence[Method], most: float, delta: float) -> Spec:
-    heights = np.concatenate([low, high, *(one.errors for one in others), [floor or np.nan]])
+def _errors(heights: Array, most: float, unit: str, theme: Theme) -> Spec:
+    """The axis of errors, over `heights` as far as `most`."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
-    budgets = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
-    budgets["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
-                           zip(budgets["ticktext"], budgets["tickvals"], strict=True)]
-    return layout(
-        theme, legend=True,
-        xaxis=budgets,
-        yaxis=log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True))
+    return log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True)
+
+
+def _budgets(x: list[float], delta: float, theme: Theme) -> Spec:
+    """The axis of budgets, with what each allows."""
+    axis = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
+    axis["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
+                        zip(axis["ticktext"], axis["tickvals"], strict=True)]
+    return axis
 
 
 def _allowed(epsilon: float, delta: float) -> str:

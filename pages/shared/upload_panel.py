@@ -22,6 +22,7 @@ from engine.tasks import WAVELET_REGRESSION
 from engine.types import PublicFacts
 from engine.words import wording
 from pages.shared import code_fold, session, settings, visitors
+from pages.shared import components as pieces
 from pages.shared.controls import message
 
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
@@ -325,6 +326,7 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
         st.session_state.pop("upload_read", None)  # only the arrays are needed from here on
         visitors.drop_own_files()
         session.change(delta=None)
+        pieces.arrive()
         shown()
 
     st.button(label, disabled=own is None, key="upload_show", icon=":material/visibility:",
