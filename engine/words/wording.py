@@ -221,8 +221,8 @@ def with_and_without(odds: Odds, person: str, held: str = "curve") -> str:
 
 def odds_key(odds: Odds) -> str:
     more = math.ceil(round(100 * odds.right, 6)) - 50
-    gained = f"■ at most {more} more  " if more > 0 else ""
-    return f"● right by chance  {gained}○ wrong"
+    gained = [f"■ at most {more} more"] if more > 0 else []
+    return " · ".join(["● right by chance", *gained, "○ wrong"])
 
 
 def odds_careful(odds: Odds) -> str:
