@@ -22,9 +22,10 @@ from engine.figures.theme import (
 from engine.figures.traces import UNPROTECTED
 from engine.privacy.risk import right_guess_cap
 from engine.types import Array
+from engine.views.preview import Preview
 from engine.words.numbers import number, with_unit
 
-_BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 that ε allows"
+_BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, whatever the method"
 
 
 @dataclass(frozen=True)
@@ -38,32 +39,22 @@ class Method:
     variant: int = 0
 
 
-def against_budget(
-    epsilons: Sequence[float],
-    method: Method,
-    low: Array,
-    high: Array,
-    floor: float | None,
-    here: int,
-    unit: str,
-    theme: Theme,
-    *,
-    theory: Array | None = None,
-    others: Sequence[Method] = (),
-    most: float = math.inf,
-    delta: float = 0.0,
-) -> Chart:
+def against_budget(shown: Preview, here: int, method: Method, theme: Theme, *,
+                   others: Sequence[Method] = (), theory: Array | None = None) -> Chart:
     """Median error and its 8-in-10 range against ε, with the floor, the theory and the present ε.
 
-    `low`, `high` and `theory` (budgets,), `floor` and `most` are in response units. `others` are
-    drawn for comparison; the axis ends at `most`, from where on an error says nothing. Below every
-    ε stands what it allows by itself, at `delta`: so it never stands alone.
+    `method` is the one of `shown`, whose budget `here` is marked; `theory` (budgets,) is in
+    response units. `others` are drawn for comparison; the axis ends at the range of the values,
+    from where on an error says nothing. Below every ε stands what it allows by itself, at the
+    present δ: so it never stands alone.
     """
-    x, median = list(epsilons), method.errors
+    study, facts = shown.study, shown.data.facts
+    x, unit, median = [budget.epsilon for budget in shown.budgets], facts.value_unit, method.errors
+    low, high = (np.where(shown.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
     data = [_range(x, low, high, method, theme)]
     data += [_line(x, one, unit, theme) for one in (method, *others)]
-    if floor is not None:
-        data.append(traces.line("No protection", [x[0], x[-1]], [floor, floor],
+    if study.floor is not None:
+        data.append(traces.line("No protection", [x[0], x[-1]], [study.floor, study.floor],
                                 colour("without", theme), 2.2, UNPROTECTED,
                                 hovertemplate=f"%{{y:.3g}} {unit}"))
     if theory is not None:
@@ -71,8 +62,9 @@ def against_budget(
                                 "dot", hoverinfo="skip"))
     if np.isfinite(median[here]):
         data.append(traces.diamond(x[here], float(median[here]), theme))
-    heights = np.concatenate([low, high, *(one.errors for one in others), [floor or np.nan]])
-    frame = _layout(x, heights, unit, theme, most, delta)
+    heights = np.concatenate([low, high, *(one.errors for one in others), [study.floor or np.nan]])
+    frame = layout(theme, legend=True, xaxis=_budgets(x, shown.budgets[here].delta, theme),
+                   yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
                  _alt(x, median, here, unit), _table(x, median, low, high, others))
 
@@ -110,18 +102,20 @@ def _gaps(values: Array) -> list[float | None]:
     return [float(v) if np.isfinite(v) else None for v in values]
 
 
-def _layout(x: list[float], heights: Array, unit: str, theme: Theme, most: float, delta: float
-            ) -> Spec:
+def _errors(heights: Array, most: float, unit: str, theme: Theme) -> Spec:
+    """The axis of errors, over `heights` as far as `most`."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
     quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
-    budgets = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
-    budgets["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
-                           zip(budgets["ticktext"], budgets["tickvals"], strict=True)]
-    return layout(
-        theme, legend=True,
-        xaxis=budgets,
-        yaxis=log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True))
+    return log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True)
+
+
+def _budgets(x: list[float], delta: float, theme: Theme) -> Spec:
+    """The axis of budgets, with what each allows."""
+    axis = log_axis(theme, _BUDGETS, x[0] * 0.93, x[-1] * 1.07)
+    axis["ticktext"] = [f"{text}<br>{_allowed(epsilon, delta)}" for text, epsilon in
+                        zip(axis["ticktext"], axis["tickvals"], strict=True)]
+    return axis
 
 
 def _allowed(epsilon: float, delta: float) -> str:

@@ -144,7 +144,7 @@ def log_axis(theme: Theme, title: str, low: float, high: float, *, grid: bool = 
     if high <= low:
         low, high = low / 1.3, high * 1.3
     decades = math.log10(high / low)
-    ticks = log_ticks(low, high) if decades < 2.5 else _powers(low, high, decades)
+    ticks = log_ticks(low, high) if decades < 3 else _powers(low, high, decades)
     margin = room * max(decades, 0.3)
     return axis(theme, title, grid=grid, type="log", tickvals=ticks,
                 ticktext=[_tick(value) for value in ticks],

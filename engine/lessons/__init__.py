@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from engine.figures.drawn import Picture
+from engine.privacy.risk import Odds
 from engine.registry import Parameterised, Registry
 from engine.types import Array, Budget
 
@@ -56,6 +57,7 @@ class Worked:
     guess: Guess
     budget: str  # "ε = 1 · δ = 2.5×10⁻⁵"
     asked: Budget | None = None  # the same as a budget, where it is one
+    odds: Odds | None = None  # by the noise, where the lesson itself tells such odds
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,8 @@ class WhatEpsilonDoes(Lesson):
         shown = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
         release = shown.releases[_AT, 0]
         typical = together(shown.study.typical.tolist())
-        odds = [in_hundred(risk.of_ledger(spends).right) for spends in shown.spends]
+        found = [risk.of_ledger(spends) for spends in shown.spends]
+        odds = [in_hundred(one.right) for one in found]
         moved, noise = together([moved_by_one_child(seed), typical_noise(shown)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
@@ -92,7 +93,8 @@ class WhatEpsilonDoes(Lesson):
                       tuple(f"Height at age {age:g}" for age in _AGES), close=5.0, step=1.0,
                       places=_AGES, unit="cm", decimals=1)
         budget = Budget(EPSILONS[_AT], DELTA)
-        return Worked(words, _picture(shown), guess, tags.budget_chip(budget), budget)
+        return Worked(words, _picture(shown), guess, tags.budget_chip(budget), budget,
+                      found[_AT])
 
 
 def _picture(shown: Preview) -> Picture:

@@ -21,6 +21,9 @@ def odds_short(odds: Odds) -> str:
 
 
 def odds_main(odds: Odds, person: str, held: str = "curve") -> str:
+    if odds.right <= 0.5:
+        return ("Nothing would be published, so an attacker learns nothing: **50 right guesses in "
+                "100**, as with a coin toss.")
     almost = ", almost a coin toss." if odds.right <= 0.51 else ". A coin toss gets 50."
     if odds.group > 1:
         return (f"An attacker who knows every other {of(person)} {held}s, and has narrowed all "
@@ -63,8 +66,9 @@ def with_and_without(odds: Odds, person: str, held: str = "curve") -> str:
 
 
 def odds_key(odds: Odds) -> str:
-    more = max(math.ceil(round(100 * odds.right, 6)) - 50, 0)
-    return f"● right by chance  ■ at most {more} more  ○ wrong"
+    more = math.ceil(round(100 * odds.right, 6)) - 50
+    gained = [f"■ at most {more} more"] if more > 0 else []
+    return " · ".join(["● right by chance", *gained, "○ wrong"])
 
 
 def odds_careful(odds: Odds) -> str:

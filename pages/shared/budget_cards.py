@@ -42,11 +42,8 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
     study, facts, here = scene.shown.study, scene.facts, scene.budget.epsilon
     own, every = methods(scene)
     others = _least_errors(every, 2 * facts.value_half_width)
-    chart = error_curve.against_budget(
-        scene.epsilons, own, scene.where_published(study.quantile(0.1)),
-        scene.where_published(study.quantile(0.9)), study.floor, scene.at, facts.value_unit,
-        layout.theme(), theory=_theory(scene), others=others, most=2 * facts.value_half_width,
-        delta=scene.budget.delta)
+    chart = error_curve.against_budget(scene.shown, scene.at, own, layout.theme(), others=others,
+                                       theory=_theory(scene))
     if scene.is_refused:
         return chart, [quality.enough(*_enough(scene))]
     typical = float(scene.typical[scene.at])

@@ -14,6 +14,7 @@ from engine.sources.upload_facts import StatedCovariate, declare
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import PublicFacts
 from pages.shared import code_fold, session, visitors
+from pages.shared import components as pieces
 from pages.shared.controls import message
 
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
@@ -101,6 +102,7 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
         st.session_state.pop("upload_read", None)  # only the arrays are needed from here on
         visitors.drop_own_files()
         session.change(delta=None)
+        pieces.arrive()
         shown()
 
     st.button(label, disabled=own is None, key="upload_show", icon=":material/visibility:",

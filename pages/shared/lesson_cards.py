@@ -12,6 +12,7 @@ from engine.exports.handout import handout
 from engine.lessons import Lesson, heading, lessons, neighbours
 from engine.sources.sparse_curves import SparseCurves
 from engine.words import glossary
+from engine.words.chances import odds_short
 from engine.words.grammar import capital
 from engine.words.tags import source_tag
 from pages.shared import address, code_fold, controls, layout, run, session, settings, strips
@@ -65,17 +66,17 @@ def title() -> str:
 def strip(view: View) -> None:
     """What is simulated, what is protected, and that everybody sees the same noise.
 
-    Odds are those that ε alone allows; errors are what is guessed, so they stand below.
+    Odds are those of which the lesson tells, or else those that ε alone allows; errors are what is
+    guessed, so they stand below.
     """
     chips = [pieces.Chip(*source_tag(SparseCurves().facts)),
              pieces.Chip(*view.lesson.unit, "blue", "shield"),
              pieces.Chip(f"Seed {view.now.seed} · the class sees the same noise",
                          "Whoever opens the link sees this noise. A seed is never used for a "
                          "release.", "gray", "person")]
-    asked = view.worked.asked
-    odds = "" if asked is None else strips.by_budget_alone(asked)
-    pieces.strip(chips, [pieces.Budgeted(view.worked.budget, odds)], 0, key="teach_strip",
-                 rev=st.session_state.rev)
+    asked, found = view.worked.asked, view.worked.odds
+    odds = (odds_short(found) if found else "" if asked is None else strips.by_budget_alone(asked))
+    pieces.strip(chips, [pieces.Budgeted(view.worked.budget, odds)], 0, key="teach_strip")
 
 
 def choose(view: View) -> None:

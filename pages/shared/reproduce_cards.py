@@ -53,7 +53,7 @@ def strip() -> None:
     """What stands on every page; here every figure and table has its own data and budgets."""
     pieces.strip([pieces.Chip(*exhibit_words.SOURCE, "gray", "globe"),
                   pieces.Chip(*exhibit_words.UNIT, "blue", "shield")],
-                 [pieces.Budgeted(exhibit_words.BUDGETS)], 0, rev=st.session_state.rev,
+                 [pieces.Budgeted(exhibit_words.BUDGETS)], 0,
                  key="reproduce_strip")
 
 

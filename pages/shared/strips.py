@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from engine.privacy import risk
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Budget, PublicFacts
@@ -32,7 +30,7 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
         reason or pins.reason_against(token))
     if pins_here and not name and not reason and pieces.pin_pressed(key):
         name = pins.keep(page, token)
-    pieces.strip(chips, budgets, at, person=facts.person, rev=st.session_state.rev, link=not own,
+    pieces.strip(chips, budgets, at, person=facts.person, link=not own,
                  pin=pieces.Pinning(name, reason) if pins_here else None, key=key, **options)
 
 

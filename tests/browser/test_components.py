@@ -349,7 +349,8 @@ def test_a_saved_picture_stands_alone(show, tmp_path, view):
     text = (tmp_path / "picture.svg").read_text("utf-8")
     ElementTree.fromstring(text)
     assert "var(" not in text and "class=" not in text
-    assert "The average growth curve of 200 children. ε = 1. Simulated curves" in text
+    assert "The average curve, published with protection for every child. ε = 1." in text
+    assert "Simulated curves" in text
     assert "rgb(16, 20, 30)" in text  # the page behind it
     assert "rgb(122, 146, 255)" in text  # its releases
 

@@ -121,6 +121,7 @@ def test_own_curves_are_shown_after_their_bounds_are_stated(explore):
     show.click()
     expect(page.get_by_text("Your curves · not private").first).to_be_visible()
     expect(page.get_by_text("from the average without protection")).to_be_visible()
+    expect(page.get_by_role("button", name="Your curves · not private")).to_be_in_viewport()
     assert "s=" not in page.url
     assert page.outside == []
 

@@ -54,6 +54,14 @@ def test_each_lesson_opens_from_its_link_and_tells_nothing_before_the_guess(less
     assert len(at.radio[0].options) == len(lesson.question.options)
 
 
+def test_the_strip_tells_the_same_odds_as_the_lesson_that_tells_of_odds():
+    """Those of ε alone, 74 in 100, would lie outside the 52 and 65 of the text."""
+    at = visit("teach", "lesson-2")
+    strip = next(json.loads(piece.proto.mixed.json or piece.proto.json)
+                 for piece in at.get("bidi_component") if "teach_strip" in piece.proto.id)
+    assert strip["budgets"][0]["odds"] == "at most 56 in 100"
+
+
 def test_every_answer_is_explained_right_or_wrong():
     at = reveal(visit("teach"))
     options = CoinFlip.question.options

@@ -17,8 +17,8 @@ from pages.shared.components.picture import (
     picture_payload,
 )
 from pages.shared.components.said import Said, said
-from pages.shared.components.strip import Budgeted, Chip, Pinning, pin_pressed, strip
+from pages.shared.components.strip import Budgeted, Chip, Pinning, arrive, pin_pressed, strip
 
-__all__ = ["Anchor", "Budgeted", "Chip", "Picked", "Pinning", "Said", "Verdict", "chart",
+__all__ = ["Anchor", "Budgeted", "Chip", "Picked", "Pinning", "Said", "Verdict", "arrive", "chart",
            "chart_by_step", "frame", "picked", "picture", "picture_payload", "pin_pressed", "said",
            "strip"]

@@ -1,5 +1,5 @@
 // Sentences of the chosen budget. Those of all budgets arrive once and follow `pc:budget`.
-// Only bold, line breaks and escaped signs are understood; the rest goes through textContent.
+// Only bold, line breaks, signs of a key and escapes are understood; the rest goes through textContent.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const WARNING = 'M12 4l9 16H3zM12 10v4M12 17v.1';
@@ -31,8 +31,9 @@ function paragraph(kind, text) {
   made.className = kind;
   if (kind === 'warning') made.append(icon());
   const words = document.createElement('span');
-  text.split(/(\*\*.+?\*\*|  \n)/).forEach(part => {
+  text.split(/(\*\*.+?\*\*|  \n|[●■○])/).forEach(part => {
     if (part === '  \n') return words.append(document.createElement('br'));
+    if ('●■○'.includes(part) && part) return words.append(sign(part));
     const bold = part.startsWith('**') && part.endsWith('**') && part.length > 4;
     const text = (bold ? part.slice(2, -2) : part).replace(/\\([\\`*_[\]<>$~])/g, '$1');
     const node = bold ? document.createElement('strong') : text;
@@ -40,6 +41,13 @@ function paragraph(kind, text) {
     words.append(node);                              // a string becomes text, never markup
   });
   made.append(words);
+  return made;
+}
+
+function sign(mark) {                     // in the colour that it has in the picture above
+  const made = document.createElement('i');
+  made.className = mark === '■' ? 'privacy' : 'chance';
+  made.textContent = mark;
   return made;
 }
 

@@ -16,10 +16,15 @@ _component = st.components.v2.component(
     js=(_HERE / "said.js").read_text("utf-8"),
 )
 
+_SIGNS = {ord("■"): ":blue[■]", ord("●"): ":gray[●]", ord("○"): ":gray[○]"}  # as in the dots
+
 
 @dataclass(frozen=True)
 class Said:
-    """A paragraph; `kind` is "" (as text), "small" or "warning". Bold is the only markup."""
+    """A paragraph; `kind` is "" (as text), "small" or "warning". Bold is the only markup.
+
+    The signs ● ■ ○ of a key take the colours that they have in the picture above it.
+    """
 
     text: str
     kind: str = ""
@@ -40,4 +45,5 @@ def said(steps: Sequence[Sequence[Said]], key: str, rev: int = 0) -> None:
             st.warning(paragraph.text, icon=":material/warning:")
         else:
             small = paragraph.kind == "small"
-            st.markdown(f":small[{paragraph.text}]" if small else paragraph.text)
+            text = paragraph.text.translate(_SIGNS)
+            st.markdown(f":small[{text}]" if small else text)

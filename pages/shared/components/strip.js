@@ -25,6 +25,10 @@ export default function ({data, parentElement: root, setTriggerValue}) {
     build(S);
   }
   if (!S.stop) wire(S);
+  if (S.arrived !== undefined && S.arrived !== data.arrived) {      // the answer to a button below
+    requestAnimationFrame(() => S.host.scrollIntoView({block: 'start'}));
+  }
+  S.arrived = data.arrived;
   adopt(S);
   show(S);
   return () => { if (!S.host.isConnected && S.stop) { S.stop(); S.stop = null; } };

@@ -62,19 +62,18 @@ def strip(
     budget: int,
     *,
     person: str = "person",
-    rev: int = 0,
     pure: bool = False,
     link: bool = True,
-    reason: str = "Your own curves cannot be put into a link.",
     key: str = "strip",
     pin: Pinning | None = None,
 ) -> None:
     """Draw the strip for one scenario.
 
     `budgets` holds the words of every step of the slider; `budget` is the one the page stands at,
-    which the browser follows when `rev` changes. A page without a slider gives one budget. `link`
-    says whether *Copy link* works, and `reason` why not. Without `pin` there is nothing to pin.
+    which the browser follows when the session's `rev` changes. A page without a slider gives one
+    budget. `link` says whether *Copy link* works. Without `pin` there is nothing to pin.
     """
+    state = st.session_state
     limit = ("This method’s limit always holds (δ = 0)." if pure else
              f"ε limits how much one {person} can shift what is published. δ is the small chance "
              "that this limit does not hold.")
@@ -84,15 +83,19 @@ def strip(
                 f"{person}. A coin toss gets 50.",
         "error": "Half of the releases are closer than this, averaged over the whole curve.",
         "link": "Opens the same view with the same seed. The link holds settings, never data."
-                if link else reason,
+                if link else "Your own curves cannot be put into a link.",
         "pin": "Keep this scenario to compare it with others, on Compare, Methods.",
         "pinned": "This scenario is kept. Compare, Methods, shows all that are.",
     }
-    _component(
-        key=key, on_pin_change=lambda: None,
-        data={"chips": [asdict(c) for c in chips], "words": words, "link": link, "rev": rev,
-              "budgets": [asdict(b) for b in budgets], "budget": budget,
-              "pin": None if pin is None else asdict(pin)})
+    data = {"chips": [asdict(c) for c in chips], "words": words, "link": link, "budget": budget,
+            "budgets": [asdict(b) for b in budgets], "rev": state.get("rev", 0),
+            "arrived": state.get("arrived", 0), "pin": None if pin is None else asdict(pin)}
+    _component(key=key, on_pin_change=lambda: None, data=data)
+
+
+def arrive() -> None:
+    """Bring the next strip into view: what a button far below it asked for has been computed."""
+    st.session_state.arrived = st.session_state.get("arrived", 0) + 1
 
 
 def pin_pressed(key: str = "strip") -> bool:

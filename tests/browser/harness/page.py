@@ -121,8 +121,7 @@ state.setdefault("budget", 13)
 state.runs = state.get("runs", 0) + 1
 state.budget = pieces.picked("picture", pieces.Picked(state.budget), state.rev).budget
 st.title("The average growth curve, published with protection for every child")
-pieces.strip(chips(case), words(case), state.budget, person="child", rev=state.rev,
-             link=case != "upload")
+pieces.strip(chips(case), words(case), state.budget, person="child", link=case != "upload")
 left, right = st.columns([7, 3])
 hidden = right.checkbox("Hide the picture")
 with left:
