@@ -21,7 +21,7 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.sources.tables import shortened
+from engine.sources.table_words import shortened
 from engine.types import Array
 from engine.views.sparse import Lines, SparseView, largest
 from engine.views.sparse_intervals import IntervalView, Machines

@@ -21,7 +21,7 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.figures.traces import UNPROTECTED, plain
-from engine.sources.tables import shortened
+from engine.sources.table_words import shortened
 from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts
 from engine.views.feasible_smoothness import GridSweep

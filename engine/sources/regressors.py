@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import InputError
-from engine.sources.tables import listed
+from engine.sources.table_words import listed
 from engine.types import Array, PublicFacts
 
 MOST_COVARIATES = 8

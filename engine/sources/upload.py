@@ -18,7 +18,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.sources import Source
 from engine.sources.regressors import check_regressors
-from engine.sources.tables import listed
+from engine.sources.table_words import listed
 from engine.sources.upload_curves import CurveTable, check_single
 from engine.tasks import (
     COVARIANCE,

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.sources.tables import MISSING, Numbers, Table, counted, listed, shortened
+from engine.sources.table_words import counted, listed, shortened
+from engine.sources.tables import MISSING, Numbers, Table
 from engine.types import Array
 
 Integers = NDArray[np.int64]
@@ -95,6 +96,7 @@ def numbers_or_words(table: Table, name: str, notes: list[str], what: str = "the
 
 
 def no_number(bad: Mapping[str, int], hint: str) -> InputError:
+    """What refuses columns with `bad` cells, which are counted by column."""
     total, names = sum(bad.values()), list(bad)
     verb = "holds" if total == 1 else "hold"
     if len(names) == 1:

@@ -13,7 +13,8 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.sources import upload_notes
-from engine.sources.tables import Numbers, Table, counted, shortened
+from engine.sources.table_words import counted, shortened
+from engine.sources.tables import Numbers, Table
 from engine.sources.upload_columns import (
     Integers,
     column_numbers,
@@ -239,6 +240,7 @@ def _one_per_curve(name: str, values: Array, found: _Readings) -> Array:
 
 
 def check_single(counts: Integers) -> None:
+    """Refuse several readings of one person where everybody has one."""
     several = int((counts > 1).sum())
     if several:
         raise InputError(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from engine.errors import InputError
 from engine.sources.regressors import MOST_COVARIATES
-from engine.sources.tables import listed, shortened
+from engine.sources.table_words import listed, shortened
 from engine.types import Covariate, PublicFacts
 
 _LARGEST = 1e100  # so that a range, its square and sums of squares stay finite

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import InputError
-from engine.sources.tables import NUMBER, Table, counted, listed, nearest, shortened
+from engine.sources.table_words import counted, listed, nearest, shortened
+from engine.sources.tables import NUMBER, Table
 
 KINDS = {"long": "one row per reading", "wide": "one row per curve"}
 ROLES = ("id", "time", "value", "server")
@@ -223,6 +224,7 @@ def _wide(table: Table, chosen: Mapping[str, Any], found: Mapping[str, str],
 
 
 def check_one_role_each(layout: Layout) -> None:
+    """Refuse a layout in which a column has two roles."""
     twice = next((name for name in layout.columns if layout.columns.count(name) > 1), None)
     if twice:
         raise InputError(f"The column “{shortened(twice)}” has two roles.", field="layout",

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from engine.sources.tables import Numbers, Table, counted, listed
+from engine.sources.table_words import counted, listed
+from engine.sources.tables import Numbers, Table
 from engine.sources.upload_columns import Integers
 from engine.sources.upload_layout import KINDS, Layout
 from engine.types import Array
@@ -18,6 +19,7 @@ _RAGGED = 10  # longest over median number of readings from which a note is made
 
 
 def read_as(table: Table, layout: Layout) -> list[str]:
+    """How the table was taken, and which columns were not used."""
     notes = [KINDS["wide" if layout.is_wide else "long"]]
     if layout.is_wide:
         notes.append(f"times are the numbers in the names of {len(layout.times)} columns such as "
@@ -27,6 +29,7 @@ def read_as(table: Table, layout: Layout) -> list[str]:
 
 
 def several_rows(rows: Integers, several: str) -> str:
+    """Who is protected where people have several `rows` each (people,)."""
     start = f"{(rows > 1).sum():,} of {len(rows):,} people have several rows"
     if several == "average":
         return f"{start}: they were averaged, so that one person is protected"
@@ -47,7 +50,7 @@ def left_out(columns: Mapping[str, Numbers], n_left_out: int, single: bool) -> l
 
 
 def seen(times: Array, values: Array, counts: Integers, covariates: Array, repeated: int
-          ) -> list[str]:
+         ) -> list[str]:
     """What a person should know before they believe a picture; counts only."""
     used = counts[counts > 0]
     without = int(np.isnan(covariates).any(axis=1).sum())

@@ -18,7 +18,8 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.sources import Source
-from engine.sources.tables import Table, column_key, counted, listed, shortened
+from engine.sources.table_words import column_key, counted, listed, shortened
+from engine.sources.tables import Table
 from engine.sources.upload_columns import Integers, named, numbers_or_words, people_of, public_order
 from engine.sources.upload_facts import (
     StatedCovariate,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.sources.tables import counted
+from engine.sources.table_words import counted
 from engine.types import Budget, PublicFacts
 from engine.views.sparse import Calculation, Lines, Reported, SparseView
 from engine.views.sparse_intervals import FITS, CoverageStudy, IntervalView, Machines

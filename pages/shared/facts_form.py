@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from engine.errors import InputError
-from engine.sources import Source, tables
+from engine.sources import Source
+from engine.sources.table_words import shortened
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_facts import StatedCovariate, declare
@@ -135,7 +136,7 @@ def words_of(asked: Sequence[tuple[str, str, str]] = _WORDS) -> dict[str, str]:
 
 def covariate(name: str) -> StatedCovariate:
     """What is stated about one column; it stays with that column when another is chosen."""
-    shown, key = plain(tables.shortened(name)), f"covariate_{name}"
+    shown, key = plain(shortened(name)), f"covariate_{name}"
     low, high, unit = st.columns([2, 2, 1], vertical_alignment="bottom")
     with low:
         lowest = number(f"Lowest possible {shown}", "e.g. 140 or 0", f"{key}_low")

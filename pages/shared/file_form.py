@@ -10,8 +10,11 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.exports.code_for import OwnFile
-from engine.sources import tables
 from engine.sources.regressors import MOST_COVARIATES
+from engine.sources.table_limits import MOST_BYTES
+from engine.sources.table_text import ENCODINGS
+from engine.sources.table_words import counted, shortened
+from engine.sources.tables import Table, read_table
 from engine.sources.upload import EXAMPLE_CSV, EXAMPLE_READINGS_CSV
 from engine.sources.upload_curves import CurveTable, read_curves
 from engine.sources.upload_layout import ROLES, Layout, roles_by_name, suggest_layout
@@ -32,12 +35,12 @@ def curves(single: bool) -> CurveTable | None:
     return None if table is None else _read(table, single)
 
 
-def uploaded_table(label: str, example: str) -> tables.Table | None:
+def uploaded_table(label: str, example: str) -> Table | None:
     """The uploader and the table in its file; without a file an example to download."""
     st.subheader("1. The file", anchor=False)
     # Any name will do: the content decides, and a name that the widget refused would end the page.
     file = st.file_uploader(label, key="upload_file",
-                            max_upload_size=tables.MOST_BYTES // 1_000_000)
+                            max_upload_size=MOST_BYTES // 1_000_000)
     if file is None:
         st.download_button("An example file", example, "example.csv", "text/csv",
                            on_click="ignore", type="tertiary", icon=":material/description:")
@@ -45,22 +48,22 @@ def uploaded_table(label: str, example: str) -> tables.Table | None:
     return _parsed(file)
 
 
-def _parsed(file: Any) -> tables.Table:
+def _parsed(file: Any) -> Table:
     """Parse once per file and choice of encoding; the raw bytes are not kept."""
     _count(file)
-    encoding = st.session_state.get(key_of("upload_encoding"), tables.ENCODINGS[0])
+    encoding = st.session_state.get(key_of("upload_encoding"), ENCODINGS[0])
     way = (file.file_id, encoding, st.session_state.get(key_of("upload_sheet")))
-    is_asked = encoding != tables.ENCODINGS[0]  # a choice lasts only while it is on screen
+    is_asked = encoding != ENCODINGS[0]  # a choice lasts only while it is on screen
     try:
         if st.session_state.get("upload_read", ("",))[0] != way:
-            st.session_state.upload_read = (way, tables.read_table(file.getvalue(), *way[1:]))
+            st.session_state.upload_read = (way, read_table(file.getvalue(), *way[1:]))
     except InputError as problem:
         is_asked |= problem.field == "encoding"
         raise
     finally:
         if is_asked:
-            st.selectbox("Encoding of the file", tables.ENCODINGS, key=key_of("upload_encoding"))
-    table: tables.Table = st.session_state.upload_read[1]
+            st.selectbox("Encoding of the file", ENCODINGS, key=key_of("upload_encoding"))
+    table: Table = st.session_state.upload_read[1]
     if len(table.sheets) > 1:
         st.selectbox("Sheet", table.sheets, key=key_of("upload_sheet"))
     return table
@@ -80,7 +83,7 @@ def key_of(name: str) -> str:
     return f"{name}_{number}" if number else name
 
 
-def _read(table: tables.Table, single: bool) -> CurveTable:
+def _read(table: Table, single: bool) -> CurveTable:
     """Which column plays which role, and the curves or readings they give."""
     layout = _single_layout(table) if single else _layout(table)
     several = st.selectbox("If one person has several rows", ["average", "keep"],
@@ -105,7 +108,7 @@ def keep_how(layout: Layout | RowLayout, several: str = "keep") -> None:
         file.name, way[1], way[2], layout, several)
 
 
-def _layout(table: tables.Table) -> Layout:
+def _layout(table: Table) -> Layout:
     """Suggested roles, which the person may change, and columns that may explain the curves."""
     try:
         suggested, unknown = suggest_layout(table), None
@@ -118,7 +121,7 @@ def _layout(table: tables.Table) -> Layout:
     return replace(layout, covariates=tuple(_explaining(table, layout)))
 
 
-def _roles(table: tables.Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _ROLES
+def _roles(table: Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _ROLES
            ) -> Layout:
     """A column for each role; one row per curve needs none of them."""
     times = [name for name, _ in suggested.times]
@@ -136,14 +139,14 @@ def _roles(table: tables.Table, suggested: Layout, roles: Sequence[tuple[str, st
 
 
 def _no_column(name: str | None) -> str:
-    return "none" if name is None else tables.shortened(name)
+    return "none" if name is None else shortened(name)
 
 
 def _no_person(name: str | None) -> str:
-    return _EVERY_ROW if name is None else tables.shortened(name)
+    return _EVERY_ROW if name is None else shortened(name)
 
 
-def _single_layout(table: tables.Table) -> Layout:
+def _single_layout(table: Table) -> Layout:
     """Roles of the columns of single readings; who is one person is never guessed."""
     suggested = suggest_layout(table, single=True)
     person = who(table, suggested.id)
@@ -151,13 +154,13 @@ def _single_layout(table: tables.Table) -> Layout:
     return replace(layout, id=said(person))
 
 
-def who(table: tables.Table, suggested: str | None) -> str | None:
+def who(table: Table, suggested: str | None) -> str | None:
     """Who a row belongs to, as chosen: a column, or every row is another person."""
     names = list(table.columns)
     return st.selectbox(
         _ROLES[0][1], [_EVERY_ROW, *names], placeholder="Choose",
         index=1 + names.index(suggested) if suggested else None,
-        format_func=lambda name: name if name == _EVERY_ROW else f"column {tables.shortened(name)}",
+        format_func=lambda name: name if name == _EVERY_ROW else f"column {shortened(name)}",
         key=key_of("upload_who"), help="The protection is that of one person. Where people may "
         "have several rows a column must tell them apart.")
 
@@ -170,28 +173,28 @@ def said(person: str | None) -> str | None:
     return None if person == _EVERY_ROW else person
 
 
-def _explaining(table: tables.Table, layout: Layout) -> list[str]:
+def _explaining(table: Table, layout: Layout) -> list[str]:
     """Any column without a role; the reader refuses one that changes along a curve."""
     free = [column for column in table.columns if column not in layout.columns]
     if not free:
         return []
     return st.multiselect(
         "Columns that may explain the curves (optional)", free, key=key_of("upload_covariates"),
-        format_func=tables.shortened, max_selections=MOST_COVARIATES, placeholder="None chosen",
+        format_func=shortened, max_selections=MOST_COVARIATES, placeholder="None chosen",
         help="Numbers, or yes and no, that stay the same along a curve. The average does not use "
         "them.")
 
 
 def _summary(curves: CurveTable, single: bool) -> str:
     """What was read, and how."""
-    sites = tables.counted(len(curves.server_names), "site") if curves.server_names else ""
+    sites = counted(len(curves.server_names), "site") if curves.server_names else ""
     if single:
         read = [f"{curves.n_curves:,} people with one reading each", sites or "1 site"]
     else:
         used = curves.counts[curves.counts > 0]
         least, most = int(used.min()), int(used.max())
         each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
-        read = [tables.counted(curves.n_curves, "curve"),
+        read = [counted(curves.n_curves, "curve"),
                 f"{each} {'reading' if most == 1 else 'readings'} each", sites]
     return in_short(" · ".join(part for part in read if part), curves.notes)
 

@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from engine.sources import upload_rows
-from engine.sources.tables import Table, counted, shortened
+from engine.sources.table_words import counted, shortened
+from engine.sources.tables import Table
 from engine.sources.upload_facts import StatedCovariate
 from engine.sources.upload_rows import REACHES, RowLayout, RowTable, UploadRows
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION

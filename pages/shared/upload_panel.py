@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from engine.errors import InputError
-from engine.sources import tables
+from engine.sources.table_words import counted
 from engine.tasks import WAVELET_REGRESSION
 from engine.words.grammar import span
 from pages.shared import facts_form, file_form, session, settings, visitors
@@ -95,7 +95,7 @@ def clamped(task: str = settings.TASK) -> None:
         moved.append(f"{values} readings lay outside {facts.value_low:g} to {facts.value_high:g} "
                      f"{facts.value_unit} and {times} outside {span(facts)}.")
     if covariates:
-        moved.append(f"{tables.counted(covariates, 'number')} of columns that may explain the "
+        moved.append(f"{counted(covariates, 'number')} of columns that may explain the "
                      "curves lay outside what you stated.")
     if moved:
         st.warning(f"**{' '.join(moved)}** They were moved to the nearest bound. This count is for "

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
-from engine.sources import tables
-from engine.sources.tables import ENCODINGS, LIMITS, Limits, read_table
+from engine.sources import table_text
+from engine.sources.table_limits import LIMITS, Limits
+from engine.sources.table_text import ENCODINGS
+from engine.sources.tables import read_table
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import suggest_layout
 from tests import files
@@ -215,7 +217,7 @@ def test_the_usual_limits_are_the_documented_ones():
 
 
 def test_a_million_columns_on_one_line_are_refused_before_they_are_parsed(monkeypatch):
-    monkeypatch.setattr(tables, "_parse", None)  # calling it would be a TypeError
+    monkeypatch.setattr(table_text, "_parse", None)  # calling it would be a TypeError
     assert_refused(b",".join([b"a"] * 10**6), "1,000,000 columns; at most 200")
 
 

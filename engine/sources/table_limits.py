@@ -1,0 +1,54 @@
+"""How large an uploaded table may be, and how a file that is none is refused.
+
+Every limit is named in the message that refuses a file; no message holds a cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import InputError
+
+MOST_BYTES = 20_000_000
+SAMPLE = 65_536  # bytes from which separators are recognised
+SAVE = "Save the table as .xlsx or .csv and upload that."
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a file may be; each limit is named in the message that refuses it."""
+
+    bytes: int = MOST_BYTES
+    cells: int = 4_000_000
+    columns: int = 200
+    unpacked_bytes: int = 100_000_000
+    unpacked_ratio: int = 100
+    members: int = 200
+
+
+LIMITS = Limits()
+
+
+def refused(message: str, hint: str, field: str = "file") -> InputError:
+    """What is wrong with a file, and what to do."""
+    return InputError(message, field=field, hint=hint)
+
+
+def have(number: int) -> str:
+    """“has” for one, “have” for others."""
+    return "has" if number == 1 else "have"
+
+
+def check_columns(n_columns: int, limits: Limits) -> None:
+    """Refuse a table that is too wide."""
+    if n_columns > limits.columns:
+        raise refused(f"The table has {n_columns:,} columns; at most {limits.columns:,} are read.",
+                      "Leave out columns that are not needed, or upload one row per reading.")
+
+
+def check_cells(n_rows: int, n_columns: int, limits: Limits) -> None:
+    """Refuse a table that is too large."""
+    if n_rows * n_columns > limits.cells:
+        raise refused(f"The table has {n_rows * n_columns:,} cells ({n_rows:,} rows of "
+                      f"{n_columns:,}); at most {limits.cells:,} are read.",
+                      "Leave out columns that are not needed, or fewer readings per curve.")
