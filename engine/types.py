@@ -491,7 +491,7 @@ class Spend:
     as for a noisy choice, `rho` is the zCDP parameter of one release; those add, too.
     `sensitivity` and `noise_scale` are in units of what is released, in its own words.
 
-    Neighbouring data differ in one `unit` ("curve", "reading", "row", "record", "person",
+    Neighbouring data differ in one `unit` ("curve", "reading", "row", "record",
     "number", "machine") by `relation`, always "replace one". `norm` is the one in which
     `sensitivity` is measured. `noise` is its law: "gaussian"; "laplace" in each number; "norm", of
     density exp(−‖z‖); "bits" that are turned round; "choice" of the largest of noisy numbers; or

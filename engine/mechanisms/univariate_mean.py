@@ -449,7 +449,7 @@ class UnivariateMean(Mechanism):
         return Spend(what=what, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
                      count=count, composition="parallel" if self._is_local else "sequential",
                      asked=asked, why=self._why(what), epsilon=float(epsilon),
-                     unit="person" if self._is_by_person else "number",
+                     unit="record" if self._is_by_person else "number",
                      norm="ℓ1" if what == "place" else "|·|", noise=self._law(what))
 
     def _law(self, what: str) -> str:

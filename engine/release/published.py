@@ -78,7 +78,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
         the charge nothing can be refused that a person could put right.
     """
     quoted, data = quote(source, mechanism, asked), release.drawn(source)
-    what = f"{_task(mechanism)} by {mechanism.label}"
+    what = " by ".join(dict.fromkeys((_task(mechanism), mechanism.label)))
     held = content_of(source)
     if total is None and book.odometer(held) is None:
         total = usual_total(data.sizes.n_curves)

@@ -255,9 +255,9 @@ def spent(found: Reuse, is_fresh: bool) -> str:
     if not is_fresh:
         return "The two together protect **nobody**: the exact average has no ε at all."
     total = math.hypot(*(1 / scale for scale in found.scales))
-    weaker = 1 / min(found.scales)
-    return (f"With fresh noise the two cost what they must: together their μ is "
-            f"{numbers.times(total / weaker)} that of the weaker one alone.")
+    more = numbers.times(total * min(found.scales))
+    return (f"With fresh noise the two cost what they must: together {more} as much as the less "
+            "protected one alone, counted in μ.")
 
 
 def odds_of_two(first: float, second: float, delta: float, is_fresh: bool) -> str:

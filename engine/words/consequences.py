@@ -65,11 +65,9 @@ def _of_a_site(way: str) -> str:
 
 
 def _granted(spends: Sequence[Spend], unit: str, person: str) -> str:
-    once = f"each {person} has one {unit} in the data" if unit != "person" else \
-        f"each {person} appears once"
-    text = (f"Bounds, times and settings come from public facts; {once}; the noise is drawn as the "
-            "ledger says; all other releases about the same people are charged, too; nobody "
-            "watches how long the computation takes.")
+    text = (f"Bounds, times and settings come from public facts; each {person} has one {unit} in "
+            "the data; the noise is drawn as the ledger says; all other releases about the same "
+            "people are charged, too; nobody watches how long the computation takes.")
     if any(spend.epsilon is None for spend in spends):  # those with one hold with δ = 0
         text += " With a chance of at most δ the limit set by ε may fail."
     return text

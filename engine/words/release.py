@@ -29,9 +29,12 @@ def before(source: Source, mechanism: Mechanism, quoted: Quote, book: Odometer |
 
 def certified(quoted: Quote) -> str:
     """The certified charge beside the ideal one."""
-    return (f"Certified: **{budget_chip(quoted.certified)}**, by the maps of the library that "
-            "draws the noise. Ideal noise of the same size would cost ε = "
-            f"{quoted.ideal.epsilon:.3g}; that is not what is promised.")
+    words = (f"Certified: **{budget_chip(quoted.certified)}**, by the maps of the library that "
+             "draws the noise.")
+    ideal = f"{quoted.ideal.epsilon:.3g}"
+    if ideal == f"{quoted.certified.epsilon:.3g}":
+        return words
+    return f"{words} Ideal noise of the same size would cost ε = {ideal}; that is not promised."
 
 
 def odds(facts: PublicFacts, quoted: Quote, group: int = 1) -> str:
@@ -64,7 +67,7 @@ def tighter(book: Odometer) -> str:
 
 def ticks(facts: PublicFacts, quoted: Quote) -> tuple[str, ...]:
     """What must be confirmed before anything is published."""
-    return ("The bounds come from a public source, not from these curves.",
+    return ("The bounds come from a public source, not from these data.",
             f"Each {escape(facts.person)} appears once in the file.",
             f"I understand that this spends {budget_chip(quoted.certified)} and cannot be taken "
             "back.")

@@ -46,7 +46,7 @@ from pages.shared import (
 _WHAT = {MEAN_FUNCTION.key: "Average curve", DENSITY.key: "Density",
          VARYING_COEFFICIENTS.key: "Effects of covariates", UNIVARIATE_MEAN.key: "Average number"}
 _NUMBER = UnivariateMean(setting="central_user")
-_FILES = {"release.csv": ("Curve (CSV)", "text/csv", ":material/table:"),
+_FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
           "release.html": ("Report (HTML)", "text/html", ":material/article:"),
           "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:")}
