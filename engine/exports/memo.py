@@ -132,15 +132,13 @@ def _accuracy(answer: Answer, facts: PublicFacts) -> str:
 
 
 def _table(answer: Answer, facts: PublicFacts) -> str:
-    rows = sorted([*answer.steps, answer.reached],
-                  key=lambda m: float(getattr(m.setting, answer.unknown, 0.0)))
     if answer.unknown == "error":
         return "<p>Ask for ε or for a size to see the alternatives.</p>"
-    cells = "".join(
-        f"<tr><td>{_text(dial)}</td><td>{_text(error)}</td>"
-        f"<td>{'the answer' if row is answer.reached else ''}</td></tr>"
-        for row in rows for dial, error in [plan_words.step(row, answer.unknown, facts)])
-    return f"<table><tr><th>With</th><th>Typical error</th><th></th></tr>{cells}</table>"
+    head = ["With", "Typical error", *["Right guess"] * bool(answer.beside), ""]
+    return _rows([head, *(
+        [*plan_words.step(row, answer.unknown, facts),
+         *([] if given is None else [chances.odds_short(given.odds)]),
+         "the answer" if row is answer.reached else ""] for row, given in answer.rows())])
 
 
 def _precedents(epsilon: float, rule: float | None) -> list[str]:

@@ -121,7 +121,8 @@ class Answer:
     `value` is the dial's answer and `low` to `high` hold it 99 times in 100; all None where no
     allowed value will do. `reached` is the error at the answer (or at the most favourable value),
     `steps` the settings one step either way, and `fixes` which value of each other dial would do.
-    `too_easy` says that even the least favourable value does; `protection` is that of the answer.
+    `too_easy` says that even the least favourable value does; `protection` is that of the answer,
+    `beside` that of each step where steps differ in ε, else empty.
     """
 
     unknown: str
@@ -134,10 +135,23 @@ class Answer:
     fixes: dict[str, float | None] | None = None
     too_easy: bool = False
     protection: Protection | None = None
+    beside: tuple[Protection, ...] = ()
 
     @property
     def is_possible(self) -> bool:
         return self.value is not None
+
+    def for_group(self, records: int) -> Answer:
+        """The same for a person with so many curves."""
+        own = None if self.protection is None else self.protection.for_group(records)
+        return replace(self, protection=own,
+                       beside=tuple(one.for_group(records) for one in self.beside))
+
+    def rows(self) -> list[tuple[Measured, Protection | None]]:
+        """The answer and one step either way, in their order; protections where they differ."""
+        found = [(self.reached, self.protection if self.beside else None),
+                 *zip(self.steps, self.beside or [None] * len(self.steps), strict=True)]
+        return sorted(found, key=lambda row: float(getattr(row[0].setting, self.unknown, 0.0)))
 
 
 def usual_target(facts: PublicFacts) -> float:
@@ -186,7 +200,9 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
     """
     _check(unknown, target)
     answer = yield from _solved(setting, unknown, target, seed, with_fixes)
-    return replace(answer, protection=protection(answer.reached.setting))
+    steps = answer.steps if unknown == "epsilon" else ()
+    return replace(answer, protection=protection(answer.reached.setting),
+                   beside=tuple(protection(step.setting) for step in steps))
 
 
 def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool

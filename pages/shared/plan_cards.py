@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +15,7 @@ from engine.figures import plan as figures
 from engine.figures.theme import Chart
 from engine.privacy.amplification import Person
 from engine.types import Budget, PublicFacts
-from engine.views.planner import Answer, Measured, Setting, bounds, usual_target
+from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
 from engine.words import chances, glossary, tags
 from engine.words import plan as plan_words
 from engine.words.grammar import escape
@@ -171,8 +170,8 @@ def beyond_rule(found: Answer) -> None:
 
 def answer(view: View, found: Answer) -> None:
     """What goes with the verdict: the odds, one step either way, and the memo."""
+    found = found.for_group(view.now.group)
     if found.is_possible and found.protection is not None:
-        found = replace(found, protection=found.protection.for_group(view.now.group))
         with st.container(border=True):
             st.subheader(f"Odds for one {view.facts.person}", anchor=False,
                          help=glossary.explain("Odds"))
@@ -190,15 +189,14 @@ def answer(view: View, found: Answer) -> None:
 def _steps(view: View, found: Answer) -> None:
     with st.container(border=True):
         st.subheader("One step either way", anchor=False)
-        rows = sorted([*found.steps, found.reached],
-                      key=lambda m: float(getattr(m.setting, found.unknown)))
-        layout.table([_step(view, found, row) for row in rows])
+        layout.table([_step(view, found, *row) for row in found.rows()])
         st.markdown(":small[◇ the answer]")
 
 
-def _step(view: View, found: Answer, row: Measured) -> dict[str, str]:
+def _step(view: View, found: Answer, row: Measured, given: Protection | None) -> dict[str, str]:
     size, error = plan_words.step(row, found.unknown, view.facts)
-    return {"with": f"{size} ◇" if row is found.reached else size, "typical error": error}
+    cells = {"with": f"{size} ◇" if row is found.reached else size, "typical error": error}
+    return cells if given is None else cells | {"right guess": chances.odds_short(given.odds)}
 
 
 def risk(view: View) -> None:

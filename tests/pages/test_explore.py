@@ -161,7 +161,7 @@ def test_cards_say_at_every_step_what_the_engine_found_there():
 
 
 def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
-    assert " cm (usable)." in words(open_page())
+    assert "Forecast: **usable**." in words(open_page())
     assert "coarse, level and trend only" in words(open_page("epsilon-0.4"))
 
 

@@ -6,7 +6,8 @@ from engine.exports import memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import PublicFacts
-from engine.views.planner import Setting
+from engine.views.planner import Setting, protection
+from engine.words import chances
 from engine.words import plan as plan_words
 from tests.unit.test_planner import answer
 
@@ -23,6 +24,9 @@ def test_the_memo_holds_the_answer_the_odds_the_accuracy_and_the_alternatives():
     assert "Not covered:" in page and "One child’s whole curve" in page
     for row in (*found.steps, found.reached):
         assert plan_words.step(row, "epsilon", FACTS)[1] in page
+    for row, given in found.rows():
+        assert given == protection(row.setting)
+        assert f"<td>{chances.odds_short(given.odds)}</td>" in page
     assert page.count("<td>the answer</td>") == 1
     assert "http" not in page and "<script" not in page
 
