@@ -19,6 +19,7 @@ from engine.tasks import (
 from engine.types import Budget
 from engine.views.feasible_smoothness import GridSweep, PrintedDensity
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
+from engine.words.grammar import uncapital
 from engine.words.numbers import number, small, times, together, with_unit
 
 TITLE = "Publish a whole function: which way costs least?"
@@ -65,7 +66,8 @@ def compared(view: SummaryView) -> str:
     text = (f"**{best.label}** comes closest: typically **"
             f"{with_unit(number(best.typical), unit)}** from {target}.")
     if len(known) > 1:
-        text += f" Next is {known[1].label}, {_behind(known[1].typical / best.typical)}."
+        behind = _behind(known[1].typical / best.typical)
+        text += f" Next is {uncapital(known[1].label)}, {behind}."
     if view.floor:
         without = with_unit(number(view.floor), unit)
         text += f" Without protection it would be {without}."

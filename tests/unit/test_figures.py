@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from engine.figures import cards, error_curve, theme
+from engine.figures import cards, error_curve, theme, traces
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.types import Budget, PublicFacts
@@ -184,3 +184,19 @@ def test_both_ends_of_a_time_axis_have_a_tick(low, high, step):
 
 def test_a_time_axis_of_no_round_length_gets_a_few_ticks():
     assert theme.time_axis("light", PublicFacts(time_low=1, time_high=93.7))["nticks"] == 6
+
+
+def test_a_number_that_there_is_not_leaves_a_gap_in_its_line():
+    assert traces.plain([0.1234567, np.nan, np.inf, 2e-7]) == [0.12346, None, None, 2e-7]
+
+
+def test_curves_in_one_line_are_kept_apart_by_gaps():
+    x, y = traces.joined([0.0, 1.0], [[2.0, 3.0], [4.0, 5.0]])
+    assert x == [0.0, 1.0, None, 0.0, 1.0, None]
+    assert y == [2.0, 3.0, None, 4.0, 5.0, None]
+
+
+def test_a_range_goes_out_along_its_upper_limit_and_back_along_the_lower_one():
+    trace = traces.filled("Range", [0.0, 1.0], [2.0, 3.0], [4.0, 5.0], "#000000")
+    assert trace["x"] == [0.0, 1.0, 1.0, 0.0]
+    assert trace["y"] == [4.0, 5.0, 3.0, 2.0]
