@@ -367,9 +367,10 @@ class NoisyGradient(Mechanism):
                 schedule[(small + np.arange(k) * rounds // max(k, 1)) % rounds, s] = np.arange(k)
                 small += 1
         if (schedule.max(axis=1) < 0).any():
+            where = f" on {sizes.n_servers} servers" if sizes.n_servers > 1 else ""
             raise InputError(
                 f"Fresh curves in each of {rounds} rounds need at least {rounds} curves, and one "
-                f"for each round; there are {sizes.n_curves} on {sizes.n_servers} servers.",
+                f"for each round; there are {sizes.n_curves}{where}.",
                 field="n_iterations",
                 hint="Take fewer rounds, more curves, or all curves in every round.")
         return schedule

@@ -86,8 +86,8 @@ def compared(found: Federation) -> str:
 
 def _smoother(found: Federation) -> str:
     """Why a release can be closer to the truth than the average without protection."""
-    closest = min(way.typical for way in (found.together, found.pooled, found.alone)
-                  if not way.is_refused)
+    closest = min((way.typical for way in (found.together, found.pooled, found.alone)
+                   if not way.is_refused), default=math.inf)
     if found.floor is None or closest >= found.floor:
         return ""
     return " (A release is smoothed more, which can bring it closer.)"

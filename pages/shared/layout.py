@@ -120,7 +120,8 @@ def numbers(charts: Mapping[str, Chart], own: bool = False) -> None:
 
 def in_words(title: str, chart: Chart, own: bool = False) -> None:
     """A chart for those who do not see it: its title (Markdown), its sentence and its table."""
-    said = escape(chart.alt).removeprefix(title).lstrip("\\:, ")  # which stands there
+    said = escape(chart.alt)
+    said = said.removeprefix(f"{title}\\: ").removeprefix(f"{title}, ")
     st.markdown(f"**{title}.** {capital(said)}")
     table(chart.table, own, 220)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import streamlit as st
@@ -15,12 +14,8 @@ from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.privacy import accounting
 from engine.privacy.amplification import Person
-from engine.sources import Source
-from engine.sources import sources as all_sources
-from engine.sources.upload import Upload
 from engine.types import PublicFacts
 from engine.views import sites
-from engine.views.site_table import MOST_SITES, PRESETS, SiteRow, checked, preset_of, rows_of
 from engine.views.sites import Federation
 from engine.words import chances, spending
 from engine.words import sites as site_words
@@ -35,18 +30,14 @@ from pages.shared import (
     odometer,
     run,
     session,
-    site_table,
+    site_editor,
     strips,
 )
 from pages.shared import components as pieces
 
-_OWN_TABLE = "Your own table"
 _NOT_LINKED = "The table of sites that come with their curves is in no link, so not in a pin."
 _TABLE_SIZES = ("n_curves", "n_observations_per_curve", "n_servers", "site_sizes", "site_readings",
                 "n_visits")
-_WIDTHS = {"name": 130, "epsilon": 60, "people": 105, "readings": 105, "delta": 75,
-           "included": 85, "weight": 70, "share": 105, "guarantee": 165}  # pixels
-_ROW, _HEAD, _MOST_ROWS = 35, 38, 12  # pixels of the table, and rows before it scrolls
 
 
 class View:
@@ -59,10 +50,10 @@ class View:
         self.found: Federation | None = None
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
         try:
-            _keep(site_table.edited(_rows(), _edits()))
+            site_editor.take_edits()
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
-        self.now, self.rows = session.current(), _rows()
+        self.now, self.rows = session.current(), site_editor.rows()
 
     @property
     def own(self) -> bool:
@@ -78,53 +69,6 @@ class View:
     def style(self) -> tuple[str, str]:
         """Key and family of the method, which decide its colour."""
         return self.now.mechanism.key, self.now.mechanism.family
-
-
-def _rows() -> tuple[SiteRow, ...]:
-    """The table of the settings, or of curves that come with their sites.
-
-    The latter stays in the session: it may hold names from a file, and never enters an address.
-    """
-    source = session.source()
-    if source.has_free_sites:
-        return session.current().sites
-    given, kept = _given(source), st.session_state.get("given_sites", ())
-    return kept if _sizes(kept) == _sizes(given) else given
-
-
-def _given(source: Source) -> tuple[SiteRow, ...]:
-    """The sites that come with the curves on screen, looked up once."""
-    known = st.session_state.get("sites_of")
-    if known is None or known[0] is not source:
-        names = source.curves.server_names if isinstance(source, Upload) else ()
-        known = st.session_state.sites_of = source, rows_of(source, names)
-    return known[1]
-
-
-def _sizes(rows: Sequence[SiteRow]) -> list[tuple[str, int, int]]:
-    return [(row.name, row.n_curves, row.n_observations_per_curve) for row in rows]
-
-
-def _keep(rows: Sequence[SiteRow]) -> None:
-    """Take over a table that can be simulated; refuse any other and leave all as it is."""
-    free = session.source().has_free_sites
-    rows = checked(rows, fixed=not free)
-    if free:
-        st.session_state.settings = replace(session.current(), sites=rows)
-    else:
-        st.session_state.given_sites = rows
-
-
-def _editor_key() -> str:
-    """Another editor for other curves, and whenever the table was not changed by its cells."""
-    source = session.source()
-    sizes = [] if source.has_free_sites else _sizes(_rows())
-    return f"sites_{st.session_state.rev}_{digest((source.facts.name, sizes))}"
-
-
-def _edits() -> Mapping[int, Mapping[str, Any]]:
-    """All edits since the editor was drawn first; taking them over again changes nothing."""
-    return st.session_state.get(_editor_key(), {}).get("edited_rows", {})
 
 
 def solve(view: View) -> None:
@@ -160,87 +104,18 @@ def choices(view: View) -> None:
     """Where the table starts, which curves, which method."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if not view.is_fixed:
-            _preset_choice(view)
+            site_editor.preset_choice()
         controls.source_choice()
         controls.mechanism_choice()
 
 
-def _preset_choice(view: View) -> None:
-    labels = [preset.label for preset in PRESETS.values()]
-    key = preset_of(view.rows)
-    current = PRESETS[key].label if key else _OWN_TABLE
-
-    def write(label: str) -> None:
-        chosen = next((p for p in PRESETS.values() if p.label == label), None)
-        if chosen is None:
-            return
-        if chosen.source and view.source.key != chosen.source:
-            session.change(source=all_sources.get(chosen.source)())
-        _replace(chosen.rows)
-
-    controls.bound(st.selectbox, "Start from", current, write, "site_preset",
-                   options=labels if key else [_OWN_TABLE, *labels],
-                   help="Tables to start from; every cell can then be changed.")
-
-
-def _replace(rows: Sequence[SiteRow]) -> None:
-    """Another table; the editor starts anew."""
-    _keep(rows)
-    session.change()
-    st.session_state.rev += 1
-
-
-# -- the table ----------------------------------------------------------------------------------
-
-
 def table(view: View) -> None:
-    """The sites, to be edited; cells that are worked out follow.
-
-    The number of rows is fixed for the editor, so that an edit neither remounts it nor moves the
-    focus; sites come and go by the buttons below it.
-    """
-    locked = [*site_table.FIXED, *(site_table.SIZES if view.is_fixed else ())]
-    st.data_editor(
-        site_table.frame(view.rows, view.found), key=_editor_key(), num_rows="fixed",
-        hide_index=True, disabled=locked, column_config=_columns(view.facts), placeholder="usual",
-        column_order=site_table.ORDER, height=_HEAD + _ROW * min(len(view.rows), _MOST_ROWS),
-        on_change=session.change)  # an edit is no navigation
-    controls.show_problem("sites")
+    """The sites, to be edited, and what is wrong with the table."""
+    site_editor.editor(view.found, view.facts)
     if view.problem is not None:
         st.error(controls.message(view.problem), icon=":material/error:")
     if not view.is_fixed:
-        _buttons(view)
-
-
-def _columns(facts: PublicFacts) -> dict[str, Any]:
-    kinds = {"name": st.column_config.TextColumn, "included": st.column_config.CheckboxColumn,
-             **dict.fromkeys(site_table.FIXED, st.column_config.TextColumn)}
-    shapes = {"people": {"format": "%d", "step": 1}, "readings": {"format": "%d", "step": 1},
-              "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
-    return {column: kinds.get(column, st.column_config.NumberColumn)(
-        label, help=words, width=_WIDTHS[column], **shapes.get(column, {}))
-            for column, (label, words) in site_table.labels(facts).items()}
-
-
-def _replace_by(change: Callable[[], Sequence[SiteRow]]) -> Callable[[], None]:
-    """A change of the table that, if it cannot be, is explained and leaves all as it is."""
-    def changed() -> None:
-        try:
-            _replace(change())
-        except InputError as problem:
-            st.session_state.problem = ("sites", problem)
-    return changed
-
-
-def _buttons(view: View) -> None:
-    out = sum(not row.included for row in view.rows)
-    with st.container(horizontal=True):
-        st.button("Add a site", icon=":material/add:", key="add_site",
-                  disabled=len(view.rows) >= MOST_SITES,
-                  on_click=_replace_by(lambda: site_table.one_more(_rows())))
-        st.button("Remove those left out", icon=":material/remove:", key="remove_sites",
-                  disabled=not out, on_click=_replace_by(
-                      lambda: [row for row in _rows() if row.included]))
+        site_editor.buttons()
 
 
 def answer(view: View) -> None:
@@ -337,6 +212,16 @@ def guarantees(view: View) -> None:
 # -- folds --------------------------------------------------------------------------------------
 
 
+def published_study(view: View) -> None:
+    """The protocol of the study on the women who take part, where its twin is shown."""
+    if view.found is None or not view.source.has_free_sites:
+        return
+    rows = [row for row in view.rows if row.included]
+    source = view.source.with_sites([row.n_curves for row in rows],
+                                    [row.n_observations_per_curve for row in rows])
+    holdout_cards.fold(source, view.found.pooled.budgets[0], view.found.together.is_refused)
+
+
 def what_if(view: View) -> None:
     """The error without each site, and with half its ε; simulated when asked for."""
     bar, total = st.empty(), sum(row.included for row in view.rows)
@@ -418,13 +303,3 @@ def _numbers(view: View, columns: Mapping[str, Sequence[Any]],
              height: int | Literal["auto"] = "auto") -> None:
     """A table; of the visitor's own curves one without a button to download it."""
     layout.table(columns, view.own, height)
-
-
-def published_study(view: View) -> None:
-    """The protocol of the study on the women who take part, where its twin is shown."""
-    if view.found is None or not view.source.has_free_sites:
-        return
-    rows = [row for row in view.rows if row.included]
-    source = view.source.with_sites([row.n_curves for row in rows],
-                                    [row.n_observations_per_curve for row in rows])
-    holdout_cards.fold(source, view.found.pooled.budgets[0], view.found.together.is_refused)
