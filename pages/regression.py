@@ -3,7 +3,7 @@
 import streamlit as st
 
 from engine.words import regression as regression_words
-from pages.shared import controls, layout, session, upload_panel
+from pages.shared import controls, layout, network_cards, session, upload_panel
 from pages.shared import regression_cards as cards
 
 st.title(regression_words.TITLE, anchor=False)
@@ -14,9 +14,9 @@ if view is not None:
     cards.strip(view)
     cards.promise(view)
 layout.prose(regression_words.LEAD)
-cards.choices()
-cards.network()
-upload_panel.panel("Show the protected curve", cards.TASK, cards.start_own)
+network_cards.choices()
+network_cards.rows()
+upload_panel.panel("Show the protected curve", cards.TASK, network_cards.start_own)
 upload_panel.clamped(cards.TASK)
 if view is not None:
     left, right = st.columns([7, 3], gap="medium")

@@ -214,6 +214,8 @@ def _take(view: View, read: Callable[[], dict[str, Any]]) -> None:
     """Take over what the form says, all of it or nothing."""
     given = read()
     try:
+        if None in given.values():
+            raise InputError("Four numbers are needed.", field=_FORM)
         epsilon = settings.checked_epsilon(given["epsilon"])
         resized = _resized(view, given["people"], given["readings"])
         rate = controls.with_value(view.rate, "smoothness", given["smoothness"])

@@ -13,17 +13,14 @@ from engine.exports import code_for
 from engine.figures import regression as figures
 from engine.figures.theme import Chart
 from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.numerics.signals import SIGNALS
 from engine.privacy import accounting
 from engine.sources.regression_points import RegressionPoints
-from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
 from engine.views import regression as regression_view
-from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network, RegressionView
+from engine.views.regression import MOST_KINDS, Network, RegressionView
 from engine.words import chances, glossary
 from engine.words import regression as words
-from engine.words.grammar import capital, escape
 from engine.words.numbers import number
 from pages.shared import (
     code_fold,
@@ -36,13 +33,10 @@ from pages.shared import (
     session,
     settings,
     strips,
-    upload_panel,
 )
+from pages.shared import network_cards as sites
 
 TASK = WAVELET_REGRESSION.key
-_OWN = "Your own network"
-_SIMULATED, _MINE = "Simulated", "Your readings"
-_EPSILONS = "site_epsilons"  # of one's own sites, which the settings and the address never hold
 _RELEASES, _ONE = "Possible releases", "One release and its noise"
 
 
@@ -51,7 +45,7 @@ class View:
 
     def __init__(self, shown: RegressionView, network: Network) -> None:
         self.shown, self.now = shown, session.current()
-        self.source, self.mechanism = _source(), _mechanism()
+        self.source, self.mechanism = sites.source(), sites.mechanism()
         self.network, self.facts = network, self.source.facts
         self.charts: dict[str, Chart] = {}
 
@@ -70,40 +64,12 @@ class View:
         layout.draw(chart, f"regression_{key}", height, phone, picked)
 
 
-def _source():
-    return session.source(TASK)
-
-
-def _mechanism() -> WaveletGlobal:
-    return session.current().mechanism_of(TASK)
-
-
-def _network() -> Network:
-    """The sites on screen: those of the visitor's own readings, or the chosen ones."""
-    source = _source()
-    if not isinstance(source, Upload):
-        return session.current().network
-    return Network.of_upload(source, _own_epsilons(source), session.delta(source, TASK))
-
-
-def _own_epsilons(source: Upload) -> tuple[float, ...]:
-    """ε of every site of one's own readings; 1 until it is changed."""
-    kept, n_sites = st.session_state.get(_EPSILONS, ()), source.sizes.n_servers
-    return kept if len(kept) == n_sites else (1.0,) * n_sites
-
-
-def start_own() -> None:
-    """With new readings of one's own: the usual ε, and ends of the range as they were stated."""
-    st.session_state.pop(_EPSILONS, None)
-    session.change_mechanism(TASK, regression_view.suited(_mechanism(), _source().facts))
-
-
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     try:
-        network = _network()
-        return View(run.regression(_source(), _mechanism(), network, session.current().seed),
-                    network)
+        network = sites.network()
+        return View(run.regression(sites.source(), sites.mechanism(), network,
+                                   session.current().seed), network)
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -114,7 +80,7 @@ def strip(view: View) -> None:
     strips.fixed(view.facts, words.budgets(view.network), "regression_strip",
                  chances.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
                  "reading", max(group.epsilon for group in view.network.groups))
-    odometer.line(_source())
+    odometer.line(view.source)
 
 
 def promise(view: View) -> None:
@@ -122,111 +88,6 @@ def promise(view: View) -> None:
     caution = view.mechanism.caution(view.facts)
     if caution:
         st.warning(caution, icon=":material/warning:")
-
-
-# -- controls -------------------------------------------------------------------------------
-
-
-def choices() -> None:
-    """Whose readings, which network to start from, which curve, which method."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if session.own(TASK) is not None:
-            controls.bound(st.selectbox, "Readings", _MINE if session.uploaded(TASK) else
-                           _SIMULATED, lambda name: session.show_own(TASK, name == _MINE),
-                           "readings", options=[_SIMULATED, _MINE],
-                           help="Simulated, or those of your file.")
-        if not session.uploaded(TASK):
-            _simulated()
-        presets = {label: WaveletGlobal(**chosen) for label, chosen in WaveletGlobal.presets()}
-        controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
-                       lambda label: session.change_mechanism(TASK, presets[label]),
-                       "wavelet_method", options=[*presets],
-                       help="How level, clip and noise are chosen.")
-        upload_panel.button(TASK)
-
-
-def _simulated() -> None:
-    """Sites to start from, and the curve behind simulated readings."""
-    now = session.current()
-    current = next((name for name, groups in NETWORKS.items()
-                    if Network(groups) == now.network), _OWN)
-
-    def start(name: str) -> None:
-        if name in NETWORKS:
-            session.change(network=Network(NETWORKS[name]))
-
-    controls.bound(st.selectbox, "Sites", current, start, "network",
-                   options=[*NETWORKS] if current in NETWORKS else [_OWN, *NETWORKS],
-                   help="Networks to start from; every number below can be changed.")
-    controls.bound(st.selectbox, "Curve", _source().signal, lambda name: session.change_source(
-        TASK, replace(_source(), signal=name)), "signal", options=SIGNALS,
-                   format_func=lambda name: capital(name.replace("_", " ")),
-                   help="The known curve behind the readings.")
-
-
-def network() -> None:
-    """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
-    source = _source()
-    if isinstance(source, Upload):
-        _own_sites(source)
-        return
-    now = session.current().network
-    for k, group in enumerate(now.groups):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            _number(k, "sites", "Sites of one kind" if k == 0 else "Sites", group.sites, "%d")
-            _number(k, "readings", "Readings at each", group.readings, "%d")
-            _number(k, "epsilon", "Protection ε of each", group.epsilon, "%g")
-    with st.container(horizontal=True):
-        st.button("Add another kind", icon=":material/add:", type="tertiary", key="add_kind",
-                  on_click=_add, disabled=len(now.groups) >= MOST_KINDS)
-        st.button("Remove the last", icon=":material/remove:", type="tertiary", key="remove_kind",
-                  on_click=_remove, disabled=len(now.groups) == 1)
-
-
-def _number(k: int, field: str, label: str, value: float, shape: str) -> None:
-    def write(entered: float | None) -> None:
-        if entered is None:
-            raise InputError("A number is needed here.", field=field)
-        groups = list(session.current().network.groups)
-        groups[k] = replace(groups[k], **{field: entered})
-        session.change(network=replace(session.current().network, groups=tuple(groups)))
-
-    controls.bound(st.number_input, label, value, write, f"group_{k}_{field}", format=shape,
-                   step=1 if shape == "%d" else None)
-
-
-def _own_sites(source: Upload) -> None:
-    """ε of every site, or one for all where there are many."""
-    epsilons = _own_epsilons(source)
-
-    def write(entered: float | None, places: range) -> None:
-        if entered is None:
-            raise InputError("A number is needed here.", field="epsilon")
-        changed = tuple(entered if k in places else old for k, old in enumerate(epsilons))
-        Network.of_upload(source, changed, session.delta(source, TASK))  # refuses what cannot be
-        st.session_state[_EPSILONS] = changed
-
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        if len(epsilons) > MOST_KINDS:
-            everywhere = range(len(epsilons))
-            controls.bound(st.number_input, f"Protection ε of each of {len(epsilons)} sites",
-                           epsilons[0], lambda entered: write(entered, everywhere),
-                           "own_epsilon_all", format="%g", step=None)
-            return
-        for k, group in enumerate(_network().groups):
-            controls.bound(st.number_input, f"Protection ε at {escape(group.name)} "
-                           f"({group.readings:,})", group.epsilon,
-                           lambda entered, k=k: write(entered, range(k, k + 1)),
-                           f"own_epsilon_{k}", format="%g", step=None)
-
-
-def _add() -> None:
-    groups = session.current().network.groups
-    session.change(network=Network((*groups, Group(1, 1000, 1.0))))
-
-
-def _remove() -> None:
-    session.change(network=Network(session.current().network.groups[:-1]))
 
 
 # -- what is shown --------------------------------------------------------------------------

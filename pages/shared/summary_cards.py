@@ -178,7 +178,8 @@ def ways(view: View) -> None:
     for row in _rows(list(view.shown.ways)):
         for column, way in zip(st.columns(_IN_A_ROW, gap="medium"), row, strict=False):
             with column:
-                _title(way, said)
+                st.subheader(way.label, anchor=False)
+                st.markdown(_caption(way, said))
                 if way.releases is not None:
                     view.draw(way.label, view.panel(way, k), f"way_{way.label}", 250, 220)
     solid = " Solid: the truth." if view.shown.truth is not None else ""
@@ -196,36 +197,32 @@ def _function(view: View) -> int:
 
 def _surfaces(view: View) -> None:
     """The truth or the estimate without protection, then one release of each way."""
-    shown = view.shown
-    first: list[tuple[str, Array]] = [(_WITHOUT, shown.without[0])]
-    if shown.truth is not None:
-        first.insert(0, (_TRUTH, shown.truth[0]))
-    pictures = [(title, None, values) for title, values in first]
-    pictures += [(way.label, way, None if way.releases is None else way.releases[0, 0])
-                 for way in shown.ways]
-    said = words.off(shown.ways)
+    said = words.off(view.shown.ways)
+    pictures = _references(view.shown) + [
+        (way.label, _caption(way, said), None if way.releases is None else way.releases[0, 0])
+        for way in view.shown.ways]
     for row in _rows(pictures):
-        for column, (title, way, values) in zip(st.columns(_IN_A_ROW, gap="medium"), row,
-                                                strict=False):
+        for column, (title, caption, values) in zip(st.columns(_IN_A_ROW, gap="medium"), row,
+                                                    strict=False):
             with column:
-                if way is None:
-                    st.subheader(title, anchor=False)
-                    st.markdown(":small[Not private]" if title == _WITHOUT else ":small[Known "
-                                "because the records are simulated]")
-                else:
-                    _title(way, said)
+                st.subheader(title, anchor=False)
+                st.markdown(caption)
                 if values is not None:
                     view.draw(title, view.surface(title, values), f"surface_{title}", 280, 260)
     st.markdown(":small[One release of each way; all pictures share their colours.]")
 
 
-def _title(way: Way, said: Mapping[str, str]) -> None:
-    """The way, its promise, and how far off it is, as said of all."""
-    st.subheader(way.label, anchor=False)
-    if way.refusal:
-        st.markdown(way.refusal)
-    else:
-        st.markdown(f":small[{words.guarantee(way)} · typically {said[way.label]} off]")
+def _references(shown: SummaryView) -> list[tuple[str, str, Array | None]]:
+    """What releases are compared with, which nobody may see of real records."""
+    without = (_WITHOUT, ":small[Not private]", shown.without[0])
+    if shown.truth is None:
+        return [without]
+    return [(_TRUTH, ":small[Known because the records are simulated]", shown.truth[0]), without]
+
+
+def _caption(way: Way, said: Mapping[str, str]) -> str:
+    """The promise of a way and how far off it is, as said of all; or why it is refused."""
+    return way.refusal or f":small[{words.guarantee(way)} · typically {said[way.label]} off]"
 
 
 def _rows(items: list) -> list[list]:
@@ -291,6 +288,11 @@ def noise(view: View) -> None:
             if view.task == DENSITY.key:
                 st.markdown(words.printed_density(feasible_smoothness.printed_density(
                     mechanism, view.shown.n, _dimension(view)), view.chosen.budget))
+    _closer(view, mechanism)
+
+
+def _closer(view: View, mechanism: FunctionalRelease) -> None:
+    """Folds about what makes the noise as large as it is."""
     if isinstance(mechanism, Iclp) and mechanism.penalty == "quadratic":
         with layout.fold("What finer grids would change", "summaries_grid") as is_open:
             if is_open:
