@@ -25,7 +25,7 @@ _SYNONYMS = {  # the likeliest first; compared without case, units in brackets a
     "server": ("server", "site", "site_id", "hospital", "centre", "center", "clinic", "school",
                "institution", "location", "country", "region"),
 }
-_FEW_TIMES = 3  # names that are numbers, which may as well be a first reading
+FEW_TIMES = 3  # names that are numbers, which may as well be a first reading
 _WHAT = {"id": "who a row belongs to", "time": "when a reading was taken",
          "value": "what was measured"}
 
@@ -140,7 +140,7 @@ def _series(table: Table, taken: set[str]) -> dict[str, float]:
     usable = {stem: family for stem, family in families.items()
               if len(family) >= (2 if stem == "" else 3)
               and len(set(family.values())) == len(family)
-              and not (stem == "" and len(family) <= _FEW_TIMES and _begins_with_a_row(table))
+              and not (stem == "" and len(family) <= FEW_TIMES and _begins_with_a_row(table))
               and (stem or list(family.values()) == sorted(family.values()))}
     return usable.get("") or max(usable.values(), key=len, default={})
 

@@ -12,7 +12,7 @@ import numpy as np
 from engine.sources.table_words import counted, listed
 from engine.sources.tables import Numbers, Table
 from engine.sources.upload_columns import Integers
-from engine.sources.upload_layout import KINDS, Layout
+from engine.sources.upload_layout import FEW_TIMES, KINDS, Layout
 from engine.types import Array
 
 _RAGGED = 10  # longest over median number of readings from which a note is made
@@ -24,6 +24,8 @@ def read_as(table: Table, layout: Layout) -> list[str]:
     if layout.is_wide:
         notes.append(f"times are the numbers in the names of {len(layout.times)} columns such as "
                      f"{listed([layout.times[0][0]])}")
+        if len(layout.times) <= FEW_TIMES and not layout.times[0][0][:1].isalpha():
+            notes.append("few times: if the first line is a row of data, put one of names above it")
     unused = [column for column in table.columns if column not in layout.columns]
     return notes + ([f"not used: {listed(unused)}"] if unused else [])
 

@@ -63,7 +63,7 @@ def panel(show: str = "Show the protected average", task: str = settings.TASK,
 
 def two_steps(heading: str, first: Callable[[], Any], then: Callable[[Any], None]) -> None:
     """The file beside the facts; `then` gets what the file gave, or None."""
-    with st.container(border=True):
+    with st.container(border=True, key="upload_steps"):
         st.header(heading, anchor=False)
         left, right = st.columns(2, gap="medium")
         with left:

@@ -126,6 +126,12 @@ def test_own_curves_are_shown_after_their_bounds_are_stated(explore):
     assert page.outside == []
 
 
+def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
+    page = explore()
+    page.get_by_role("button", name="Use my curves").click()
+    expect(page.get_by_role("heading", name="1. The file")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize(("content", "words"), [
     pytest.param(b"", "The file is empty", marks=pytest.mark.slow),
     pytest.param(b"child,age,height\na,1,tall\n", "no number", marks=pytest.mark.slow),
