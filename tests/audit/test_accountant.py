@@ -73,6 +73,7 @@ every_case = pytest.mark.parametrize("at", range(len(CASES)), ids=[
 
 @every_case
 def test_every_spend_names_its_unit_neighbours_norm_and_noise(ledgers, at):
+    assert ledgers[at]
     for line in ledgers[at]:
         assert line.unit in {"curve", "reading", "row", "record", "person", "number", "machine"}
         assert line.relation == "replace one"

@@ -25,8 +25,8 @@ from tests.server import Server, running
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
-         "--disable-dev-shm-usage",
-         "--js-flags=--no-opt"]  # a page lives for seconds: optimising its scripts never pays
+         "--disable-dev-shm-usage"]
+SHORT = "--js-flags=--no-opt"  # for a page that lives for seconds, optimising scripts costs more
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
 _OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")
 expect.set_options(timeout=20_000)  # a loaded machine is slow, not wrong
@@ -50,7 +50,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS, SHORT])
         yield browser
         browser.close()
 

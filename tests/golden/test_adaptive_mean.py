@@ -92,10 +92,12 @@ def test_errors_over_several_sites_match_the_independent_runs(sizes, epsilons, s
 
 
 def test_the_rules_from_public_sizes_are_those_of_the_golden_runs():
-    for row in GOLDEN:
+    rows = [row for row in GOLDEN if row["size"]]
+    assert rows
+    for row in rows:
         source = SparseCurves(**row["source"])
         method = AdaptiveMean(**row["mechanism"])
-        for epsilon, size in zip(row["epsilon"], row["size"] or [], strict=False):
+        for epsilon, size in zip(row["epsilon"], row["size"], strict=True):
             budgets = (Budget(epsilon, row["delta"]),)
             effective = effective_size(source.sizes, budgets)
             assert method.size(source.sizes, effective, source.facts, row["delta"] == 0) == size

@@ -84,8 +84,8 @@ def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
 def test_what_is_changed_is_said_and_taken_back():
     at = visit("coefficients", "g-coefficient_curves~g.likeness-0.5~k-adaptive_coefficients"
                "~k.gram-declared")
-    assert any("Likeness of covariates" in badge for badge in words(at).splitlines()) or \
-        "Likeness" in words(at)
+    badges = " ".join(one.value for one in at.markdown if "badge" in one.value)
+    assert "Likeness" in badges, badges
     at.button(key="reset").click().run()
     assert at.session_state.settings.effects_source == CoefficientCurves(
         **CoefficientCurves(likeness=0.5).nearest_preset()[1])

@@ -10,6 +10,9 @@ from engine.words.grammar import escape
 from pages.shared.shell import PAGES
 from tests.pages.opening import open_page
 
+# Pages without a chart when they are opened: two draw what a visitor asked for, others only tell.
+BARE = ("sweeps.py", "audit.py", "release.py", "guide.py", "methods.py")
+
 
 @pytest.fixture(scope="module")
 def visit():
@@ -41,7 +44,7 @@ def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(vi
     if script == "teach.py":
         pytest.skip("A lesson shows its numbers once the guess is made: see test_teach.")
     said = sentences(at)
-    assert said or script != PAGES[0][1]
+    assert bool(said) == (script not in BARE)
     if not said:
         return
     fold = next(fold for fold in at.expander if fold.label.startswith("Numbers behind"))

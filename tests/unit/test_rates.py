@@ -97,6 +97,7 @@ def printed_boundary(key, a, p):
 def test_boundaries_are_the_printed_ones_and_lie_where_their_two_terms_are_equal(cls, alpha):
     rate = cls(smoothness=alpha)
     point = rate.at(**POINT, **({"d": 4.0} if cls is VaryingCoefficientsRate else {}))
+    assert rate.boundaries
     for boundary in rate.boundaries:
         value = boundary.value(point)
         assert value == pytest.approx(
@@ -113,6 +114,7 @@ def test_boundaries_are_the_printed_ones_and_lie_where_their_two_terms_are_equal
 def test_boundaries_of_the_other_notions_lie_where_their_two_terms_are_equal(privacy):
     rate = FunctionalMeanRate(privacy=privacy, smoothness=2.0)
     point = rate.at(**POINT)
+    assert rate.boundaries
     for boundary in rate.boundaries:
         there = {**point, boundary.symbol: boundary.value(point)}
         one, other = (term(rate, name, **there) for name in boundary.between)

@@ -92,7 +92,9 @@ def test_a_border_in_the_symbol_of_the_horizontal_axis_is_turned_round():
     boundary = next(b for b in rate.boundaries if b.key == "C")  # given in ε
     x = axis_values(rate, "epsilon", POINT, 200)
     y = border(rate, boundary, "epsilon", "m", x, POINT)
-    for k in np.flatnonzero(np.isfinite(y)):
+    seen = np.flatnonzero(np.isfinite(y))
+    assert seen.size
+    for k in seen:
         assert boundary.value(rate.at(**{**POINT, "m": y[k]})) == pytest.approx(x[k], rel=1e-3)
 
 
