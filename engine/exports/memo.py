@@ -61,7 +61,7 @@ def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: fl
             "<h2>Beside other budgets</h2>", *_precedents(at.epsilon, rule)]
     parts += [
         "<h2>What is protected, and what is not</h2>",
-        f"<p>{_text(wording.unit_tag(facts)[0])}: {_text(wording.unit_tag(facts)[1])}</p>",
+        f"<p><b>{_text(wording.unit_tag(facts)[0])}.</b> {_text(wording.unit_tag(facts)[1])}</p>",
         f"<p>{_marked(wording.not_covered(facts))}</p>",
         f"<p>{_text(wording.delta_explained(at.budget.delta))}</p>",
         "<h2>How this was found</h2>",
