@@ -74,7 +74,7 @@ def _at_what_cost(answer: Answer, facts: PublicFacts, rule: float | None) -> lis
 def _protected(answer: Answer, facts: PublicFacts) -> list[str]:
     unit, explained = tags.unit_tag(facts)
     return ["<h2>What is protected, and what is not</h2>",
-            f"<p>{_text(unit)}: {_text(explained)}</p>",
+            f"<p><b>{_text(unit)}.</b> {_text(explained)}</p>",
             f"<p>{_marked(chances.not_covered(facts))}</p>",
             f"<p>{_text(chances.delta_explained(answer.reached.setting.budget.delta))}</p>"]
 

@@ -141,6 +141,7 @@ def test_a_picture_that_comes_back_stands_where_it_was(show):
 def test_each_view_draws_what_it_says(show):
     page = show()
     clipped = "#main g[clip-path]"
+    expect(page.locator("#seed")).to_have_text("Seed 1")
     expect(page.locator(f"{clipped} .release")).to_have_count(20)
     expect(page.locator(f"{clipped} .raw")).to_have_count(70)
     page.locator("#views").get_by_text("Ranges").click()

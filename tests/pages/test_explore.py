@@ -83,6 +83,11 @@ def test_choosing_other_curves_changes_the_page_and_the_address():
     assert "s" not in at.query_params
 
 
+def test_the_seed_of_the_draws_is_in_sight_without_a_fold():
+    for token, seed in (("", 1), ("seed-7", 7)):
+        assert components(open_page(token), "picture")[0]["now"]["seed"] == seed
+
+
 def test_a_changed_option_shows_as_a_chip_until_it_is_reset():
     at = open_page("m-noisy_gradient_mean~m.truncation-7~seed-9")
     badges = " ".join(m.value for m in at.markdown if "badge" in m.value)
