@@ -154,19 +154,29 @@ def _inverses(moments: Moments, ridge: Array) -> Iterator[tuple[int, Array]]:
 
 def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: Index,
               design: Design) -> AffineDeviations:
-    """T_i = A⁻¹ − K_iΛ and t_i = K_i v_i for K_i = A⁻¹(S_i + Λ)⁻¹; A depends on a curve's length.
+    """T_i and t_i of all curves; A depends on a curve's length.
 
     `inverse` (repeats, size, size, curves), `cross` (repeats, size, curves).
     """
+    basis, lengths = basis.first(len(ridge)), np.unique(counts).tolist()
+    if len(lengths) == 1 and lengths[0] > 0:
+        return _of_one_length(inverse, cross, ridge, mean_slopes_inverse(basis, *lengths, design))
     slopes, targets = np.zeros(inverse.shape), np.zeros(cross.shape)
-    for count in np.unique(counts[counts > 0]).tolist():
-        own = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
-        mean = mean_slopes_inverse(basis.first(len(ridge)), count, design)
-        weighed = mean @ inverse[..., own]
-        targets[..., own] = np.einsum("rjln,rjn->rln", weighed, cross[..., own])
-        weighed *= -ridge[:, None, own if ridge.shape[1] > 1 else slice(None)]
-        weighed += mean.T[..., None]
-        slopes[..., own] = weighed
+    for count in lengths:
+        if count > 0:
+            own = np.flatnonzero(counts == count)
+            found = _of_one_length(inverse[..., own], cross[..., own], ridge[:, own],
+                                   mean_slopes_inverse(basis, count, design))
+            slopes[..., own], targets[..., own] = found.slopes, found.targets
+    return AffineDeviations(slopes, targets)
+
+
+def _of_one_length(inverse: Array, cross: Array, ridge: Array, mean: Array) -> AffineDeviations:
+    """T_i = A⁻¹ − K_iΛ and t_i = K_i v_i for K_i = A⁻¹(S_i + Λ)⁻¹, with `mean` for A⁻¹."""
+    slopes = mean @ inverse
+    targets = np.einsum("rjln,rjn->rln", slopes, cross)
+    slopes *= -ridge[:, None]
+    slopes += mean.T[..., None]
     return AffineDeviations(slopes, targets)
 
 
