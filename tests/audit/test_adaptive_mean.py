@@ -60,6 +60,16 @@ def test_no_setting_releases_more_than_it_claims(chosen):
         assert 0.9 < losses.worst <= ROUNDING
 
 
+@pytest.mark.parametrize(("budget", "count"), [(Budget(150.0, 1e-3), 7), (Budget(60.0), 6)])
+def test_an_undeclared_law_of_the_times_keeps_its_share_of_the_claim(budget, count):
+    """1000 pairs, with and without δ, at budgets that are worth enough with few curves."""
+    losses = search(AdaptiveMean(design="undeclared", **SMALL), 1000, budget=budget)
+    print(losses.lines.round(4), round(losses.worst, 4))
+    assert losses.claim.lines[0].what == "law of the times" and len(losses.lines) == count
+    assert (losses.lines <= ROUNDING).all() and losses.worst <= ROUNDING
+    assert losses.lines[0] > 0.7 and (losses.lines[1:] > 0.8).all()
+
+
 def test_replacing_a_curve_moves_the_law_of_the_times_by_at_most_two_over_n():
     """600 pairs, among them all times at one end against all at the other."""
     usual = usual_curves(AdaptiveMean())

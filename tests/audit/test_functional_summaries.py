@@ -32,8 +32,8 @@ def search(mechanism, n=50):
 
 EXACT = [Iclp(), Iclp(constants="optimal"), Iclp(kernel="exponential", eta=2.5),
          Iclp(kernel="gaussian", length=0.2), Frl(), Frl(constants="optimal"), Frl(noise="norm"),
-         Bernstein(), Bernstein(degree=7, iterations=3), GaussianProcess(),
-         GaussianProcess(constants="optimal")]
+         Bernstein(), Bernstein(degree=7, iterations=3), Bernstein(held="sup", size=0.3),
+         GaussianProcess(), GaussianProcess(constants="optimal")]
 PRINTED = [cls(constants="published") for cls in (Iclp, Frl, Bernstein, GaussianProcess)]
 OTHERS = [(Iclp, {}), (Iclp, {"constants": "optimal"}), (Iclp, {"constants": "published"}), (Frl, {}),
           (Frl, {"noise": "norm"}), (Bernstein, {"degree": 8}), (GaussianProcess, {}),

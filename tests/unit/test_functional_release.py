@@ -232,6 +232,20 @@ def test_the_printed_noise_of_a_gaussian_process_has_a_smaller_mu_than_is_allowe
     assert spend.epsilon is None
 
 
+@pytest.mark.parametrize("constants", ["published", "tight", "optimal"])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_two_steps_with_gaussian_noise_are_together_what_one_would_be(constants, share):
+    """Shares of μ²: a private mean, then the covariance about it."""
+    one, two = (GaussianProcess(constants=constants, task="covariance", share=share, centre=centre)
+                .plan(Sizes((50,), 50, 1), (Budget(1.0, 0.01),), FACTS).spends
+                for centre in ("nothing", "private_mean"))
+    assert [line.mu**2 for line in two] == pytest.approx(
+        [share * one[0].mu**2, (1 - share) * one[0].mu**2], rel=1e-9)
+    for line in two:
+        assert line.noise_scale[0] == pytest.approx(line.sensitivity[0] / line.mu, rel=1e-9)
+    assert accounting.keeps_promise(two)
+
+
 def test_the_printed_noise_of_a_gaussian_process_breaks_its_promise_at_a_large_epsilon():
     """It is proved for ε ≤ 1; the ledger says what the noise is worth."""
     spends = GaussianProcess(constants="published").plan(
