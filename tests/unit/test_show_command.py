@@ -85,3 +85,21 @@ def test_an_unknown_dial_is_named():
 def test_a_missing_file_is_told_and_is_no_fault(tmp_path, capsys):
     assert main(["show", str(tmp_path / "nothing.json")]) == 2
     assert "Cannot read" in capsys.readouterr().err
+
+
+def methods_view(*epsilons, units=1):
+    methods = (MECHANISM, mechanisms.build("noisy_gradient_mean", {"scheme": "split",
+                                                                   "n_iterations": 500}))
+    return view_of(code_for.methods(SOURCE, methods, epsilons, 1e-4, 1, units=units))
+
+
+def test_methods_side_by_side_leave_out_those_that_refuse_and_count_all_units_of_a_person():
+    alone, together = (show_command.numbers(methods_view(1.0, units=units)) for units in (1, 3))
+    assert {name.split(":")[0] for name in alone} == {"ε = 1, Adaptive mean", "Adaptive mean"}
+    right = "ε = 1, Adaptive mean: right guess, at most"
+    assert 0.5 < alone[right] < together[right]
+
+
+def test_methods_are_compared_at_steps_of_the_slider_alone():
+    with pytest.raises(InputError, match="no step"):
+        show_command.numbers(methods_view(0.7))
