@@ -28,6 +28,7 @@ Index = NDArray[np.int64]
 _DESIGNS = 4000  # simulated curves behind A
 _DESIGN_READINGS = 400_000  # long curves need fewer: their moments vary less
 _DESIGN_SEED = 20_241_206
+_TOGETHER = 1000  # of these curves, to stay in cache
 _USUAL_MOST = 21  # functions: all smaller bases come from one pass over the designs
 FLOOR = 0.3  # a density of times is never taken to be lower: weights stay below 1/FLOOR
 
@@ -191,19 +192,23 @@ def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: 
     return AffineDeviations(rows)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2048)
 def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
     """A⁻¹ of one length: from simulated designs with a fixed seed, public like the sizes."""
     largest = basis.first(max(basis.size, _USUAL_MOST))
     return _mean_slopes_inverses(largest, readings, design)[basis.size]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # as many lengths as irregular curves have
 def _mean_slopes_inverses(basis: Basis, readings: int, design: Design) -> dict[int, Array]:
     designs = max(min(_DESIGNS, _DESIGN_READINGS // readings), 100)
     times = design.draw(designs, readings, np.random.default_rng(_DESIGN_SEED)).reshape(1, -1)
     counts = np.full(designs, readings)
     moments = curve_moments(times, np.zeros_like(times), counts, basis, design.weights(times))
     ridge = _ridge(basis.size, counts)
-    return {size: np.linalg.inv(np.eye(size) - inverse[0].mean(axis=2) * ridge[:size, 0])
-            for size, inverse in _inverses(moments, ridge)}
+    summed: dict[int, Array] = {size: np.zeros((size, size)) for size in range(1, basis.size + 1)}
+    for first in range(0, designs, _TOGETHER):
+        for size, inverse in _inverses(moments.curves(slice(first, first + _TOGETHER)), ridge):
+            summed[size] += inverse[0].sum(axis=2)
+    return {size: np.asarray(np.linalg.inv(np.eye(size) - total / designs * ridge[:size, 0]))
+            for size, total in summed.items()}
