@@ -51,12 +51,26 @@ def numbers(text: str, low: float, high: float) -> np.ndarray:
     return low + (whole + 32768) / 65535 * (high - low)
 
 
-def test_sent_releases_are_within_one_step_of_the_plotted_range():
-    given, sent = arrays(), payload()
+def sent_releases(sent, k: int) -> np.ndarray:
+    """As differences from the average without protection."""
+    return numbers(sent["releases"][k], *sent["scales"][k]).reshape(DRAWS, POINTS)
+
+
+@pytest.mark.parametrize("shrunk", [1, 1e-5])
+def test_differences_of_releases_are_within_one_step_of_their_own_range_however_small(shrunk):
+    given = arrays()
+    differences = (given["releases"] - given["without"]) * shrunk
+    flat = {name: given["without"] + 0 * given[name] for name in ("noise_low", "noise_high")}
+    sent = payload(releases=given["without"] + differences, **flat)
     for k in range(BUDGETS):
-        back = numbers(sent["releases"][k], *sent["scales"][k]).reshape(DRAWS, POINTS)
-        step = (sent["value"]["high"] - sent["value"]["low"]) / 65535
-        assert np.abs(back - given["releases"][k]).max() <= step * (1 + 1e-9)
+        step = max(np.ptp(differences[k]), np.abs(differences[k]).max()) / 65535
+        assert np.abs(sent_releases(sent, k) - differences[k]).max() <= step
+
+
+def test_releases_equal_to_the_average_without_protection_are_sent_as_such():
+    same = {name: arrays()["without"] + 0 * arrays()[name]
+            for name in ("releases", "noise_low", "noise_high")}
+    assert np.abs(sent_releases(payload(**same), 3)).max() < 1e-6
 
 
 def test_a_full_picture_stays_below_600_kilobytes():
@@ -76,7 +90,8 @@ def test_bands_are_sent_at_every_second_point_and_a_full_picture_with_them_stays
     assert len(json.dumps(sent).encode()) < 400_000
     for side, away in (("low", -3), ("high", 4)):
         back = numbers(sent["band"][side][5], *sent["band"]["scales"][5])
-        assert np.allclose(back.reshape(DRAWS, -1), given[5, :, ::2] + away, atol=0.05)
+        differences = (given[5] - arrays()["without"])[:, ::2] + away
+        assert np.allclose(back.reshape(DRAWS, -1), differences, atol=0.05)
 
 
 def test_of_a_budget_that_is_refused_no_curves_are_sent():
@@ -109,10 +124,9 @@ def test_a_wild_release_is_cut_off_far_outside_the_picture_and_costs_little_prec
     wild = arrays()
     wild["releases"][0, 0] = np.inf
     sent = payload(**wild)
-    low, high = sent["scales"][0]
-    back = numbers(sent["releases"][0], low, high).reshape(DRAWS, POINTS)
-    assert high == 210 + 5 * 150
-    assert np.abs(back[1:] - wild["releases"][0, 1:]).max() < 0.02
+    assert sent["scales"][0][1] == 5 * 150
+    differences = wild["releases"][0, 1:] - wild["without"]
+    assert np.abs(sent_releases(sent, 0)[1:] - differences).max() < 0.02
 
 
 def test_a_sampling_range_of_width_zero_is_left_out_with_its_words():

@@ -41,9 +41,9 @@ function take(S, data) {
 
 function decode(data) {
   const value = text => text === null ? null : numbers(text, ...data.scale);
-  const budgets = texts => texts.map((text, i) => numbers(text, ...data.scales[i]));
   const {low, high} = data.time;
   const without = value(data.without), upper = value(data.sampling);
+  const budgets = texts => texts.map((text, i) => onto(without, numbers(text, ...data.scales[i])));
   return {
     times: numbers(data.times, low, high), without, truth: value(data.truth),
     curves: singles(data, value(data.curve_values)),
@@ -56,7 +56,8 @@ function decode(data) {
 
 function bands(data, value, without) {    // where each release says that the true curve may lie
   const half = (data.points + 1) / 2;
-  const side = texts => texts.map((text, i) => split(numbers(text, ...data.band.scales[i]), half).map(finer));
+  const side = texts => texts.map((text, i) =>
+    split(numbers(text, ...data.band.scales[i]), half).map(row => onto(without, finer(row))));
   return {bandLow: side(data.band.low), bandHigh: side(data.band.high),
     quietBand: value(data.band.without).map((u, k) => u - without[k])};
 }
@@ -82,6 +83,10 @@ function numbers(text, low, high) {
   const bytes = Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const step = (high - low) / 65535;
   return Float64Array.from(new Int16Array(bytes.buffer), q => low + (q + 32768) * step);
+}
+
+function onto(without, differences) {     // one row after another
+  return differences.map((d, k) => d + without[k % without.length]);
 }
 
 function split(all, length) {

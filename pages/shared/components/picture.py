@@ -126,16 +126,22 @@ def _axes(facts: PublicFacts) -> dict[str, Any]:
 
 
 def _lines(facts: PublicFacts, shown: Preview, drawn: Sequence[bool]) -> dict[str, Any]:
-    """All curves; of the budgets that are not `drawn` nothing is sent."""
+    """All curves; of the budgets that are not `drawn` nothing is sent.
+
+    Releases and their ranges go as differences from the average without protection: the panel of
+    differences shows them however small they are.
+    """
     low, high, without = facts.value_low, facts.value_high, shown.without
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
-    scales = _scales(low, high, shown.releases, shown.noise_low, shown.noise_high)
+    releases, lower, upper = (curves - without for curves in
+                              (shown.releases, shown.noise_low, shown.noise_high))
+    scales = _scales(high - low, releases, lower, upper)
     return {
         "scale": scale, "scales": scales, "draws": shown.releases.shape[1],
         "points": len(shown.times), "times": int16(shown.times, facts.time_low, facts.time_high),
-        "releases": _by_budget(shown.releases, scales, drawn), "without": int16(without, *scale),
-        "noise_low": _by_budget(shown.noise_low, scales, drawn),
-        "noise_high": _by_budget(shown.noise_high, scales, drawn),
+        "without": int16(without, *scale), "releases": _by_budget(releases, scales, drawn),
+        "noise_low": _by_budget(lower, scales, drawn),
+        "noise_high": _by_budget(upper, scales, drawn),
         "sampling": int16(without + shown.sampling, *scale) if np.any(shown.sampling) else None,
         "truth": None if shown.truth is None else int16(shown.truth, *scale),
         "band": None if shown.band is None else _band(facts, shown, shown.band, scale, drawn),
@@ -148,13 +154,13 @@ def int16(values: NDArray[Any], low: float, high: float) -> str:
     return base64.b64encode(np.rint(share * _STEPS - 32768).astype("<i2").tobytes()).decode()
 
 
-def _scales(low: float, high: float, *arrays: Array) -> list[tuple[float, float]]:
-    """What the 16-bit numbers of each budget span: its own values, within reason."""
-    room = (high - low) * _FURTHEST
-    least = np.minimum.reduce([a.min(axis=tuple(range(1, a.ndim))) for a in arrays])
-    most = np.maximum.reduce([a.max(axis=tuple(range(1, a.ndim))) for a in arrays])
-    return [(min(max(float(a), low - room), low), max(min(float(b), high + room), high))
-            for a, b in zip(least, most, strict=True)]
+def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
+    """What the 16-bit numbers of each budget span: its own differences, within reason."""
+    furthest, least = _FURTHEST * height, height / _STEPS**2
+    lows = np.minimum.reduce([d.min(axis=tuple(range(1, d.ndim))) for d in differences])
+    highs = np.maximum.reduce([d.max(axis=tuple(range(1, d.ndim))) for d in differences])
+    return [(low, max(high, low + least)) for low, high in
+            np.clip(np.stack([lows, highs], axis=1), -furthest, furthest).tolist()]
 
 
 def _band(facts: PublicFacts, shown: Preview, band: PlausibleBand, scale: tuple[float, float],
@@ -163,10 +169,10 @@ def _band(facts: PublicFacts, shown: Preview, band: PlausibleBand, scale: tuple[
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
     """
-    low = np.where(np.isfinite(band.low), band.low, shown.releases)
-    high = np.where(np.isfinite(band.high), band.high, shown.releases)
+    low, high = (np.where(np.isfinite(edge), edge, shown.releases) - shown.without
+                 for edge in (band.low, band.high))
     _check(band_low=(low, shown.releases.shape), band_high=(high, shown.releases.shape))
-    scales = _scales(facts.value_low, facts.value_high, low, high)
+    scales = _scales(facts.value_high - facts.value_low, low, high)
     return {"scales": scales, "low": _by_budget(low[..., ::2], scales, drawn),
             "high": _by_budget(high[..., ::2], scales, drawn),
             "without": int16(shown.without + band.without, *scale),
