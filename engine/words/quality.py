@@ -59,9 +59,10 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
         return ""
     words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
              "nearly free": "good, privacy is nearly free"}
-    judged = "" if verdict is None else f" ({words[verdict.verdict]})"
-    return (f"Foreseen from sizes and bounds alone, before any reading: privacy adds about "
-            f"{with_unit(number(distance, 2), escape(facts.value_unit))}{judged}.")
+    judged = "" if verdict is None else f" **{words[verdict.verdict]}**."
+    return (f"Forecast:{judged} From sizes and bounds alone, privacy adds about "
+            f"{with_unit(number(distance, 2), escape(facts.value_unit))}. No reading was looked "
+            "at, so the error above may differ.")
 
 
 def plausible(facts: PublicFacts, kind: str, waves: int) -> str:

@@ -153,7 +153,7 @@ def test_cells_that_failed_say_why_and_cells_to_come_do_not_count_as_failed():
     assert view.failures == ["Too few."]
     chart = figures.along_axis(view, LABELS, "cm", "light")
     assert chart.table["note"] == ["Too few.", NOT_RUN, ""]
-    assert chart.spec["data"][0]["x"] == [3.0] and "1 of 3 cells" in chart.alt
+    assert chart.spec["data"][0]["x"] == [3.0] and "1 of 3 points" in chart.alt
 
 
 def test_the_rest_of_a_sweep_goes_on_when_a_cell_fails():
