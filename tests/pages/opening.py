@@ -5,7 +5,10 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from engine.sources.tables import read_table
-from engine.sources.upload import Upload, declare, read_curves, suggest_layout
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
 from tests import files
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
