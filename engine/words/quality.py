@@ -59,8 +59,9 @@ def planned(facts: PublicFacts, verdict: Feasibility | None, distance: float) ->
         return ""
     words = {"coarse": "coarse, level and trend only", "usable": "usable", "good": "good",
              "nearly free": "good, privacy is nearly free"}
-    judged = "" if verdict is None else f" **{words[verdict.verdict]}**."
-    return (f"Forecast:{judged} From sizes and bounds alone, privacy adds about "
+    judged = ("Forecast from sizes and bounds alone:" if verdict is None else
+              f"Forecast: **{words[verdict.verdict]}**. From sizes and bounds alone,")
+    return (f"{judged} privacy adds about "
             f"{with_unit(number(distance, 2), escape(facts.value_unit))}. No reading was looked "
             "at, so the error above may differ.")
 

@@ -194,8 +194,9 @@ def test_accuracy_names_three_numbers_of_one_unit():
 
 
 def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
-    assert quality.planned(CHILDREN, None, 1.234).endswith("adds about 1.2 cm.")
-    assert quality.planned(CHILDREN, Feasibility(50.0), 1.234).endswith("1.2 cm (usable).")
+    unjudged = quality.planned(CHILDREN, None, 1.234)
+    assert unjudged.startswith("Forecast from sizes and bounds alone: privacy adds about 1.2 cm.")
+    assert quality.planned(CHILDREN, Feasibility(50.0), 1.234).startswith("Forecast: **usable**. ")
     assert quality.planned(CHILDREN, Feasibility(5.0), math.nan) == ""
 
 
