@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from engine.bands import LEVEL
 from engine.families.sparse import Steps, descend, ledger, sensitivity
@@ -365,6 +365,13 @@ def correct(own: Averages, vectors: Array, directions: Directions, places: Indic
 def pointwise_half_widths(errors: Array) -> Array:
     """1.96 standard errors: each coefficient on its own, 95 in 100."""
     return np.asarray(float(ndtri((1 + LEVEL) / 2)) * errors)
+
+
+def two_sided_p_values(distances: Array, errors: Array) -> Array:
+    """2Φ(−|β̃ − b|/error) for the hypothesis that β = b, from distances β̃ − b: below .05 exactly
+    where the pointwise limits leave b out. Nothing but what is published goes in.
+    """
+    return np.asarray(2 * ndtr(-np.abs(distances) / errors))
 
 
 def simultaneous_half_width(covariance: Array) -> Array:

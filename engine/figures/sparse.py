@@ -148,6 +148,8 @@ def intervals(view: IntervalView, theme: Theme, difference: bool = False) -> Cha
                    zeroline=True, zerolinecolor=colour("text", theme)))}
     table: dict[str, list[Any]] = {"feature": names, "published": plain(view.centre[shown]),
                                    "from": plain(view.low[shown]), "to": plain(view.high[shown])}
+    if view.p_values is not None:
+        table["p-value of zero"] = plain(view.p_values[shown])
     if view.truth is not None:
         table["true"] = plain(view.truth[shown])
     return Chart(spec, f"Limits of {len(shown)} coefficients, {number(view.length)} wide on "

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.sparse_averages import drawn
+from engine.families.sparse_inference import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.metrics import entry_coverage
@@ -54,6 +55,18 @@ class IntervalView:
     @property
     def without_length(self) -> float:
         return float(np.nanmean(self.without_high - self.without_low))
+
+    @property
+    def p_values(self) -> Array | None:
+        """Of each coefficient on its own being zero: (d,); None of a band, which tests all at once.
+
+        What limits are wider than chance and noise make them (a bound on bias) is taken off |β̃|, so
+        that a p-value is below .05 exactly where its limits leave zero out.
+        """
+        if self.kind == "simultaneous":
+            return None
+        bias = (self.high - self.low) / 2 - pointwise_half_widths(self.error)
+        return two_sided_p_values(np.maximum(np.abs(self.centre) - bias, 0), self.error)
 
     @property
     def missed(self) -> int | None:

@@ -107,6 +107,21 @@ def intervals(view: IntervalView) -> str:
     return f"{text} Here **{view.missed} of {count}** miss the truth."
 
 
+def tests_of_zero(view: IntervalView) -> str:
+    """How limits and p-values say whether coefficients are zero, and what they do not correct."""
+    count = int(np.isfinite(view.low).sum())
+    drawn = "" if view.truth is None else ", drawn as they are,"
+    if view.p_values is None:
+        return (f"Limits that{drawn} leave out zero say that their coefficient is not zero. In at "
+                "most 5 of 100 cases any of them is wrong in this; privacy noise is counted.")
+    text = ("Is a coefficient zero? Its p-value stands with the numbers at the end of the page. It "
+            "counts privacy noise as well as chance in the rows, and is below 0.05 where limits"
+            f"{drawn} leave out zero.")
+    return text if count == 1 else (
+        f"{text} It does not correct for looking at {count} features: if none mattered, 5 in 100 "
+        "would still be below 0.05. For one answer about all, choose *All of them together*.")
+
+
 def coverage(found: CoverageStudy, kind: str) -> str:
     """How often limits held what they should, and how often naive ones would have."""
     return (f"{_held(found, kind)} Limits that leave the privacy noise out would have held in "

@@ -187,6 +187,7 @@ def intervals(view: View) -> None:
         format_func={True: "Less the true coefficients", False: "As they are"}.get)
     view.draw("Limits", figures.intervals(found, layout.theme(), less), "intervals", 360, 320)
     st.markdown(words.intervals(found))
+    st.markdown(f":small[{words.tests_of_zero(found)}]")
     if isinstance(view.source, SparseRows):
         with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
             if is_open:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from engine.errors import InputError
 from engine.figures import sparse as figures
@@ -125,6 +126,33 @@ def test_limits_on_screen_are_those_of_one_release_within_the_budget():
     assert "fresh data sets" in words(at)
     at.segmented_control(key="w_sparse_target").set_value("band").run()
     assert "All limits together hold all coefficients" in words(at)
+
+
+@pytest.mark.parametrize("conservative", [False, True])
+def test_a_p_value_is_below_5_in_100_exactly_where_limits_leave_out_zero(conservative):
+    mechanism = SparseInference(conservative=conservative)
+    view = sparse_interval_view.interval_view(SMALL, mechanism, BUDGET, 2)
+    apart = (view.low > 0) | (view.high < 0)
+    assert ((view.p_values < 0.05) == apart).all()
+    assert ((view.p_values >= 0) & (view.p_values <= 1)).all()
+    if not conservative:
+        assert 3 <= apart.sum() < 20
+        np.testing.assert_allclose(view.p_values, 2 * norm.sf(np.abs(view.centre) / view.error))
+        np.testing.assert_allclose(figures.intervals(view, "light").table["p-value of zero"],
+                                   view.p_values, rtol=1e-4)
+
+
+def test_p_values_say_what_they_count_and_a_band_tests_all_at_once():
+    of = {target: sparse_interval_view.interval_view(SMALL, SparseInference(target=target), BUDGET, 1)
+          for target in ("coordinates", "band")}
+    each = sparse_words.tests_of_zero(of["coordinates"])
+    assert "privacy noise" in each
+    assert "does not correct for looking at 20 features" in each
+    assert of["band"].p_values is None
+    assert "p-value of zero" not in figures.intervals(of["band"], "light").table
+    assert "any of them is wrong" in sparse_words.tests_of_zero(of["band"])
+    alone = sparse_interval_view.interval_view(SMALL, SparseInference(features="3"), BUDGET, 1)
+    assert "correct" not in sparse_words.tests_of_zero(alone)
 
 
 def test_two_stages_beat_machines_alone_and_machines_taken_for_alike():

@@ -13,7 +13,11 @@ import pytest
 
 from engine.experiments import generator
 from engine.families import sparse_averages
-from engine.families.sparse_inference import Columns, pointwise_half_widths
+from engine.families.sparse_inference import (
+    Columns,
+    pointwise_half_widths,
+    two_sided_p_values,
+)
 from engine.families.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -79,6 +83,30 @@ def test_intervals_hold_95_of_100_for_coefficients_that_matter_and_that_do_not(p
     held = entry_coverage(estimate, FEASIBLE.truth).joint.mean(axis=(1, 2))
     assert (np.abs(held - 0.95) < 0.02).all()
     assert lengths(estimate) == pytest.approx([0.00635, 0.0058, 0.0056], rel=0.02)
+
+
+def p_values(place, repeats, budgets=BUDGETS, noise_counts=True):
+    """Of the hypothesis that a coefficient is what it is: (budgets, repeats)."""
+    _, found, truth, columns = parts(SparseInference(features=str(place + 1)), FEASIBLE, repeats,
+                                     budgets)
+    errors = found.errors if noise_counts else np.sqrt(found.sampling[..., 0])
+    found = columns.released(two_sided_p_values(found.values - truth, errors))
+    return found.reshape(len(budgets), repeats)
+
+
+@pytest.mark.parametrize("place", [SUPPORT[0] + 1, 49])
+def test_p_values_are_uniform_where_a_coefficient_is_zero(place):
+    """1200 data sets at ε = 1, 2, 4: five standard errors at nine levels."""
+    levels = np.array([0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
+    assert FEASIBLE.truth.node_values[place] == 0
+    below = (p_values(place, 1200)[..., None] < levels).mean(axis=1)
+    assert (np.abs(below - levels) < 5 * np.sqrt(levels * (1 - levels) / 1200)).all()
+
+
+def test_p_values_that_leave_the_privacy_noise_out_are_too_small():
+    """1200 data sets at ε = .35, where that noise is most: five standard errors above 5 in 100."""
+    below = (p_values(49, 1200, ((Budget(0.35, 1e-6),),), noise_counts=False) < 0.05).mean()
+    assert below > 0.05 + 5 * math.sqrt(0.05 * 0.95 / 1200)
 
 
 @pytest.mark.parametrize("place, low, high", [(SUPPORT[0], 0.0, 0.6), (49, 0.93, 0.97)])
