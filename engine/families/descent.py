@@ -375,6 +375,20 @@ class NoisyGradient(Mechanism):
                 hint="Take fewer rounds, more curves, or all curves in every round.")
         return schedule
 
+    def fewest_in_a_round(self, sizes: Sizes) -> int | None:
+        """Over all servers together, whose averages are averaged again.
+
+        Raises
+        ------
+        InputError
+            If there are fewer curves than rounds in "split".
+        """
+        if self.scheme == "full_batch":
+            return None
+        rounds = self._rounds(sizes)
+        takes_part = self._schedule(sizes, rounds) >= 0
+        return int((takes_part @ np.array(self._batch_sizes(sizes, rounds))).min())
+
     def _radii(self, counts: Array, n_curves: int, size: int, n_functions: int = 1) -> Array:
         """R_l = C_R (√(log^p(N/η) / m_i) + l^−α), the same for every function: (curves, p).
 

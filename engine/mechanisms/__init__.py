@@ -101,6 +101,10 @@ class Mechanism(Parameterised):
         """What does not suit these curves, in words; empty if nothing is known against it."""
         return ""
 
+    def fewest_in_a_round(self, sizes: Sizes) -> int | None:
+        """How many curves the smallest of its rounds has; None if all take part in every one."""
+        return None
+
     def why_not_published(self, budget: Budget) -> str:
         """Why its noise cannot be hardened for a real release; empty if it can.
 

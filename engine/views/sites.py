@@ -44,7 +44,7 @@ class Arrangement:
 
     `releases` (SHOWN_DRAWS, GRID_SIZE) of the shown curves, in response units; `errors`
     (releases,): distances from the truth over fresh data sets or, for real curves, from the
-    average without protection.
+    average without protection. `fewest_in_a_round` is as in `Mechanism`.
     """
 
     budgets: tuple[Budget, ...]
@@ -52,6 +52,7 @@ class Arrangement:
     errors: Array
     spends: tuple[Spend, ...]
     feasibility: Feasibility | None
+    fewest_in_a_round: int | None
 
     @property
     def is_refused(self) -> bool:
@@ -317,9 +318,10 @@ class _Desk:
 
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
         possible = self.possible(case)
-        verdict = self.mechanism.feasibility(case.of(self.drawn.shown).sizes, case.budgets)
+        sizes = case.of(self.drawn.shown).sizes
         return Arrangement(case.budgets, possible.releases, self.errors(case, everybody),
-                           possible.spends, verdict)
+                           possible.spends, self.mechanism.feasibility(sizes, case.budgets),
+                           self.mechanism.fewest_in_a_round(sizes))
 
     def possible(self, case: _Case) -> _Possible:
         def compute() -> _Possible:

@@ -9,9 +9,12 @@ import math
 from collections.abc import Mapping
 
 from engine.feasibility import Feasibility
+from engine.sources.table_words import counted
 from engine.types import Budget, PublicFacts
 from engine.words.grammar import capital, escape, span, uncapital
 from engine.words.numbers import number, percent, times, together, two_digits_up, whole, with_unit
+
+_ENOUGH_IN_A_ROUND = 10
 
 
 def typical_error(typical: float, within: float, floor: float | None, unit: str) -> str:
@@ -44,6 +47,15 @@ def coarse(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: i
     """Beside a picture that shows little more than a level and a trend."""
     return ("Coarse: at this ε only the level and the trend can be trusted. "
             f"{capital(_what_helps(facts, verdict, budget, n_curves))} the shape is usable.")
+
+
+def few_in_a_round(fewest: int | None) -> str:
+    """Beside a method whose rounds have fewer than ten curves each; empty elsewhere."""
+    if fewest is None or fewest >= _ENOUGH_IN_A_ROUND:
+        return ""
+    return (f"**A round has only {counted(fewest, 'curve')}.** Noise that hides one of fewer than "
+            f"{_ENOUGH_IN_A_ROUND} is large in every step. Take fewer rounds, or all curves in "
+            "every round.")
 
 
 def _what_helps(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int) -> str:

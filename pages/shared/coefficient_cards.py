@@ -15,7 +15,7 @@ from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
 from engine.views.coefficients import BUDGET_STEPS, CoefficientView, with_own
-from engine.words import chances, tags
+from engine.words import chances, quality, tags
 from engine.words import coefficients as words
 from engine.words.numbers import number, with_unit
 from pages.shared import (
@@ -101,9 +101,10 @@ def strip(view: View) -> None:
 def promise(view: View) -> None:
     """What is wrong with the promise or the basis, before anything is shown."""
     guarantee_cards.promise(view.shown.spends, view.budget)
-    caution = view.mechanism.caution(view.facts)
-    if caution:
-        st.warning(caution, icon=":material/warning:")
+    for caution in (view.mechanism.caution(view.facts), quality.few_in_a_round(
+            view.mechanism.fewest_in_a_round(view.shown.data.sizes))):
+        if caution:
+            st.warning(caution, icon=":material/warning:")
 
 
 def functions(view: View) -> None:

@@ -159,13 +159,14 @@ def pictures(view: View) -> None:
 
 
 def _caution(way: Way, view: View, said: dict[str, str]) -> None:
-    """What does not suit these curves; the same words once only."""
-    caution = way.mechanism.caution(view.facts) or ""
-    if caution in said:
-        st.markdown(f":small[:material/warning: As for {said[caution]}.]")
-    elif caution:
-        said[caution] = way.label
-        st.markdown(f":small[:material/warning: {caution}]")
+    """What does not suit these curves, or so few of them; the same words once only."""
+    for caution in (way.mechanism.caution(view.facts), quality.few_in_a_round(
+            way.mechanism.fewest_in_a_round(way.shown.data.sizes))):
+        if caution in said:
+            st.markdown(f":small[:material/warning: As for {said[caution]}.]")
+        elif caution:
+            said[caution] = way.label
+            st.markdown(f":small[:material/warning: {caution}]")
 
 
 def _cell(view: View, way: Way, k: int, edge: float) -> None:

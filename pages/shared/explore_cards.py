@@ -51,10 +51,12 @@ def strip(scene: Scene) -> None:
 
 
 def caution(scene: Scene) -> None:
-    """Say what does not suit these curves."""
-    words = session.current().mechanism.caution(scene.facts)
-    if words:
-        st.warning(words, icon=":material/warning:")
+    """Say what does not suit these curves, or so few of them."""
+    mechanism = session.current().mechanism
+    for words in (mechanism.caution(scene.facts), quality.few_in_a_round(
+            mechanism.fewest_in_a_round(scene.shown.data.sizes))):
+        if words:
+            st.warning(words, icon=":material/warning:")
 
 
 def picture(scene: Scene) -> None:

@@ -17,7 +17,7 @@ from engine.privacy.amplification import Person
 from engine.types import PublicFacts
 from engine.views import sites
 from engine.views.sites import Federation
-from engine.words import chances, spending
+from engine.words import chances, quality, spending
 from engine.words import sites as site_words
 from engine.words.grammar import escape
 from pages.shared import (
@@ -133,11 +133,12 @@ def answer(view: View) -> None:
 
 
 def warnings(view: View) -> None:
-    """What does not suit these curves, and promises that the constants do not keep."""
+    """What does not suit these curves, or so few, and promises that the constants do not keep."""
     assert view.found is not None
-    words = view.now.mechanism.caution(view.facts)
-    if words:
-        st.warning(words, icon=":material/warning:")
+    for words in (view.now.mechanism.caution(view.facts),
+                  quality.few_in_a_round(view.found.together.fewest_in_a_round)):
+        if words:
+            st.warning(words, icon=":material/warning:")
     if view.found.together.is_refused:
         st.error(site_words.refused(view.facts), icon=":material/block:")
     spends = view.found.together.spends

@@ -176,6 +176,21 @@ def test_waves_that_do_not_suit_the_curves_are_warned_of():
     assert not open_page("c-sparse_curves~m-adaptive_mean~m.basis-fourier").warning
 
 
+@pytest.mark.parametrize(("page", "chosen", "many"), [
+    ("explore", "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split", "250"),
+    ("compare", "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split", "250"),
+    ("sites", "c-sparse_curves~m-noisy_gradient_mean~m.scheme-split~m.n_iterations-200", None),
+    ("coefficients", "k-noisy_gradient_coefficients~k.scheme-split~k.n_iterations-300", None)])
+def test_every_page_with_rounds_of_few_curves_says_so(page, chosen, many):
+    def said(token):
+        at = open_page(token, page)
+        return any("A round has only" in text for text in [
+            *(warning.value for warning in at.warning), words(at)])
+    assert said(chosen)
+    assert not said(chosen.replace("n_curves-200", f"n_curves-{many}") if many else
+                    chosen.rpartition("~")[0] + "~epsilon-2")
+
+
 def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_beside_it():
     at = open_page("delta-0~epsilon-4", fold_ledger=True)
     assert not at.error

@@ -280,3 +280,17 @@ def test_rounds_without_a_curve_are_refused_with_the_sizes():
     with pytest.raises(InputError, match="need at least 40 curves, and one for each round; there "
                                          "are 30 on 30 servers"):
         mechanism.plan(data, (Budget(1.0, 1e-3),) * 30)
+
+
+@pytest.mark.parametrize(("n", "fewest"), [(250, 10), (200, 9), (400, 16), (23, 1)])
+def test_the_smallest_round_is_counted_from_public_sizes_alone(n, fewest):
+    source = SparseCurves(n_curves=n, n_observations_per_curve=5)
+    chosen = {"n_iterations": 23} if n == 23 else {}
+    assert NoisyGradientMean(scheme="split", **chosen).fewest_in_a_round(source.sizes) == fewest
+    assert NoisyGradientMean().fewest_in_a_round(source.sizes) is None
+
+
+def test_where_everybody_is_a_site_a_round_has_the_curves_of_all_who_take_part():
+    data, mechanism = local()
+    takes_part = mechanism.plan(data, (BUDGET,) * 600).schedule >= 0
+    assert mechanism.fewest_in_a_round(data.sizes) == takes_part.sum(axis=1).min() == 600 // 20

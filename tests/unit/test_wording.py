@@ -275,3 +275,9 @@ def test_a_line_says_whether_the_method_errs_least_and_which_one_does_else():
         "**Ours** errs less here than Other: 6.73 cm against 1.32 cm, simulated at the same ε.")
     assert quality.why_method("Third", errors, facts) == ""
     assert quality.why_method("Ours", {"Ours": 1.0}, facts) == ""
+
+
+def test_rounds_of_fewer_than_ten_curves_are_warned_of():
+    assert quality.few_in_a_round(9).startswith("**A round has only 9 curves.**")
+    assert "only 1 curve." in quality.few_in_a_round(1)
+    assert quality.few_in_a_round(10) == quality.few_in_a_round(None) == ""
