@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse import noise_over_signal
+from engine.families.sparse import noise_over_signal, rows_of
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import hard_threshold
 from engine.numerics import sparse_fits
@@ -38,6 +38,8 @@ class SparseView:
     `releases` (SHOWN_DRAWS, d), `truth`, `without` and `lasso` (d,): coefficients in response units
     for one standard deviation of a feature; the lasso only beside a known truth. `errors`
     (SHOWN_DRAWS,) are Euclidean distances from the truth, or from `without` where it is not known.
+    `held_back` is the share of rows that clips change, of simulated rows alone: it follows the rows
+    and is not protected.
     """
 
     facts: PublicFacts
@@ -50,6 +52,7 @@ class SparseView:
     errors: Array
     spends: tuple[Spend, ...]
     guarantee: Budget
+    held_back: float | None
 
     @property
     def target(self) -> Array:
@@ -100,7 +103,20 @@ def sparse_view(source: Source, mechanism: SparseRegression, budget: Budget, see
         facts=data.facts, sizes=data.sizes, budget=budget, truth=truth, releases=releases,
         without=without, lasso=None if truth is None else _lasso(data, mechanism),
         spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
-        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon))
+        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        held_back=_held_back(data, mechanism, budget, target) if source.is_random else None)
+
+
+def _held_back(data: SampleData, mechanism: SparseRegression, budget: Budget, vector: Array
+               ) -> float:
+    """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
+    plan = mechanism.plan(data.sizes, (budget,), data.facts)
+    rows = rows_of(data, mechanism.reach_of(data.facts), math.inf)
+    residual = rows.y - rows.x @ vector
+    largest = np.maximum(rows.x.max(axis=-1), -rows.x.min(axis=-1))
+    beyond = ((largest > plan.feature_clip) | (np.abs(rows.y) > plan.response_clip)
+              | (np.abs(residual) > plan.residual_clip))
+    return float(beyond.mean())
 
 
 def check_size(source: Source) -> None:

@@ -69,6 +69,14 @@ def support(view: SparseView) -> str:
         f"{text}; on average {others}.")
 
 
+def held_back(view: SparseView) -> str:
+    """How many rows are clipped; empty where it is not known, or none is."""
+    if not view.held_back:
+        return ""
+    return (f"{numbers.number(100 * view.held_back, 2)} % of these simulated rows lie beyond a "
+            "clip and are drawn back to it. A wider clip changes fewer, and needs more noise.")
+
+
 def light(found: Calculation) -> str:
     """The verdict before any row is looked at."""
     return (f"{_LIGHTS[found.light]} The largest of all noises is about "

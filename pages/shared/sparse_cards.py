@@ -132,6 +132,8 @@ def coefficients(view: View) -> None:
     st.markdown(f":small[{words.legend(view.shown)}]")
     st.markdown(words.accuracy(view.shown))
     st.markdown(words.support(view.shown))
+    if words.held_back(view.shown):
+        st.markdown(f":small[{words.held_back(view.shown)}]")
     if view.own:
         st.markdown(f":small[{facts_form.plain(words.units(view.facts))}]")
 

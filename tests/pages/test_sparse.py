@@ -1,5 +1,7 @@
 """The page on sparse regression: it draws, warns before looking, links, and agrees with the engine."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -75,6 +77,17 @@ def test_found_and_false_features_are_counted_from_the_releases():
     assert view.false == pytest.approx(wrong)
     np.testing.assert_allclose(view.found, chosen[:, view.truth != 0].mean(axis=0))
     np.testing.assert_allclose(view.errors, np.linalg.norm(view.releases - view.truth, axis=1))
+
+
+def test_the_share_of_clipped_rows_is_counted_and_shown_of_simulated_rows_alone():
+    def view(**clips):
+        return sparse_view.sparse_view(SMALL, SparseRegression(**clips), BUDGET, 3)
+    usual, tight = view(), view(residual_clip=SMALL.noise_sd)
+    assert usual.held_back == pytest.approx(20 * 2 * norm.sf(4), abs=5 * np.sqrt(0.0013 / 4000))
+    assert tight.held_back == pytest.approx(2 * norm.sf(1), abs=5 * np.sqrt(0.22 / 4000))
+    assert view(feature_clip=100.0, residual_clip=100.0).held_back == 0
+    assert "33 % of these simulated rows" in sparse_words.held_back(tight)
+    assert sparse_words.held_back(replace(tight, held_back=None)) == ""
 
 
 def test_more_budget_and_a_better_choice_never_err_much_more():
