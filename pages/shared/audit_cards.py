@@ -158,7 +158,7 @@ def attack(view: View) -> None:
     started = [(one, job) for one in asked if (job := _started(_key(one))) is not None]
     if not started:
         layout.empty("The strongest attack found, beside the claim. Press *Run the attack*: it "
-                     "takes up to 20 seconds.")
+                     f"takes up to {audit_view.SECONDS:g} seconds.")
     else:
         live = [job for _, job in started if job.live]
         progress((live or [started[-1][1]])[0], lambda _: _found(view, started), "Attack")
@@ -199,7 +199,8 @@ def _variant_choice(view: View) -> None:
 
 def _buttons(view: View, honest: Attack, planted: Attack) -> None:
     def run_one(asked: Attack) -> Callable[[], None]:
-        return lambda: _start(_key(asked), "engine.views.audit:attack", asked, total=asked.steps)
+        return lambda: _start(_key(asked), "engine.views.audit:attack", asked, audit_view.TRIES,
+                              audit_view.RUNS, audit_view.SECONDS, total=asked.steps)
 
     with st.container(horizontal=True):
         st.button("Run the attack", icon=":material/play_arrow:", key="audit_run",

@@ -14,6 +14,12 @@ from tests.pages.reading import words
 GRADIENT = "audited-noisy_gradient_mean.mean_function"
 
 
+@pytest.fixture
+def short(monkeypatch):
+    """Attacks of seconds: what they say stands in tests of the audit, here it has to arrive."""
+    monkeypatch.setattr(audit_view, "SECONDS", 2.0)
+
+
 def finished(at):
     """Wait for every job of the page to end, and run it once more."""
     for job in at.session_state["audit_jobs"].values():
@@ -36,7 +42,7 @@ def test_it_opens_with_the_method_of_explore_and_waits_for_a_button():
     assert at.button(key="audit_planted").disabled and not badges(at)
 
 
-def test_an_attack_on_a_method_ends_with_a_verdict_and_a_report():
+def test_an_attack_on_a_method_ends_with_a_verdict_and_a_report(short):
     at = visit("audit", GRADIENT)
     at.button(key="audit_run").click().run()
     finished(at)
@@ -47,7 +53,7 @@ def test_an_attack_on_a_method_ends_with_a_verdict_and_a_report():
     assert not at.error
 
 
-def test_a_planted_fault_is_caught_beside_the_method():
+def test_a_planted_fault_is_caught_beside_the_method(short):
     at = visit("audit", f"{GRADIENT}~variant-EachRoundSpendsEverything")
     at.button(key="audit_planted").click().run()
     finished(at)
@@ -113,7 +119,7 @@ def test_a_bad_link_is_said_and_the_usual_page_stands(word):
     assert word.partition("-")[0] in at.warning[0].value
 
 
-def test_ones_own_curves_are_never_used_here():
+def test_ones_own_curves_are_never_used_here(short):
     """They are on screen elsewhere; here the recipe stands, and the page can be linked."""
     at = visit("audit", f"{GRADIENT}~around-screen", upload=own_curves(), show_upload=True)
     assert "around-screen" in "".join(at.query_params["s"])
