@@ -6,14 +6,32 @@ project and for docs/benchmarks.md; `--json` prints it.
 
 from __future__ import annotations
 
+import ctypes
 import json
+import platform
 import sys
 from dataclasses import asdict
 
 from tests.benchmark import kernels, peers, record
 
 
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt(3) numbers them
+
+
+def keep_freed_memory() -> None:
+    """Let this process keep what it frees, as one does that has run for a while.
+
+    Whether the C library gives large arrays back depends on what was freed before, so a ratio would
+    depend on the rows above it.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, 32 * 2**20)  # the most it takes
+        library.mallopt(_TRIM_THRESHOLD, 512 * 2**20)
+
+
 def main(options: list[str]) -> int:
+    keep_freed_memory()
     rows = [*kernels.rows(), *peers.rows()]
     machine, before = record.here(), record.load()
     print(record.table(rows, before))

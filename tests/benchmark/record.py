@@ -135,7 +135,8 @@ with exit code 1 if a ratio became worse by more than a fifth. Tests never asser
 Every figure is a ratio taken in one run: candidates take turns, and the least processor time of each
 counts. The unit of a study is the time to draw its own random numbers, below which nothing can be
 without drawing fewer. “Naive” is the loop as the papers write it down. Peers do the same job on the
-same numbers; those that are not installed are left out.
+same numbers; those that are not installed are left out. Memory that is freed stays with the process,
+as with one that has run for a while.
 
 Version {machine["version"]} on {machine["processor"]}, {machine["cores"]} cores, one thread for
 linear algebra; Python {machine["python"]}, NumPy {machine["numpy"]}, SciPy {machine["scipy"]}.
