@@ -14,7 +14,6 @@ from dataclasses import asdict
 
 from tests.benchmark import kernels, peers, record
 
-
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as mallopt(3) numbers them
 
 
