@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-_THIN = "\u2009"
+_THIN, _UNBROKEN = "\u2009", "\u00a0"
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -51,10 +51,10 @@ def times(ratio: float) -> str:
 
 
 def change(relative: float) -> str:
-    """A relative change in whole percent; "no change" under one percent."""
+    """A relative change in whole percent, on one line; "no change" under one percent."""
     if abs(relative) < 0.01:
         return "no change"
-    return f"{'+' if relative > 0 else '−'}{percent(abs(relative))}"
+    return f"{'+' if relative > 0 else '−'}{percent(abs(relative))}".replace(" ", _UNBROKEN)
 
 
 def percent(share: float) -> str:

@@ -47,7 +47,7 @@ def test_differences_are_against_the_first():
     pins = [pin("A"), pin("B", epsilon=2.0, people=500, typical=3.0), pin("C", typical=9.0)]
     assert row(pins, "ε") == ["1", "2 (2 times)", "1"]
     assert row(pins, "How many") == ["200", "500 (2.5 times)", "200"]
-    assert row(pins, "Typical error") == ["2.00 cm", "3.00 cm (+50 %)", "9.00 cm (4.5 times)"]
+    assert row(pins, "Typical error") == ["2.00 cm", "3.00 cm (+50\u00a0%)", "9.00 cm (4.5 times)"]
     first, second, _ = row(pins, "Right guess")
     assert int(second.split("+")[1][:-1]) == int(second.split()[2]) - int(first.split()[2]) > 0
 

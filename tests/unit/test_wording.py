@@ -33,10 +33,10 @@ def test_numbers_of_one_sentence_share_the_decimals_of_the_largest():
     assert together([27.31, 0.82]) == ["27.3", "0.8"]
 
 
-def test_a_minus_is_a_real_minus():
+def test_a_minus_is_a_real_minus_and_a_change_stays_on_one_line():
     assert number(-3.25) == "−3.25"
-    assert change(-0.47) == "−47 %"
-    assert change(0.12) == "+12 %"
+    assert change(-0.47) == "−47\u00a0%"
+    assert change(0.12) == "+12\u00a0%"
 
 
 def test_thousands_are_set_apart_by_a_thin_space():
@@ -242,8 +242,8 @@ def test_two_parts_within_ten_points_share_the_error():
 
 def test_doubling_names_the_people_of_the_source():
     lines = error_parts.if_doubled(CHILDREN, {"people": -0.47, "readings": 0.001, "epsilon": -0.43})
-    assert lines == ["children: error **−47 %**", "readings per child: error **no change**",
-                     "ε: error **−43 %**"]
+    assert lines == ["children: error **−47\u00a0%**", "readings per child: error **no change**",
+                     "ε: error **−43\u00a0%**"]
 
 
 def test_no_sentence_uses_a_word_that_promises_too_much():
