@@ -73,6 +73,14 @@ def test_releases_equal_to_the_average_without_protection_are_sent_as_such():
     assert np.abs(sent_releases(payload(**same), 3)).max() < 1e-6
 
 
+@pytest.mark.parametrize("shrunk", [1, 1e-5])
+def test_the_truth_and_the_sampling_range_are_as_fine_as_they_are_small(shrunk):
+    without, wave = arrays()["without"], shrunk * np.sin(np.arange(POINTS))
+    sent = payload(truth=without + wave, sampling=wave + shrunk)
+    for name, given in (("truth", wave), ("sampling", wave + shrunk)):
+        assert np.abs(numbers(*sent[name]) - given).max() <= 2 * shrunk / 65535
+
+
 def test_a_full_picture_stays_below_600_kilobytes():
     rng = np.random.default_rng(1)
     curves = [(np.sort(rng.random(1000)), rng.uniform(60, 210, 1000)) for _ in range(200)]

@@ -40,26 +40,27 @@ function take(S, data) {
 }
 
 function decode(data) {
-  const value = text => text === null ? null : numbers(text, ...data.scale);
+  const value = text => numbers(text, ...data.scale);
   const {low, high} = data.time;
-  const without = value(data.without), upper = value(data.sampling);
+  const without = value(data.without);
   const budgets = texts => texts.map((text, i) => onto(without, numbers(text, ...data.scales[i])));
   return {
-    times: numbers(data.times, low, high), without, truth: value(data.truth),
+    times: numbers(data.times, low, high), without,
+    truth: data.truth && onto(without, numbers(...data.truth)),
     curves: singles(data, value(data.curve_values)),
-    sampling: upper && upper.map((u, k) => u - without[k]),
+    sampling: data.sampling && numbers(...data.sampling),
     low: budgets(data.noise_low), high: budgets(data.noise_high),
     releases: budgets(data.releases).map(all => split(all, data.points)),
-    ...(data.band && bands(data, value, without)),
+    ...(data.band && bands(data, without)),
   };
 }
 
-function bands(data, value, without) {    // where each release says that the true curve may lie
+function bands(data, without) {           // where each release says that the true curve may lie
   const half = (data.points + 1) / 2;
   const side = texts => texts.map((text, i) =>
     split(numbers(text, ...data.band.scales[i]), half).map(row => onto(without, finer(row))));
   return {bandLow: side(data.band.low), bandHigh: side(data.band.high),
-    quietBand: value(data.band.without).map((u, k) => u - without[k])};
+    quietBand: numbers(...data.band.without)};
 }
 
 function finer(every) {                   // a cubic through the four neighbours between each two

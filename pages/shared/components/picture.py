@@ -128,8 +128,8 @@ def _axes(facts: PublicFacts) -> dict[str, Any]:
 def _lines(facts: PublicFacts, shown: Preview, drawn: Sequence[bool]) -> dict[str, Any]:
     """All curves; of the budgets that are not `drawn` nothing is sent.
 
-    Releases and their ranges go as differences from the average without protection: the panel of
-    differences shows them however small they are.
+    All but the average without protection goes as a difference from it: the panel of differences
+    shows them however small they are.
     """
     low, high, without = facts.value_low, facts.value_high, shown.without
     scale = (low - (high - low) / 2, high + (high - low) / 2)  # lines may leave the picture
@@ -142,9 +142,9 @@ def _lines(facts: PublicFacts, shown: Preview, drawn: Sequence[bool]) -> dict[st
         "without": int16(without, *scale), "releases": _by_budget(releases, scales, drawn),
         "noise_low": _by_budget(lower, scales, drawn),
         "noise_high": _by_budget(upper, scales, drawn),
-        "sampling": int16(without + shown.sampling, *scale) if np.any(shown.sampling) else None,
-        "truth": None if shown.truth is None else int16(shown.truth, *scale),
-        "band": None if shown.band is None else _band(facts, shown, shown.band, scale, drawn),
+        "sampling": _spanned(shown.sampling) if np.any(shown.sampling) else None,
+        "truth": None if shown.truth is None else _spanned(shown.truth - without),
+        "band": None if shown.band is None else _band(facts, shown, shown.band, drawn),
         **_single_curves(shown.data.curves(MOST_CURVES), scale)}
 
 
@@ -163,8 +163,15 @@ def _scales(height: float, *differences: Array) -> list[tuple[float, float]]:
             np.clip(np.stack([lows, highs], axis=1), -furthest, furthest).tolist()]
 
 
-def _band(facts: PublicFacts, shown: Preview, band: PlausibleBand, scale: tuple[float, float],
-          drawn: Sequence[bool]) -> dict[str, Any]:
+def _spanned(values: Array) -> tuple[str, float, float]:
+    """One row of values, and what its 16-bit numbers span."""
+    low, high = float(values.min()), float(values.max())
+    high = max(high, low + 1e-9 * max(abs(low), 1.0))
+    return int16(values, low, high), low, high
+
+
+def _band(facts: PublicFacts, shown: Preview, band: PlausibleBand, drawn: Sequence[bool]
+          ) -> dict[str, Any]:
     """The band of every release, with its sentence; where there is none, the release itself.
 
     Bands are smooth and many: every second point is sent, and the browser puts in the others.
@@ -175,7 +182,7 @@ def _band(facts: PublicFacts, shown: Preview, band: PlausibleBand, scale: tuple[
     scales = _scales(facts.value_high - facts.value_low, low, high)
     return {"scales": scales, "low": _by_budget(low[..., ::2], scales, drawn),
             "high": _by_budget(high[..., ::2], scales, drawn),
-            "without": int16(shown.without + band.without, *scale),
+            "without": _spanned(band.without),
             "sentences": [quality.plausible(facts, band.kind, waves) for waves in band.waves]}
 
 
