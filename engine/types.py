@@ -67,6 +67,48 @@ class Covariate:
         _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
 
 
+LAWS = ("independent", "common", "visits", "windows", "unknown")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How observation times come about: a public fact, on [0, 1].
+
+    Parameters
+    ----------
+    law : str
+        "independent": each time on its own, evenly spread or by `density`. "common": everybody is
+        observed at `times`. "visits": observations of a curve are `gap` apart, from a random start.
+        "windows": observations of a curve are spread evenly over a stretch of length `window` with
+        a random start. "unknown": nothing is stated, so only released quantities may be relied on.
+    times : tuple of float
+        The common times, increasing.
+    gap, window : float
+        Shares of the time range.
+    density : tuple of float
+        Relative heights at equally spaced times, joined by straight lines. Empty: evenly spread.
+    """
+
+    law: str = "independent"
+    times: tuple[float, ...] = ()
+    gap: float = 0.0
+    window: float = 0.0
+    density: tuple[float, ...] = ()
+
+    @classmethod
+    def common(cls, times: Sequence[float]) -> Design:
+        """Everybody is observed at these times; without any the design is that of no statement."""
+        return cls(law="common", times=tuple(times)) if len(times) else cls()
+
+    @classmethod
+    def visits(cls, gap: float) -> Design:
+        return cls(law="visits", gap=gap)
+
+    @property
+    def is_known(self) -> bool:
+        return self.law != "unknown"
+
+
 @dataclass(frozen=True, kw_only=True)
 class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
@@ -75,15 +117,16 @@ class PublicFacts:
     bound. `reading_sd` is the known standard deviation of a reading around its curve; where it is
     above 0 the bounds are those of the curve, and single readings may lie beyond. `unit_scale` says
     that values are of size one as they stand, so that the papers' constants apply unchanged;
-    `periodic` that a curve ends where it began. `common_times`, on [0, 1], is the public grid at
-    which every curve is read, where there is one. `visit_gap`, on [0, 1], is the public gap between
-    consecutive readings of a curve, as `numerics.visits` places them; 0 means that times are
-    independent. `norm_bound` is the largest root mean square over time (L² norm on [0, 1]) that a
-    curve less `value_middle` is stated to have; 0 means that only the bounds of values are known,
-    so half their width. `two_classes` says that values only tell one class from another, above the
-    middle of their bounds or not. `covariates` are the numbers known of every person, where there
-    are any; `reach` says how many of their standard deviations the stated ranges go to each side of
-    the middle, 0 where nothing is known of it.
+    `periodic` that a curve ends where it began. `design` says how observation times come about.
+    `observations_per_curve` is the number of observations that a curve was planned to have; 0 takes
+    the sizes of the data for public, as they are where data are simulated. `symmetric` says that
+    people are spread about their mean without skew, groups or outliers. `norm_bound` is the largest
+    root mean square over time (L² norm on [0, 1]) that a curve less `value_middle` is stated to
+    have; 0 means that only the bounds of values are known, so half their width. `two_classes` says
+    that values only tell one class from another, above the middle of their bounds or not.
+    `covariates` are the numbers known of every person, where there are any; `reach` says how many
+    of their standard deviations the stated ranges go to each side of the middle, 0 where nothing is
+    known of it.
     """
 
     name: str = "Curves"
@@ -102,8 +145,9 @@ class PublicFacts:
     reading_sd: float = 0.0
     unit_scale: bool = False
     periodic: bool = False
-    common_times: tuple[float, ...] = ()
-    visit_gap: float = 0.0
+    design: Design = Design()
+    observations_per_curve: int = 0
+    symmetric: bool = False
     norm_bound: float = 0.0
     two_classes: bool = False
     covariates: tuple[Covariate, ...] = ()
@@ -117,6 +161,16 @@ class PublicFacts:
             raise InputError("The largest possible size of a curve must be 0 or a positive number; "
                              f"got {self.norm_bound:g}.", field="norm_bound",
                              hint="0 takes half the width of the stated range of values.")
+
+    @property
+    def common_times(self) -> tuple[float, ...]:
+        """The public grid at which everybody is observed, on [0, 1]; empty where there is none."""
+        return self.design.times
+
+    @property
+    def visit_gap(self) -> float:
+        """The public gap between observations of a curve; 0 where they are no visits."""
+        return self.design.gap
 
     @property
     def value_middle(self) -> float:

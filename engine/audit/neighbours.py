@@ -31,7 +31,16 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import Array, Budget, Covariate, CurveData, Data, PublicFacts, SampleData
+from engine.types import (
+    Array,
+    Budget,
+    Covariate,
+    CurveData,
+    Data,
+    Design,
+    PublicFacts,
+    SampleData,
+)
 
 NO_NUMBERS = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324])
 _PEAKS = np.array([0.0, 0.125, 0.25, 0.5, 0.75, 1.0])  # where waves are tallest
@@ -207,8 +216,8 @@ def usual_whole_curves(mechanism: Any, n_curves: int | None = None) -> CurveData
     grid, rng = midpoints(12 if is_wide else 30), np.random.default_rng(1)
     has_covariates = mechanism.task == VARYING_COEFFICIENTS.key
     names = (Covariate("G1", -2.0, 6.0), Covariate("G2")) if has_covariates else ()
-    facts = PublicFacts(value_low=-60.0, value_high=60.0, norm_bound=1.3, common_times=grid.times,
-                        covariates=names)
+    facts = PublicFacts(value_low=-60.0, value_high=60.0, norm_bound=1.3,
+                        design=Design.common(grid.times), covariates=names)
     known = rng.uniform(-1.0, 1.0, (1, n, len(names))) if names else None
     return CurveData(np.tile(grid.times, n)[None], rng.normal(size=(1, n * grid.size)),
                      np.full(n, grid.size), np.zeros(n, dtype=np.int64), facts, covariates=known)

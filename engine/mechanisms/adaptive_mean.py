@@ -40,8 +40,9 @@ from engine.numerics.densities import (
     larger_basis,
     private_density,
 )
-from engine.numerics.deviations import Design, Deviations, weighted_within_curves
+from engine.numerics.deviations import Deviations, weighted_within_curves
 from engine.numerics.moments import Moments, curve_moments
+from engine.numerics.observation_times import observation_weights
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import heavy_tailed
 from engine.privacy import transcript
@@ -52,6 +53,7 @@ from engine.types import (
     Band,
     Budget,
     CurveData,
+    Design,
     Estimate,
     PublicFacts,
     Sizes,
@@ -189,13 +191,9 @@ class AdaptiveMean(Mechanism):
         "less bias, for skewed readings. Usual: wide only where readings are stated to be visits "
         "in a short window.", choices=("tight", "wide"))
     design: str = param(
-        "declared", "Law of the times",
-        "Declared: times are spread evenly, or as stated below. Undeclared: if the budget is "
-        "large enough, a tenth of it is spent to learn how they are spread.",
-        choices=("declared", "undeclared"))
-    density: str | None = param(
-        None, "How times are spread",
-        "Relative heights at equally spaced times, such as 1, 2, 1. Empty: evenly.")
+        "stated", "Distribution of observation times",
+        "Stated: as the facts about the data say. Unknown: a tenth of the budget is spent to learn "
+        "it.", choices=("stated", "unknown"))
     prior: str | None = param(
         None, "Known curve",
         "A public curve to start from, as values at equally spaced times. Only the difference "
@@ -215,7 +213,6 @@ class AdaptiveMean(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._stated_density  # noqa: B018  (checks the text)
         if self.prior is not None:
             PublicCurve.stated(self.prior, "prior")
         if self.split is not None:
@@ -304,11 +301,11 @@ class AdaptiveMean(Mechanism):
         """
         sizes, budgets = data.sizes, one_per_server(budgets, data.sizes.n_servers)
         effective = effective_size(sizes, budgets)
-        density = (self.design == "undeclared" and effective >= _DENSITY_FROM
-                   and not data.facts.visit_gap)  # stated visits are a law that is known
-        if self.design == "undeclared" and self.basis != "cosine":
-            raise InputError("An undeclared law of the times needs the cosine basis.",
-                             field="design", hint="Choose cosine, or declare how times are spread.")
+        is_unknown = not self.law_of_times(data.facts).is_known
+        density = is_unknown and effective >= _DENSITY_FROM
+        if is_unknown and self.basis != "cosine":
+            raise InputError("An unknown distribution of observation times needs the cosine basis.",
+                             field="design", hint="Choose cosine, or state how times are spread.")
         pure = any(budget.is_private and budget.is_pure for budget in budgets)
         shares = self.shares(pure)
         used = tuple(share * (1 - _DENSITY_SHARE * density) for share in shares)
@@ -354,7 +351,7 @@ class AdaptiveMean(Mechanism):
         return Scale(curve, room if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        return Design(self._stated_density, facts.common_times, facts.visit_gap)
+        return Design(law="unknown") if self.design == "unknown" else facts.design
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
@@ -387,12 +384,6 @@ class AdaptiveMean(Mechanism):
         return ("**Fourier waves end where they began; these curves are not stated to.** Near both "
                 "ends the published curve would be wrong, and its band would miss the truth there "
                 "in about 8 of 10 releases. Choose cosine.")
-
-    @property
-    def _stated_density(self) -> PublicCurve | None:
-        if self.density is None:
-            return None
-        return PublicCurve.stated(self.density, "density").as_density("density")
 
     def _stated_shares(self, pure: bool = False) -> tuple[float, ...]:
         """The shares in `split`; they must be positive, sum to one, and be as many as needed."""
@@ -477,7 +468,7 @@ class _Fit:
         data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
         basis = self.basis.first(max(sizes))
         moments = curve_moments(data.times, self.values, data.counts, basis,
-                                self.design.weights(data.times))
+                                observation_weights(self.design, data.times))
         tall = max(1, _BLOCK // (basis.size**2 * data.n_curves))
         for first in range(0, data.n_repeats, tall):
             repeats = slice(first, first + tall)

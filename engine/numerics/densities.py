@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from engine.numerics.bases import SUP_NORM, Basis
-from engine.numerics.deviations import FLOOR
 from engine.numerics.grids import quadrature
 from engine.numerics.moments import Moments, gradient_map, n_waves
+from engine.numerics.observation_times import LEAST_DENSITY
 from engine.types import Array
 
 N_COSINES = 6  # of a density that is learned
@@ -39,7 +39,7 @@ def private_density(measured: Array, variance: Array) -> Array:
     kept = measured * np.maximum(0.0, 1 - variance[..., None] / squared)
     nodes, weights = quadrature()
     waves = Basis(N_COSINES + 1, family="cosine")(nodes)
-    density = np.clip(1 + kept @ waves[:, 1:].T, FLOOR, _MOST)
+    density = np.clip(1 + kept @ waves[:, 1:].T, LEAST_DENSITY, _MOST)
     order = np.arange(_TERMS + 1)
     projection = np.cos(np.pi * nodes[:, None] * order) * weights[:, None]
     return np.asarray((1 / density) @ projection * np.where(order == 0, 1.0, 2.0))

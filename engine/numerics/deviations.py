@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 
 from engine.numerics.bases import Basis
 from engine.numerics.moments import Moments, curve_moments, product_table
+from engine.numerics.observation_times import draw_times, observation_weights
 from engine.numerics.products import rows_times
-from engine.numerics.public_curves import PublicCurve
-from engine.numerics.visits import visit_times
-from engine.types import Array
+from engine.types import Array, Design
 
 Index = NDArray[np.int64]
 _DESIGNS = 4000  # simulated curves behind A
@@ -30,7 +29,6 @@ _DESIGN_READINGS = 400_000  # long curves need fewer: their moments vary less
 _DESIGN_SEED = 20_241_206
 _TOGETHER = 1000  # of these curves, to stay in cache
 _USUAL_MOST = 21  # functions: all smaller bases come from one pass over the designs
-FLOOR = 0.3  # a density of times is never taken to be lower: weights stay below 1/FLOOR
 
 
 class Deviations(Protocol):
@@ -96,32 +94,6 @@ class AffineDeviations:
 
     def among(self, chosen: slice) -> AffineDeviations:
         return AffineDeviations(self.rows[..., chosen])
-
-
-@dataclass(frozen=True)
-class Design:
-    """The public law of the times: uniform, a declared density, a common grid, or visits.
-
-    `density` weights each reading by one over its height; `grid` holds the times at which every
-    full curve is read; with a `gap` above 0 the readings of a curve are visits so far apart.
-    """
-
-    density: PublicCurve | None = None
-    grid: tuple[float, ...] = ()
-    gap: float = 0.0
-
-    def weights(self, times: Array) -> Array | None:
-        return None if self.density is None else 1 / np.maximum(self.density(times), FLOOR)
-
-    def draw(self, designs: int, readings: int, rng: np.random.Generator) -> Array:
-        """Times of simulated curves: (designs, readings)."""
-        if len(self.grid) >= readings:
-            ranks = rng.random((designs, len(self.grid))).argsort(axis=1)[:, :readings]
-            return np.asarray(np.array(self.grid)[ranks])
-        if self.gap > 0:
-            return visit_times(designs, readings, self.gap, rng)
-        uniform = rng.random((designs, readings))
-        return uniform if self.density is None else self.density.quantile(uniform)
 
 
 def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[int], design: Design
@@ -202,9 +174,11 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
 @lru_cache(maxsize=256)  # as many lengths as irregular curves have
 def _mean_slopes_inverses(basis: Basis, readings: int, design: Design) -> dict[int, Array]:
     designs = max(min(_DESIGNS, _DESIGN_READINGS // readings), 100)
-    times = design.draw(designs, readings, np.random.default_rng(_DESIGN_SEED)).reshape(1, -1)
+    rng = np.random.default_rng(_DESIGN_SEED)
+    times = draw_times(design, designs, readings, rng).reshape(1, -1)
     counts = np.full(designs, readings)
-    moments = curve_moments(times, np.zeros_like(times), counts, basis, design.weights(times))
+    moments = curve_moments(times, np.zeros_like(times), counts, basis,
+                            observation_weights(design, times))
     ridge = _ridge(basis.size, counts)
     summed: dict[int, Array] = {size: np.zeros((size, size)) for size in range(1, basis.size + 1)}
     for first in range(0, designs, _TOGETHER):

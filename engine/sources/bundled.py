@@ -17,7 +17,7 @@ import numpy as np
 from engine.registry import param
 from engine.sources import Source, check_sites, sources
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, PublicFacts
+from engine.types import Array, CurveData, Design, PublicFacts
 
 DATA = Path(__file__).resolve().parents[2] / "data"  # the same from any working directory
 
@@ -56,7 +56,7 @@ class BundledCurves(Source):
     @property
     def facts(self) -> PublicFacts:
         times = self.stated.to_unit_time(read_table(self.file)[0])
-        return replace(self.stated, common_times=tuple(times.tolist()))
+        return replace(self.stated, design=Design.common(times.tolist()))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Return the curves as one data set; `rng` is not used.

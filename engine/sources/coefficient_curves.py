@@ -11,12 +11,20 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.numerics.kernels import path_polynomials
+from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
 from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
+from engine.sources.observation_design import (
+    DENSITY_HELP,
+    LAW_HELP,
+    LAWS,
+    SPAN_HELP,
+    simulated_design,
+)
 from engine.sources.sparse_curves import growth, mu1
 from engine.tasks import VARYING_COEFFICIENTS
-from engine.types import Array, Covariate, CurveData, PublicFacts, Sizes, Truth
+from engine.types import Array, Covariate, CurveData, Design, PublicFacts, Sizes, Truth
 
 Function = Callable[[Array], Array]
 MOST_COVARIATES = 8
@@ -79,6 +87,9 @@ class CoefficientCurves(Source):
     n_observations_per_curve: int = param(
         10, "Readings each", "How many points are known on each curve.",
         low=1, high=1000, symbol="m")
+    times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
+    time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
+    time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
     n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
                            low=1, high=1000, symbol="S")
     noise_variance: float = param(0.25, "Variance of a reading's error",
@@ -116,7 +127,13 @@ class CoefficientCurves(Source):
         named = _GROWTH_COVARIATES if self.design == "growth" else tuple(
             Covariate(f"G{k}") for k in range(1, MOST_COVARIATES + 1))
         return replace(_FACTS[self.design], value_low=self.value_low, value_high=self.value_high,
-                       covariates=named[:self.n_covariates])
+                       covariates=named[:self.n_covariates], design=self.observation_times,
+                       symmetric=True)
+
+    @property
+    def observation_times(self) -> Design:
+        return simulated_design(self.times, self.time_density, self.time_span,
+                                self.n_observations_per_curve)
 
     @property
     def sizes(self) -> Sizes:
@@ -137,7 +154,7 @@ class CoefficientCurves(Source):
         """Draw data sets; times, covariates and errors each come from one block of draws."""
         n, m = self.n_curves, self.n_observations_per_curve
         facts, effects = self.facts, _polynomials(self.design, self.n_covariates)
-        times = rng.random((n_repeats * n, m))
+        times = draw_times(self.observation_times, n_repeats * n, m, rng)
         regressors = self._regressors(n_repeats, rng)
         values = rng.standard_normal((n_repeats * n, m))
         values *= np.sqrt(self.noise_variance)

@@ -17,7 +17,7 @@ from engine.numerics.eigensystems import Grid, Kernel, eigensystem, midpoints
 from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION
-from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
+from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 
 Function = Callable[[Array], Array]
 _DEGREES = 5  # of freedom of the t law
@@ -116,7 +116,7 @@ class DenseCurves(Source):
     def facts(self) -> PublicFacts:
         return PublicFacts(name=_NAMES[self.mean], value_low=-self.value_bound,
                            value_high=self.value_bound, norm_bound=self.norm_bound,
-                           unit_scale=True, common_times=self.grid.times)
+                           unit_scale=True, design=Design.common(self.grid.times))
 
     @property
     def grid(self) -> Grid:

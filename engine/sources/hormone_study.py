@@ -12,11 +12,11 @@ from scipy.special import ndtr
 
 from engine.errors import InputError
 from engine.lists import whole_numbers
-from engine.numerics.visits import visit_times
+from engine.numerics.observation_times import visit_times
 from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
+from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 
 _AGES = (46.0, 63.0)
 _HIGHEST = 500.0  # pg/mL, declared
@@ -79,7 +79,7 @@ class HormoneStudy(Source):
 
     @property
     def facts(self) -> PublicFacts:
-        return replace(_FACTS, visit_gap=self._gap)
+        return replace(_FACTS, design=Design.visits(self._gap))
 
     @property
     def _gap(self) -> float:

@@ -12,11 +12,19 @@ import numpy as np
 from engine.errors import InputError
 from engine.lists import MOST_SITES, whole_numbers
 from engine.numerics.kernels import path_polynomials
+from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
 from engine.registry import UNSET, param
 from engine.sources import Source, check_sites, dealt, sources
+from engine.sources.observation_design import (
+    DENSITY_HELP,
+    LAW_HELP,
+    LAWS,
+    SPAN_HELP,
+    simulated_design,
+)
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
+from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 
 _BLOCK = 50_000  # readings whose deviations are evaluated at once: as in `numerics.moments`
 
@@ -107,6 +115,9 @@ class SparseCurves(Source):
     n_observations_per_curve: int = param(
         10, "Readings each", "How many points are known on each curve.",
         low=1, high=1000, symbol="m")
+    times: str = param("even", "Observation times", LAW_HELP, choices=LAWS)
+    time_density: str | None = param(None, "How times are spread", DENSITY_HELP)
+    time_span: float = param(0.2, "Span of visits or windows", SPAN_HELP, low=0.001, high=1.0)
     n_servers: int = param(1, "Sites", "Places that keep their own data; curves are split evenly.",
                            low=1, high=MOST_SITES, symbol="S")
     site_sizes: str | None = param(
@@ -188,8 +199,13 @@ class SparseCurves(Source):
     @property
     def facts(self) -> PublicFacts:
         base = _FACTS[self.mean]
-        return PublicFacts(**{**base.__dict__, "value_low": self.value_low,
-                              "value_high": self.value_high})
+        return replace(base, value_low=self.value_low, value_high=self.value_high,
+                       design=self.design, symmetric=True)
+
+    @property
+    def design(self) -> Design:
+        return simulated_design(self.times, self.time_density, self.time_span,
+                                self.n_observations_per_curve)
 
     @property
     def sizes(self) -> Sizes:
@@ -249,7 +265,7 @@ class SparseCurves(Source):
 
         Times, deviations and errors each come from one block of draws.
         """
-        times = rng.random((n_repeats * n, m))
+        times = draw_times(self.design, n_repeats * n, m, rng)
         deviations = path_polynomials(
             self.deviation_smoothness, self.deviation_length, 1.0) * self.deviation_sd
         weights = rng.standard_normal((n_repeats * n, deviations.shape[1]))

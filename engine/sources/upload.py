@@ -27,7 +27,7 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import Array, CurveData, PublicFacts, Sizes
+from engine.types import Array, CurveData, Design, PublicFacts, Sizes
 
 EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
     f"{child},{age},{height},{mother}\n" for child, mother, heights in (
@@ -95,7 +95,7 @@ class Upload(Source):
     def facts(self) -> PublicFacts:
         """What was declared, with the times in the header of a table of one row per curve."""
         times = np.unique(self.declared.to_unit_time(np.array(self.curves.header_times)))
-        return replace(self.declared, common_times=tuple(times.tolist()))
+        return replace(self.declared, design=Design.common(times.tolist()))
 
     @property
     def sizes(self) -> Sizes:

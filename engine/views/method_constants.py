@@ -23,7 +23,7 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import accounting
 from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Budget, PublicFacts, Sizes
+from engine.types import Budget, Design, PublicFacts, Sizes
 from engine.views.sparse_means import PRINTED, ROW, Setting, rates_of, simulated
 from engine.words.numbers import number, small
 
@@ -120,7 +120,7 @@ def _mean_noise(key: str, better: str = "tight") -> Callable[[], ConstantsTable]
     delta = _DELTA if mechanisms.get(key).guarantee == "approximate" else 0.0
 
     def energy(constants: str, n: int) -> float:
-        facts = PublicFacts(norm_bound=1.0, common_times=_MIDDLES)
+        facts = PublicFacts(norm_bound=1.0, design=Design.common(_MIDDLES))
         release: FunctionalRelease = mechanisms.build(key, {"constants": constants})
         found = release.expected_error(Sizes((n,), 100 * n, 100), (Budget(1.0, delta),), facts)
         return found or math.nan

@@ -63,7 +63,7 @@ def test_no_setting_releases_more_than_it_claims(chosen):
 @pytest.mark.parametrize(("budget", "count"), [(Budget(150.0, 1e-3), 7), (Budget(60.0), 6)])
 def test_an_undeclared_law_of_the_times_keeps_its_share_of_the_claim(budget, count):
     """1000 pairs, with and without δ, at budgets that are worth enough with few curves."""
-    losses = search(AdaptiveMean(design="undeclared", **SMALL), 1000, budget=budget)
+    losses = search(AdaptiveMean(design="unknown", **SMALL), 1000, budget=budget)
     print(losses.lines.round(4), round(losses.worst, 4))
     assert losses.claim.lines[0].what == "law of the times" and len(losses.lines) == count
     assert (losses.lines <= ROUNDING).all() and losses.worst <= ROUNDING
@@ -183,7 +183,7 @@ def test_tuning_and_ledger_do_not_look_at_readings():
 
 
 def test_the_ledger_of_every_split_adds_up_to_what_was_asked():
-    for chosen in ({}, {"band": "none"}, {"design": "undeclared"},
+    for chosen in ({}, {"band": "none"}, {"design": "unknown"},
                    {"split": "0.2, 0.1, 0.1, 0.1, 0.4, 0.1"}):
         spends = AdaptiveMean(**chosen).release(usual_curves(None), (BUDGET,), generator(1, 1, 0)).spends[0]
         asked = accounting.exact_mu(BUDGET.epsilon, BUDGET.delta)

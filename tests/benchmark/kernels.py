@@ -28,7 +28,7 @@ from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
 from engine.noise.laplace import laplace
-from engine.numerics.deviations import Design, weighted_within_curves
+from engine.numerics.deviations import weighted_within_curves
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.numerics.kernels import matern, path_polynomials
 from engine.numerics.moments import curve_moments
@@ -44,7 +44,7 @@ from engine.sources.sparse_rows import SparseRows
 from engine.sources.tables import read_table
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import suggest_layout
-from engine.types import Budget, CurveData
+from engine.types import Budget, CurveData, Design
 from tests.benchmark.naive import study as naive_study
 from tests.benchmark.record import Row
 

@@ -21,13 +21,13 @@ from engine.mechanisms.iclp import Iclp
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.privacy import accounting
-from engine.types import Budget, CurveData, PublicFacts, Sizes
+from engine.types import Budget, CurveData, Design, PublicFacts, Sizes
 
 BUDGET = Budget(1.0, 0.01)
 GRID = midpoints(100)
 MATERN = Kernel("matern", 1.5, 0.1)
 QUADRATIC, ABSOLUTE = {"eta": 1.5}, {"penalty": "absolute", "eta": 3.0}
-FACTS = PublicFacts(common_times=GRID.times)
+FACTS = PublicFacts(design=Design.common(GRID.times))
 PUBLIC_DATA = Path(os.environ.get(
     "PUBLIC_CURVES", Path(__file__).parents[3] / "shared" / "data"))  # not part of the project
 
@@ -199,7 +199,7 @@ def curves(mean, tau, n, repeats, errors):
     """Curves on the grid with deviations `errors` (repeats, n, K), and the mean on the grid."""
     true = mean(GRID.points[:, 0])
     values = (true + errors).reshape(repeats, -1)
-    facts = PublicFacts(value_low=-1e4, value_high=1e4, norm_bound=tau, common_times=GRID.times)
+    facts = PublicFacts(value_low=-1e4, value_high=1e4, norm_bound=tau, design=Design.common(GRID.times))
     return CurveData(np.broadcast_to(np.tile(GRID.times, n), values.shape), values,
                      np.full(n, GRID.size), np.zeros(n, int), facts), true
 
@@ -323,7 +323,7 @@ def public_curves(name):
     values = DATA[name]()
     n, k = values.shape
     times = tuple(np.linspace(0, 1, k).tolist())
-    facts = PublicFacts(value_low=-2, value_high=2, norm_bound=1.0, common_times=times)
+    facts = PublicFacts(value_low=-2, value_high=2, norm_bound=1.0, design=Design.common(times))
     return CurveData(np.tile(times, n)[None], values.reshape(1, -1), np.full(n, k), np.zeros(n, int),
                      facts)
 

@@ -17,7 +17,7 @@ from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Band, Budget, CurveData, Estimate, PublicFacts, Sizes, Truth
+from engine.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
 
 CURVES = SparseCurves(n_curves=250)
 BUDGET = (Budget(1.0, 1e-3),)
@@ -185,7 +185,7 @@ def test_a_setting_that_cannot_be_is_refused_at_once(chosen, words):
 
 def test_an_undeclared_design_needs_cosines():
     with pytest.raises(InputError, match="needs the cosine basis"):
-        release(draw(), design="undeclared", basis="fourier")
+        release(draw(), design="unknown", basis="fourier")
 
 
 # -- the ledger -----------------------------------------------------------------------------
@@ -215,8 +215,8 @@ def test_without_delta_the_epsilons_add_and_there_is_no_sixth_release():
 
 def test_an_undeclared_design_pays_a_tenth_for_the_law_of_the_times_where_that_helps():
     few, many = draw(), draw(SparseCurves(n_curves=1000))
-    assert len(release(few, design="undeclared").spends[0]) == 6
-    spends = release(many, design="undeclared").spends[0]
+    assert len(release(few, design="unknown").spends[0]) == 6
+    spends = release(many, design="unknown").spends[0]
     assert spends[0].what == "law of the times"
     assert spends[0].mu**2 == pytest.approx(0.1 * accounting.exact_mu(1.0, 1e-3) ** 2)
     assert accounting.guarantee(spends, 0) == BUDGET[0]
@@ -261,18 +261,17 @@ def test_curves_of_different_lengths_and_without_readings_are_used_and_counted()
     assert np.abs(seen - expected * 0.75)[middle].max() < 0.25  # a quarter say "no deviation"
 
 
-@pytest.mark.parametrize("chosen", [{"density": "0.4, 1.6"}, {"design": "undeclared"}])
-def test_times_that_are_not_spread_evenly_are_accounted_for(chosen):
+@pytest.mark.parametrize("design", [Design(density=(0.4, 1.6)), Design(law="unknown")])
+def test_times_that_are_not_spread_evenly_are_accounted_for(design):
     """40 data sets of 1000 curves with times of density 0.4 + 1.2t; the true curve is 0.5 + t."""
     rng = np.random.default_rng(2)
     u = rng.random((40, 10_000))
     times = (-0.4 + np.sqrt(0.16 + 2.4 * u)) / 1.2
     values = 0.2 + 0.5 * times + 0.2 * rng.normal(size=times.shape)
     truth = Truth.of(lambda t: 0.2 + 0.5 * t)
-    data = CurveData(times, values, np.full(1000, 10), np.zeros(1000, int), PublicFacts(),
-                     truth=truth)
-    error = integrated_squared_errors(release(data, (Budget(2.0, 1e-4),), **chosen), truth)
-    print(chosen, error.total.mean())
+    data = CurveData(times, values, np.full(1000, 10), np.zeros(1000, int),
+                     PublicFacts(design=design), truth=truth)
+    error = integrated_squared_errors(release(data, (Budget(2.0, 1e-4),)), truth)
     assert error.total.mean() < 0.002
 
 

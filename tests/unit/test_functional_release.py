@@ -21,12 +21,12 @@ from engine.privacy import accounting, transcript
 from engine.summaries.covariance import second_moments
 from engine.summaries.selection import _scores, choose
 from engine.tasks import INTERCEPT
-from engine.types import NON_PRIVATE, Budget, Covariate, CurveData, PublicFacts, Sizes
+from engine.types import NON_PRIVATE, Budget, Covariate, CurveData, Design, PublicFacts, Sizes
 
 BUDGET, Z = (Budget(1.0, 1e-3),), 5
 GRID = midpoints(40)
 T = GRID.points[:, 0]
-FACTS = PublicFacts(value_low=-4, value_high=6, norm_bound=2.0, common_times=GRID.times)
+FACTS = PublicFacts(value_low=-4, value_high=6, norm_bound=2.0, design=Design.common(GRID.times))
 MIDDLE = 1.0
 KINDS = [Iclp(), Iclp(constants="optimal"), Iclp(constants="published"), Iclp(penalty="absolute"),
          Iclp(kernel="gaussian", length=0.2), Frl(), Frl(noise="norm"), Bernstein(degree=8),

@@ -14,12 +14,12 @@ from engine.families.location import Constants
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import Design, mean_slopes_inverse, weighted_within_curves
+from engine.numerics.deviations import mean_slopes_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments
-from engine.numerics.visits import visit_times
+from engine.numerics.observation_times import draw_times, visit_times
 from engine.sources import sources
 from engine.sources.hormone_study import HormoneStudy, mean_reading
-from engine.types import Budget, PublicFacts
+from engine.types import Budget, Design, PublicFacts
 from engine.views.preview import if_doubled
 
 STUDY = HormoneStudy()
@@ -123,7 +123,7 @@ def test_doubling_its_sizes_can_be_asked_for():
 
 def test_without_a_gap_simulated_times_are_what_they_were():
     expected = np.random.default_rng(3).random((20, 6))
-    assert (Design().draw(20, 6, np.random.default_rng(3)) == expected).all()
+    assert (draw_times(Design(), 20, 6, np.random.default_rng(3)) == expected).all()
     assert PublicFacts().visit_gap == 0
 
 
@@ -133,7 +133,7 @@ def test_curves_are_the_identity_on_average_over_fresh_visits():
     times = visit_times(women, 6, gap, np.random.default_rng(5)).reshape(1, -1)
     counts = np.full(women, 6)
     moments = curve_moments(times, np.zeros_like(times), counts, basis)
-    (_, found), = weighted_within_curves(moments, counts, {8}, Design(gap=gap))
+    (_, found), = weighted_within_curves(moments, counts, {8}, Design.visits(gap))
     slopes = found.slopes[0].swapaxes(0, 1)
     error = slopes.std(axis=2) * np.sqrt(1 / women + 1 / designs)
     assert (np.abs(slopes.mean(axis=2) - np.eye(8)) < 5 * error).all()
@@ -141,9 +141,9 @@ def test_curves_are_the_identity_on_average_over_fresh_visits():
 
 def test_the_declared_gap_reaches_the_fit():
     gap = STUDY.facts.visit_gap
-    assert AdaptiveMean().law_of_times(STUDY.facts) == Design(gap=gap)
+    assert AdaptiveMean().law_of_times(STUDY.facts) == Design.visits(gap)
     basis = Basis(4, family="cosine")
-    assert not np.allclose(mean_slopes_inverse(basis, 6, Design(gap=gap)),
+    assert not np.allclose(mean_slopes_inverse(basis, 6, Design.visits(gap)),
                            mean_slopes_inverse(basis, 6, Design()), rtol=0.1)
 
 
@@ -151,7 +151,7 @@ def test_the_declared_gap_reaches_the_fit():
 def test_declared_visits_err_less_than_times_taken_for_independent(epsilon):
     """On the same 40 data sets with the same noise, by more than 5 standard errors."""
     data, budget = drawn(40), (Budget(epsilon, 1 / 678**2),)
-    blind = replace(data, facts=replace(data.facts, visit_gap=0.0))
+    blind = replace(data, facts=replace(data.facts, design=Design()))
     errors = [integrated_squared_errors(
         AdaptiveMean().release_many(one, [budget], 1, np.random.default_rng(2)), data.truth
     ).total[0, :, 0] for one in (data, blind)]
@@ -162,7 +162,7 @@ def test_declared_visits_err_less_than_times_taken_for_independent(epsilon):
 def test_stated_visits_are_a_known_law_on_which_nothing_is_spent():
     data, budget = drawn(), (Budget(3.0, 1 / 678**2),)
     stated, unknown = (AdaptiveMean(design=design).release(data, budget, np.random.default_rng(2))
-                       for design in ("declared", "undeclared"))
+                       for design in ("stated", "unknown"))
     assert (stated.coefficients == unknown.coefficients).all()
     assert stated.spends == unknown.spends
 
@@ -171,7 +171,7 @@ def test_stated_visits_are_a_known_law_on_which_nothing_is_spent():
 
 
 def test_the_last_step_clips_wider_for_visits_only_and_wider_for_larger_budgets():
-    mechanism, alike = AdaptiveMean(), replace(STUDY.facts, visit_gap=0.0)
+    mechanism, alike = AdaptiveMean(), replace(STUDY.facts, design=Design())
     widths = [mechanism.clipping_constants(n, STUDY.facts).final_width
               for n in (10, 90, 170, 1000, 1e9, math.inf)]
     assert widths == [1.5, 6.0, 12.0, 96.0, 192.0, 192.0]

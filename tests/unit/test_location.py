@@ -10,9 +10,7 @@ from engine.numerics import clipping
 from engine.numerics.bases import Basis
 from engine.numerics.densities import Reweighted, density_features, larger_basis, private_density
 from engine.numerics.deviations import (
-    FLOOR,
     AffineDeviations,
-    Design,
     mean_slopes_inverse,
     plain,
     weighted_within_curves,
@@ -20,8 +18,10 @@ from engine.numerics.deviations import (
 from engine.numerics.grids import quadrature
 from engine.numerics.moments import curve_moments
 from engine.numerics.monotone import non_increasing_fit
+from engine.numerics.observation_times import LEAST_DENSITY, observation_weights
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import heavy_tailed
+from engine.types import Design
 
 COUNTS = np.array([3, 5, 0, 8, 5])
 AVERAGES = (clipping.average, clipping.average_size, clipping.average_products)
@@ -85,7 +85,7 @@ def test_without_weighting_the_deviation_is_the_plain_gradient():
 
 def test_a_common_grid_without_gaps_has_the_slopes_of_that_grid():
     grid = tuple(((np.arange(8) + 0.5) / 8).tolist())
-    inverse = mean_slopes_inverse(Basis(3, family="cosine"), 8, Design(grid=grid))
+    inverse = mean_slopes_inverse(Basis(3, family="cosine"), 8, Design.common(grid))
     waves = Basis(3, family="cosine")(np.array(grid))
     gram, ridge = waves.T @ waves / 8, np.diag([1.0, 8.0, 27.0]) / 8
     assert np.allclose(inverse, np.linalg.inv(np.linalg.inv(gram + ridge) @ gram), atol=1e-9)
@@ -291,8 +291,10 @@ def test_a_stated_density_is_scaled_to_one_and_inverted():
     shares = np.linspace(0, 1, 11)
     t = density.quantile(shares)
     assert np.allclose(0.5 * t + 0.5 * t**2, shares, atol=1e-6)
-    assert Design(density).weights(np.array([0.0, 1.0])) == pytest.approx([2.0, 1 / 1.5])
-    assert Design(PublicCurve((0.0, 2.0))).weights(np.zeros(1)) == pytest.approx([1 / FLOOR])
+    weights = observation_weights(Design(density=(1.0, 3.0)), np.array([0.0, 1.0]))
+    assert weights == pytest.approx([2.0, 1 / 1.5])
+    assert observation_weights(Design(density=(0.0, 2.0)), np.zeros(1)) == pytest.approx(
+        [1 / LEAST_DENSITY])
 
 
 @pytest.mark.parametrize("text", ["", "1, x", "inf", "1;2", "nan, 1", ", ".join(["1"] * 500)])

@@ -23,7 +23,7 @@ FACTS = PublicFacts(kind="upload", value_low=-1.0, value_high=1.0, origin="a man
 DENSITY = {"task": "density"}
 SETTINGS = [
     ("adaptive_mean", {}), ("adaptive_mean", {"band": "none"}),
-    ("adaptive_mean", {"design": "undeclared"}),
+    ("adaptive_mean", {"design": "unknown"}),
     ("noisy_gradient_mean", {}), ("noisy_gradient_mean", {"scheme": "split", "n_iterations": 5}),
     ("noisy_gradient_mean", {"noise": "isotropic"}),
     ("iclp", {}), ("iclp", {"penalty": "absolute"}), ("iclp", {"constants": "optimal"}),

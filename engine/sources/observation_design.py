@@ -1,0 +1,55 @@
+"""How observation times of simulated people come about, as parameters of a source state it."""
+
+from __future__ import annotations
+
+from engine.errors import InputError
+from engine.numerics.observation_times import stated_density, visits_span
+from engine.numerics.public_curves import PublicCurve
+from engine.types import Design
+
+LAWS = ("even", "density", "common", "visits", "windows")
+LAW_HELP = ("Even: every observation at a random time. Density: more often at some times. Common: "
+            "everybody at the same equally spaced times. Visits: equally far apart from a random "
+            "start. Windows: each person is observed in a short stretch only.")
+DENSITY_HELP = "Relative heights at equally spaced times, such as 1, 2, 1. For “density” only."
+SPAN_HELP = ("Share of the time range: distance between visits, or length of a window. For "
+             "“visits” and “windows” only.")
+
+
+def simulated_design(law: str, density: str | None, span: float, observations: int) -> Design:
+    """The design that the parameters of a simulated source state.
+
+    Parameters
+    ----------
+    law : str
+        One of `LAWS`.
+    density : str or None
+        Heights with commas between them, for "density".
+    span : float
+        Share of the time range, for "visits" and "windows".
+    observations : int
+        Of each curve: common times are the middles of so many equal parts of the range.
+
+    Raises
+    ------
+    InputError
+        If the heights are no density, or so many visits do not fit.
+    """
+    if law == "common":
+        return Design.common([(k + 0.5) / observations for k in range(observations)])
+    if law == "windows":
+        return Design(law="windows", window=span)
+    if law == "visits":
+        if visits_span(observations, span) > 1:
+            raise InputError(f"{observations} visits so far apart do not fit into the time range.",
+                             field="time_span", hint="Take fewer observations or a shorter span.")
+        return Design.visits(span)
+    if law == "even":
+        return Design()
+    heights = PublicCurve.stated(density or "", "time_density").heights if density else ()
+    if not heights:
+        raise InputError("State how observation times are spread first.", field="time_density",
+                         hint="Relative heights such as 1, 2, 1.")
+    design = Design(density=heights)
+    stated_density(design)  # refuses what is no density
+    return design
