@@ -175,7 +175,6 @@ def test_where_nothing_useful_can_be_released_the_prior_is_the_estimate_and_noth
     ({"split": "0.5, 0.5"}, "must have 6 shares"),
     ({"split": "0.2, 0.2, 0.2, 0.1, 0.2, 0.1", "band": "none"}, "must have 5 shares"),
     ({"split": "-0.2, 0.4, 0.2, 0.2, 0.2, 0.2"}, "positive shares"),
-    ({"density": "0, 0"}, "must not go below zero"),
     ({"prior": "tall"}, "numbers with commas"),
     ({"basis": "wavelet"}, "must be one of")])
 def test_a_setting_that_cannot_be_is_refused_at_once(chosen, words):
