@@ -53,12 +53,16 @@ def public_scale(size: int, sizes: Sizes) -> Array:
     return np.sqrt(1 / max(sizes.fewest_per_curve, 1) + order**-3)
 
 
-def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts) -> int:
-    """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports."""
-    if facts.common_times:
-        most = min(most, len(facts.common_times))  # more would not be told apart
+def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | None = None,
+               factor: float = 0.55) -> int:
+    """r: where the noise of a k⁻² tail equals the tail, and no more than sampling supports.
+
+    With `facts` no more than there are common times; a smaller `factor` keeps fewer.
+    """
+    if facts is not None and facts.common_times:
+        most = min(most, len(facts.common_times))
     n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
-    by_noise = .55 * math.sqrt(min(effective, 1e6) * math.sqrt(m))
+    by_noise = factor * math.sqrt(min(effective, 1e6) * math.sqrt(m))
     return max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
 
 

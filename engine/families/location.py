@@ -38,10 +38,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.families.filters import Combined, Filter, Independent, Joint
 from engine.numerics import clipping
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.reference_law import Law
+from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
 from engine.types import Array
 
@@ -61,6 +63,7 @@ class Constants:
     final_width: float = 1.5  # κ of the final location
     middle_width: float = 1.0  # κ of the second location
     prior: float = 0.4
+    prior_in_band: float = 1.0  # times the prior, where the design leaves coefficients to it
     least_kept: float = 0.5
     least_slope: float = 0.3
     bias_allowance: float = 0.0  # of an early centre, in units of the spread that was found there
@@ -77,7 +80,7 @@ class Site:
     `unit` (5 or 6, columns) is the standard deviation of a release's noise for ‖δ/d‖ = c = 1 and
     d = 1, one over n μ_k; `noise` (5, repeats, columns, p) has unit variance; `symmetric`
     (repeats, columns, p, p) is the noise of the sixth release, None without a band. `index` is the
-    number of the site.
+    number of the site. `mixing` is E T_i where it was released, None where it is public.
     """
 
     deviations: Deviations
@@ -85,6 +88,7 @@ class Site:
     noise: Array
     symmetric: Array | None = None
     index: int = 0
+    mixing: Mixing | None = None
 
     @property
     def n_curves(self) -> int:
@@ -100,12 +104,12 @@ class Site:
 class State:
     """What has been learned: all of it released or public.
 
-    `centre`, `variance` (of its privacy noise), `shape` d and `spread` (of the deviations) are
-    (repeats, columns, p), `radius` c is (repeats, columns).
+    `centre`, `shape` d and `spread` (of the deviations) are (repeats, columns, p), `radius` c is
+    (repeats, columns); `filter` holds the covariance of the centre's privacy noise.
     """
 
     centre: Array
-    variance: Array
+    filter: Filter
     shape: Array
     radius: Array
     spread: Array
@@ -128,23 +132,24 @@ class Located:
 
 
 def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Constants = USUAL,
-           n_functions: int = 1) -> Located:
+           n_functions: int = 1, prior: Array | None = None) -> Located:
     """Locate the mean by five releases, and its covariance by a sixth where sites have one.
 
     `public_scale` (…, p) is u, the size of deviations expected from what is public or released.
-    Coefficients run function after function, each of p/`n_functions` waves.
+    Coefficients run function after function, each of p/`n_functions` basis functions. `prior` (p,)
+    is their size before anything is measured; None: constants of `public_scale`.
     """
-    state = _start(sites[0], public_scale, constants)
+    state = _start(sites[0], public_scale, constants, law, prior)
     slope = np.ones_like(state.centre)
     for step, phase in ((0, 1), (2, 2)):
         if phase == 2:
             slope = _slope(state, law, constants)
-        state, _ = _move(sites, state, step, slope)
+        state, _ = _move(sites, state, step, slope, _response(state, law, phase))
         state = _tighten(sites, state, step + 1, phase, law, constants, n_functions)
         state = _doubted(state, constants)
     slope = _slope(state, law, constants)
     before = state
-    state, weights = _move(sites, state, 4, slope)
+    state, weights = _move(sites, state, 4, slope, _response(state, law, 3))
     return Located(state.centre, _covariance(sites, state, slope, weights), weights.mean(axis=-1),
                    *_parts(sites, before, state, weights))
 
@@ -158,17 +163,21 @@ def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
     own = np.stack([weight * _noise_scale(site, 4, LOCATION, before)
                     for weight, site in zip(weights, sites, strict=True)]) ** 2
     share = own / np.maximum(own.sum(axis=0), _NO_ZERO)
-    noise = (share * after.variance).sum(axis=-1)
+    noise = (share * after.filter.variance).sum(axis=-1)
     sampling = [((weight * after.spread) ** 2).sum(axis=-1) / site.n_curves
                 for weight, site in zip(weights, sites, strict=True)]
     return np.asarray(noise), np.stack(sampling)
 
 
-def _start(site: Site, public_scale: Array, constants: Constants) -> State:
+def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
+           prior: Array | None) -> State:
     """The prior: centre 0, with spread and radius from public facts."""
     shape = site.noise.shape[1:]
     scale = np.broadcast_to(public_scale, shape)
-    return State(np.zeros(shape), (constants.prior * scale) ** 2, np.sqrt(scale),
+    size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
+    known: Filter = Independent(size**2) if law.slopes is None else Joint.start(
+        size**2, (constants.prior_in_band * size) ** 2)
+    return State(np.zeros(shape), known, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
 
 
@@ -177,7 +186,18 @@ def _slope(state: State, law: Law, constants: Constants) -> Array:
     return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
 
 
-def _move(sites: Sequence[Site], state: State, step: int, slope: Array) -> tuple[State, Array]:
+def _response(state: State, law: Law, phase: int) -> Array | None:
+    """J M where the law of the deviations is that of a stated design; E T in the first phase."""
+    if law.slopes is None:
+        return None
+    if phase == 1:  # the first radius is wide
+        return np.broadcast_to(law.slopes.mean(axis=0), (*state.centre.shape,
+                                                         state.centre.shape[-1]))
+    return law.response(state.spread, state.shape, state.radius)
+
+
+def _move(sites: Sequence[Site], state: State, step: int, slope: Array, response: Array | None
+          ) -> tuple[State, Array]:
     """A location release and the Kalman update of the centre; also the weights of the sites."""
     scales = [_noise_scale(site, step, LOCATION, state) for site in sites]
     sent = [site.send(step, clipping.average(site.deviations, state.centre, state.shape,
@@ -186,10 +206,20 @@ def _move(sites: Sequence[Site], state: State, step: int, slope: Array) -> tuple
     weights = _weights([scale**2 + state.spread**2 / site.n_curves
                         for site, scale in zip(sites, scales, strict=True)])
     measured, noise = _combined(sent, scales, weights)
-    total = slope**2 * state.variance + noise
-    gain = slope * state.variance / np.maximum(total, _NO_ZERO)
-    left = state.variance * noise / np.maximum(total, _NO_ZERO)
-    return replace(state, centre=state.centre - gain * measured, variance=left), weights
+    step_of_centre, known = state.filter.update(measured, noise, slope, _sampling(
+        sites, state, weights), response, _design(sites, weights))
+    return replace(state, centre=state.centre + step_of_centre, filter=known), weights
+
+
+def _sampling(sites: Sequence[Site], state: State, weights: Array) -> Array:
+    """Variance of the combined average over who takes part: (repeats, columns, p)."""
+    return np.asarray(sum((weight * state.spread) ** 2 / site.n_curves
+                          for site, weight in zip(sites, weights, strict=True)))
+
+
+def _design(sites: Sequence[Site], weights: Array) -> Combined | None:
+    mixings = [site.mixing for site in sites if site.mixing is not None]
+    return Combined(mixings, weights) if mixings else None
 
 
 def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: Law,
@@ -219,7 +249,7 @@ def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: La
 def _doubted(state: State, constants: Constants) -> State:
     """An early centre is of tightly clipped curves: where that may bias it, it counts for less."""
     allowance = constants.bias_allowance * state.spread
-    return replace(state, variance=state.variance + allowance**2)
+    return replace(state, filter=state.filter.widened(allowance**2))
 
 
 def _noise_scale(site: Site, step: int, most: float, state: State) -> Array:
@@ -241,26 +271,43 @@ def _combined(sent: Sequence[Array], scales: Sequence[Array], weights: Array
 
 
 def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Array) -> Array:
-    """C = diag(V) + D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J); without M, V + spread²/n."""
-    sampling: Array
+    """That of the centre: of its noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J).
+
+    Where M is mostly noise it is drawn towards what the released sizes alone say, spread²/n.
+    """
+    by_size = _sampling(sites, state, weights)
     if any(site.symmetric is None for site in sites):
-        sampling = sum((weight * state.spread) ** 2 / site.n_curves
-                       for site, weight in zip(sites, weights, strict=True))
-        return np.asarray((state.variance + sampling)[..., None] * np.eye(slope.shape[-1]))
-    moments = sum(weight[..., :, None] * weight[..., None, :]
-                  * _second_moments(site, state) / site.n_curves
-                  for site, weight in zip(sites, weights, strict=True))
+        return state.filter.covariance(by_size[..., None] * np.eye(slope.shape[-1]))
     stretch = state.shape / slope
-    sampling = _nearest_semidefinite(np.asarray(moments))
+    moments, variance = np.zeros(()), np.zeros(())
+    for site, weight in zip(sites, weights, strict=True):
+        share = weight[..., :, None] * weight[..., None, :] / site.n_curves
+        sent, scale = _second_moments(site, state)
+        moments = moments + share * sent
+        variance = variance + (share * scale[..., None, None]) ** 2
+    expected = (by_size / stretch**2)[..., None] * np.eye(slope.shape[-1])
+    sampling = _nearest_semidefinite(_drawn_towards(expected, np.asarray(moments),
+                                                    np.asarray(variance)))
     sampling *= stretch[..., :, None] * stretch[..., None, :]
-    return np.asarray(sampling + state.variance[..., None] * np.eye(slope.shape[-1]))
+    return state.filter.covariance(sampling)
 
 
-def _second_moments(site: Site, state: State) -> Array:
-    """The sixth release: second moments of the clipped deviations in units of the shape."""
+def _second_moments(site: Site, state: State) -> tuple[Array, Array]:
+    """The sixth release and its noise on the diagonal: second moments in units of the shape."""
     moments = clipping.average_products(site.deviations, state.centre, state.shape, state.radius)
     scale = SCALE * site.unit[5] * state.radius**2
-    return site.send(5, moments, scale[..., None, None])
+    return site.send(5, moments, scale[..., None, None]), scale
+
+
+def _drawn_towards(expected: Array, measured: Array, variance: Array) -> Array:
+    """Matrices (…, p, p) moved to what is expected of them as far as noise may have moved them.
+
+    `variance` (…, p, p) is that of noise on the diagonal, twice that beside it (James and Stein).
+    """
+    apart = measured - expected
+    energy = (variance.sum(axis=(-1, -2)) + np.trace(variance, axis1=-2, axis2=-1)) / 2
+    left = 1 - energy / np.maximum((apart**2).sum(axis=(-1, -2)), _NO_ZERO)
+    return np.asarray(expected + np.maximum(left, 0.0)[..., None, None] * apart)
 
 
 def _nearest_semidefinite(matrices: Array) -> Array:

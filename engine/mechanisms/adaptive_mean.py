@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from engine.bands import standard_errors
 from engine.errors import InputError
 from engine.families.adaptive import (
     QUIET,
@@ -33,18 +35,19 @@ from engine.feasibility import NOT_FEASIBLE, Feasibility
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
-from engine.numerics.densities import (
-    N_COSINES,
-    Reweighted,
-    density_features,
-    larger_basis,
-    private_density,
-)
-from engine.numerics.deviations import Deviations, weighted_within_curves
-from engine.numerics.moments import Moments, curve_moments
-from engine.numerics.observation_times import observation_weights
+from engine.numerics.deviations import Deviations, plain, weighted_within_curves
+from engine.numerics.grids import drawing_grid
+from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.reference_law import heavy_tailed
+from engine.numerics.reference_law import of_observed_curves
+from engine.numerics.time_histograms import (
+    SENSITIVITY,
+    Mixing,
+    are_rough,
+    mixing_of_shares,
+    n_bins,
+    time_shares,
+)
 from engine.privacy import transcript
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
@@ -52,6 +55,7 @@ from engine.types import (
     Array,
     Band,
     Budget,
+    Caution,
     CurveData,
     Design,
     Estimate,
@@ -61,13 +65,29 @@ from engine.types import (
 )
 
 _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
-_DENSITY_SHARE, _DENSITY_FROM = 0.1, 150.0  # of an undeclared design
+_TIMES_SHARE = 0.1  # of the budget, where the distribution of observation times is unknown
+_TIMES = "distribution of observation times"
+_DETAIL, _DETAIL_UNKNOWN = 0.55, 0.3  # of the rule for the basis size
+_PRIOR, _UNSEEN = 0.4, 0.25  # prior of coefficients, in units of u_l; of unseen ones, of l^-1.5
+_UNDETERMINED, _SOMEWHERE = 0.5, 0.05  # of the half-range, for a band; of the time range
 _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
 _TIGHT = Constants()
-_WIDE_FROM, _MOST_DOUBLINGS = 22.0, 7  # N up to which wide clipping is as tight as the usual one
+_WIDE, _WIDER_FROM, _MOST_DOUBLINGS = 12.0, 200.0, 12  # κ of wide clipping; it grows like √N
 _ALLOWANCE = 0.2
 _BLOCK = 600_000  # entries of T of the repeats worked on together
+
+
+CENTRE_NOT_MEAN = (
+    "This is a robust centre of the curves (a Huber location). It differs from their mean where "
+    "people are skewed, fall into groups or have outliers, and the band is for the centre.")
+FEW_TIMES = ("Everybody was observed at a few common times. Between them the curve and its band "
+             "rest on the assumption that the mean is smooth.")
+CLUSTERED_TIMES = (
+    "The released distribution of observation times has clusters, as common times would make. The "
+    "band cannot be relied on: state the common times.")
+UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
+                "band spans more than half of the stated range of values.")
 
 
 @dataclass(frozen=True)
@@ -78,7 +98,7 @@ class Plan:
     budgets: tuple[Budget, ...]
     effective_size: float  # N = √Σ (n_s μ_s)²
     shares: tuple[float, ...]
-    with_density: bool
+    learns_times: bool
     shrinks: bool
     constants: Constants
     spends: tuple[Spend, ...]
@@ -95,7 +115,7 @@ class Plan:
     @property
     def kind(self) -> tuple[Any, ...]:
         """Plans of one kind are fitted together, as columns of the same arrays."""
-        return (self.size, self.pure, self.shares, self.with_density, self.constants.final_width)
+        return (self.size, self.pure, self.shares, self.learns_times, self.constants.final_width)
 
 
 @dataclass(frozen=True)
@@ -105,18 +125,18 @@ class Streams:
     normals: Array  # (5, repeats, draws, p)
     gaps: Array  # (5, repeats, draws, p): standard exponentials, for δ = 0
     symmetric: Array  # (repeats, draws, p, p)
-    density: Array  # (repeats, draws, N_COSINES)
-    density_gaps: Array
+    times: Array  # (repeats, draws, bins)
+    times_gaps: Array
 
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int, size: int, pure: bool
              ) -> Streams:
         shape = (5, repeats, draws, size)
         normals, square = rng.standard_normal(shape), rng.standard_normal((*shape[1:], size))
-        density = rng.standard_normal((repeats, draws, N_COSINES))
+        times = rng.standard_normal((repeats, draws, n_bins(size)))
         gaps = [rng.standard_exponential(z.shape) if pure else np.empty(0)
-                for z in (normals, density)]
-        return cls(normals, gaps[0], (square + square.swapaxes(-1, -2)) / 2, density, gaps[1])
+                for z in (normals, times)]
+        return cls(normals, gaps[0], (square + square.swapaxes(-1, -2)) / 2, times, gaps[1])
 
 
 @mechanisms.register
@@ -252,7 +272,9 @@ class AdaptiveMean(Mechanism):
         streams = [Streams.draw(own, data.n_repeats, draws, size, pure)
                    for own in rng.spawn(sizes.n_servers)]
         fit = self._fit(data, plans, draws, streams)
-        return self._estimate(data.facts, plans, fit.basis, fit.fitted())
+        estimate = self._estimate(data.facts, plans, fit.basis, fit.fitted())
+        return replace(estimate, cautions=tuple(self._cautions(data.facts, plans, estimate,
+                                                               fit.clustered)))
 
     def _fit(self, data: CurveData, plans: list[Plan], draws: int, streams: list[Streams]) -> _Fit:
         return _Fit(self, data, plans, draws, streams)
@@ -289,6 +311,22 @@ class AdaptiveMean(Mechanism):
             tuning=tuple({"truncation": plan.size, "effective_size": plan.effective_size,
                           "shrunk": plan.shrinks} for plan in plans))
 
+    def _cautions(self, facts: PublicFacts, plans: list[Plan], estimate: Estimate,
+                  clustered: NDArray[np.bool_]) -> Iterator[Caution]:
+        """What is known, from released quantities or stated facts, against taking it as it is."""
+        released = np.zeros(clustered.shape, dtype=bool)
+        released[[plan.feasible for plan in plans]] = True
+        if self.is_tight(facts) and not facts.symmetric:
+            yield Caution(CENTRE_NOT_MEAN, released)
+        if self.design != "unknown" and 0 < len(facts.common_times) < estimate.basis.size:
+            few = np.array([plan.size > len(facts.common_times) for plan in plans])
+            yield Caution(FEW_TIMES, released & few[:, None, None])
+        yield Caution(CLUSTERED_TIMES, clustered)
+        if estimate.band is not None:
+            errors = standard_errors(estimate.band.covariance, estimate.basis(drawing_grid()))
+            wide = 1.96 * errors > _UNDETERMINED * self.scale(facts).half
+            yield Caution(UNDETERMINED, released & (wide.mean(axis=-1) > _SOMEWHERE))
+
     # -- fixed before any reading is looked at ---------------------------------------------
 
     def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
@@ -301,35 +339,42 @@ class AdaptiveMean(Mechanism):
         """
         sizes, budgets = data.sizes, one_per_server(budgets, data.sizes.n_servers)
         effective = effective_size(sizes, budgets)
-        is_unknown = not self.law_of_times(data.facts).is_known
-        density = is_unknown and effective >= _DENSITY_FROM
-        if is_unknown and self.basis != "cosine":
+        learns_times = not self.law_of_times(data.facts).is_known
+        if learns_times and self.basis != "cosine":
             raise InputError("An unknown distribution of observation times needs the cosine basis.",
                              field="design", hint="Choose cosine, or state how times are spread.")
         pure = any(budget.is_private and budget.is_pure for budget in budgets)
         shares = self.shares(pure)
-        used = tuple(share * (1 - _DENSITY_SHARE * density) for share in shares)
+        used = tuple(share * (1 - _TIMES_SHARE * learns_times) for share in shares)
         by_rule = effective >= SHRINK_FROM or effective < NOT_FEASIBLE
         return Plan(self.size(sizes, effective, data.facts, pure), budgets, effective, used,
-                    density, by_rule if self.shrink is None else self.shrink == "always",
+                    learns_times, by_rule if self.shrink is None else self.shrink == "always",
                     self.clipping_constants(effective, data.facts),
-                    self._ledger(sizes, budgets, effective, used, density))
+                    self._ledger(sizes, budgets, effective, used, learns_times))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:
         """r: as chosen, or by the rule of `engine.families.adaptive.basis_size`."""
         if self.truncation is not None:
             return self.truncation
         most = _MOST_FUNCTIONS_PURE if pure else _MOST_FUNCTIONS
-        size = basis_size(sizes, effective, most, facts)
+        is_known = self.law_of_times(facts).is_known
+        size = basis_size(sizes, effective, most, factor=_DETAIL if is_known else _DETAIL_UNKNOWN)
         return size | 1 if self.basis == "fourier" else size
 
     def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
-        """How tightly the last step clips: κ = 1.5; wide: about N/15, in doublings of it."""
-        by_rule = "wide" if facts.visit_gap > 0 else "tight"
-        if (self.clipping or by_rule) == "tight":
+        """How tightly the last step clips: κ = 1.5; wide: 12, and more from N = 200 on, like √N."""
+        if self.is_tight(facts):
             return _TIGHT
-        doublings = round(math.log2(min(max(effective / _WIDE_FROM, 1.0), 2.0**_MOST_DOUBLINGS)))
-        return Constants(final_width=_TIGHT.final_width * 2**doublings, bias_allowance=_ALLOWANCE)
+        doublings = round(math.log2(min(max(effective / _WIDER_FROM, 1.0), 2.0**_MOST_DOUBLINGS)))
+        return Constants(final_width=_WIDE * 2 ** (doublings / 2), bias_allowance=_ALLOWANCE)
+
+    def is_tight(self, facts: PublicFacts) -> bool:
+        """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
+
+        By rule only where that is stated, and where every curve tells of most of the time range.
+        """
+        by_rule = facts.symmetric and self.law_of_times(facts).law in ("independent", "common")
+        return by_rule if self.clipping is None else self.clipping == "tight"
 
     def functions(self, size: int) -> Basis:
         return Basis(size, family=self.basis)
@@ -400,14 +445,14 @@ class AdaptiveMean(Mechanism):
         return shares
 
     def _ledger(self, sizes: Sizes, budgets: tuple[Budget, ...], effective: float,
-                shares: tuple[float, ...], density: bool) -> tuple[Spend, ...]:
+                shares: tuple[float, ...], learns_times: bool) -> tuple[Spend, ...]:
         """Six spends for each site, seven with an undeclared design, or none at all."""
         if effective < NOT_FEASIBLE:
             return nothing_spent(budgets)
         named: list[tuple[str, float, float | None]] = [
             (what, share, None) for what, share in zip(STEPS, shares, strict=False)]
-        if density:
-            named = [("law of the times", _DENSITY_SHARE, 2.0), *named]
+        if learns_times:
+            named = [(_TIMES, _TIMES_SHARE, float(SENSITIVITY)), *named]
         return ledger(sizes, budgets, named)
 
 
@@ -435,6 +480,8 @@ class _Fit:
         self.basis = mechanism.functions(max(plan.size for plan in plans))
         self.design = mechanism.law_of_times(data.facts)
         self.values = mechanism.scale(data.facts)(data.times, data.values)
+        self.clustered = np.zeros((len(plans), data.n_repeats, draws), dtype=bool)
+        self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
         ends = np.cumsum([0, *data.sizes.n_curves_per_server])
         self.servers = [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
@@ -448,14 +495,14 @@ class _Fit:
         return out
 
     def _pieces(self) -> Iterator[_Piece]:
-        declared = []
+        stated = []
         for members in self.members.values():
-            if self.plans[members[0]].with_density:
-                yield self._with_private_density(members)
+            if self.plans[members[0]].learns_times:
+                yield from self._with_learned_times(members)
             else:
-                declared.append(members)
-        if declared:
-            yield from self._weighted_within_curves(declared)
+                stated.append(members)
+        if stated:
+            yield from self._weighted_within_curves(stated)
 
     def _feasible(self, members: list[int]) -> list[int]:
         return [k for k in members if self.plans[k].feasible]
@@ -467,25 +514,44 @@ class _Fit:
         """
         data, sizes = self.data, [self.plans[members[0]].size for members in kinds]
         basis = self.basis.first(max(sizes))
-        moments = curve_moments(data.times, self.values, data.counts, basis,
-                                observation_weights(self.design, data.times))
-        tall = max(1, _BLOCK // (basis.size**2 * data.n_curves))
-        for first in range(0, data.n_repeats, tall):
-            repeats = slice(first, first + tall)
+        moments = curve_moments(data.times, self.values, data.counts, basis)
+        for repeats in self._blocks(basis.size):
             for size, deviations in weighted_within_curves(
                     moments.repeats(repeats), data.counts, set(sizes), self.design):
-                sites = [deviations.among(own) for own in self.servers]
+                sites = [(deviations.among(own), None) for own in self.servers]
                 for members in (kind for kind, own in zip(kinds, sizes, strict=True)
                                 if own == size):
                     yield self._located(members, repeats, sites)
 
-    def _located(self, members: list[int], repeats: slice, deviations: Sequence[Deviations]
-                 ) -> _Piece:
-        """Fit plans of one kind; those that are not feasible only without noise."""
+    def _blocks(self, size: int) -> Iterator[slice]:
+        """Repeats in blocks that stay in cache."""
+        tall = max(1, _BLOCK // (size**2 * self.data.n_curves))
+        for first in range(0, self.data.n_repeats, tall):
+            yield slice(first, first + tall)
+
+    def _located(self, members: list[int], repeats: slice,
+                 observed: Sequence[tuple[Deviations, Mixing | None]]) -> _Piece:
+        """Fit plans of one kind; those that are not feasible only without noise.
+
+        `observed` are the deviations at each site, and what its design mixes.
+        """
         plan, feasible = self.plans[members[0]], self._feasible(members)
-        sites = [self._site(s, own, feasible, plan, repeats) for s, own in enumerate(deviations)]
+        sites = [replace(self._site(s, deviations, feasible, plan, repeats), mixing=design)
+                 for s, (deviations, design) in enumerate(observed)]
+        law = of_observed_curves(self.basis.first(plan.size), self.planned, self.design)
         return _Piece(members, repeats, locate(sites, public_scale(plan.size, self.data.sizes),
-                                               heavy_tailed(plan.size), plan.constants))
+                                               law, plan.constants,
+                                               prior=self._prior(plan.size)))
+
+    def _prior(self, size: int) -> Array:
+        """Size of the coefficients before anything is measured: (size,).
+
+        Those that common times cannot tell apart stay where smoothness alone puts them.
+        """
+        prior = _PRIOR * public_scale(size, self.data.sizes)
+        seen = len(self.design.times) or size
+        prior[seen:] = _UNSEEN * np.arange(seen + 1.0, size + 1) ** -1.5
+        return prior
 
     def _site(self, s: int, deviations: Deviations, feasible: list[int], plan: Plan,
               repeats: slice) -> Site:
@@ -505,43 +571,37 @@ class _Fit:
                     columns(streams.symmetric[repeats, :, :size, :size], len(feasible), 1)
                     if has_sixth else None, s)
 
-    def _with_private_density(self, members: list[int]) -> _Piece:
-        """Plans of one kind that first spend a tenth of their budgets on the law of the times."""
+    def _with_learned_times(self, members: list[int]) -> Iterator[_Piece]:
+        """Plans of one kind that first spend a tenth of their budgets on observation times."""
         data, size = self.data, self.plans[members[0]].size
-        moments = curve_moments(data.times, self.values, data.counts, larger_basis(size))
-        own = [moments.curves(curves) for curves in self.servers]
-        weights = self._one_over_density(own, members)
-        return self._located(members, slice(None),
-                             [Reweighted(one, size, weights) for one in own])
+        moments = curve_moments(data.times, self.values, data.counts, self.basis.first(size))
+        shares = time_shares(data.times, self.values, data.counts, n_bins(size))
+        for repeats in self._blocks(size):
+            deviations, own = plain(moments.repeats(repeats)), shares[repeats]
+            yield self._located(members, repeats, [
+                (deviations.among(curves), self._learned(s, own[..., curves], members, repeats))
+                for s, curves in enumerate(self.servers)])
 
-    def _one_over_density(self, own: list[Moments], members: list[int]) -> Array:
-        """Weights of the readings, (repeats, columns, terms), from one release of each site.
+    def _learned(self, s: int, shares: Array, members: list[int], repeats: slice) -> Mixing:
+        """What one site releases of its observation times, and what follows from it.
 
-        Sites count with (n_s μ_s)², the inverse of their noise variance.
+        The last column, without noise, is for looking at alone.
         """
-        total, mass = np.zeros(()), np.zeros(())
-        for s, moments in enumerate(own):
-            noise, scale = self._density_noise(s, moments.n_curves, members)
-            mean = density_features(moments).mean(axis=2)
-            sent = transcript.sent(s, "law of the times", mean[:, None] + scale[:, None] * noise,
-                                   scale[:, None])
-            total = total + sent / scale[:, None] ** 2
-            mass = mass + 1 / scale**2
-        measured = np.asarray(total) / np.asarray(mass)[:, None]
-        return private_density(measured, np.broadcast_to(1 / np.asarray(mass), measured.shape[:2]))
-
-    def _density_noise(self, s: int, n_curves: int, members: list[int]) -> tuple[Array, Array]:
-        """Unit noise (repeats, columns, 6) and its scale (columns,); none in the last column."""
+        feasible, bins = self._feasible(members), shares.shape[1]
         plan, streams = self.plans[members[0]], self.streams[s]
-        budgets = [self.plans[k].budgets[s] for k in members]
-        noise = streams.density
+        budgets = [self.plans[k].budgets[s] for k in feasible]
+        noise = streams.times[repeats, :, :bins]
         if plan.pure[s]:
-            noise = _spherical(noise, streams.density_gaps)
-            cost = [_DENSITY_SHARE * b.epsilon / math.sqrt(N_COSINES + 1) for b in budgets]
+            noise = _spherical(noise, streams.times_gaps[repeats, :, :bins])
+            cost = [_TIMES_SHARE * b.epsilon / math.sqrt(bins + 1) for b in budgets]
         else:
-            cost = [math.sqrt(_DENSITY_SHARE) * min(mu_of(b), QUIET) for b in budgets]
-        scale = 2 / (n_curves * np.array([*np.repeat(cost, self.draws), QUIET]))
-        return columns(noise, len(members), 1), scale
+            cost = [math.sqrt(_TIMES_SHARE) * min(mu_of(b), QUIET) for b in budgets]
+        scale = SENSITIVITY / (shares.shape[2] * np.array([*np.repeat(cost, self.draws), QUIET]))
+        sent = transcript.sent(s, _TIMES, shares.mean(axis=2)[:, None] + scale[:, None]
+                               * columns(noise, len(feasible), 1), scale[:, None])
+        rough = are_rough(sent, scale)[:, :-1].reshape(len(sent), len(feasible), self.draws)
+        self.clustered[feasible, repeats] |= rough.swapaxes(0, 1)
+        return mixing_of_shares(sent, scale, plan.size)
 
 
 def _spherical(normals: Array, gaps: Array) -> Array:

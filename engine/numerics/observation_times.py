@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
@@ -11,10 +13,29 @@ from engine.numerics.public_curves import PublicCurve
 from engine.types import Array, Design
 
 JITTER = 0.2  # how much later than planned a visit can be, in gaps
-LEAST_DENSITY = 0.3  # a density is never taken to be lower where it divides: weights stay bounded
 
 
-def draw_times(design: Design, curves: int, observations: int, rng: np.random.Generator) -> Array:
+class Uniforms(Protocol):
+    """Where uniform numbers come from."""
+
+    def random(self, shape: tuple[int, int]) -> Array: ...
+
+
+@dataclass(frozen=True)
+class Stratified:
+    """Uniform numbers of which each column is spread evenly (a Latin hypercube).
+
+    Averages over simulated curves are far closer to what they stand for than with independent ones.
+    """
+
+    rng: np.random.Generator
+
+    def random(self, shape: tuple[int, int]) -> Array:
+        ranks = np.broadcast_to(np.arange(shape[0])[:, None], shape)
+        return (self.rng.permuted(ranks, axis=0) + self.rng.random(shape)) / shape[0]
+
+
+def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) -> Array:
     """Times of simulated curves of a stated design.
 
     Parameters
@@ -42,12 +63,6 @@ def draw_times(design: Design, curves: int, observations: int, rng: np.random.Ge
     return uniform if density is None else density.quantile(uniform)
 
 
-def observation_weights(design: Design, times: Array) -> Array | None:
-    """What each observation counts: one over the stated density; None where all count the same."""
-    density = stated_density(design)
-    return None if density is None else 1 / np.maximum(density(times), LEAST_DENSITY)
-
-
 @lru_cache(maxsize=64)
 def stated_density(design: Design) -> PublicCurve | None:
     """The density of independent times, where one is stated.
@@ -68,7 +83,7 @@ def visits_span(observations: int, gap: float) -> float:
     return gap * (observations - 1 + JITTER)
 
 
-def visit_times(curves: int, observations: int, gap: float, rng: np.random.Generator) -> Array:
+def visit_times(curves: int, observations: int, gap: float, rng: Uniforms) -> Array:
     """Times of every curve on [0, 1], `gap` apart: (curves, observations), increasing.
 
     The first visit is spread evenly over where all visits lie inside; each comes later than

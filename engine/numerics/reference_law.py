@@ -1,25 +1,36 @@
 """What clipping does to deviations of a typical law: averages over a fixed public sample.
 
-The sample stands for "roughly elliptical, somewhat heavy-tailed": 400 vectors of a multivariate t
-with 6 degrees of freedom, each column scaled to unit second moment. Only sizes of the deviations
-are put in, so nothing of the data is.
+The sample stands for "roughly elliptical, somewhat heavy-tailed": 400 deviations with tails of a t
+law with 6 degrees of freedom, each column scaled to unit second moment, of curves that are observed
+as the stated design says. Only sizes of the deviations are put in, so nothing of the data is.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from engine.types import Array
+from engine.numerics.bases import Basis
+from engine.numerics.deviations import plain, weighted_within_curves
+from engine.numerics.moments import curve_moments
+from engine.numerics.observation_times import Stratified, draw_times
+from engine.types import Array, Design
 
 _SAMPLE, _DEGREES, _SEED = 400, 6, 20_241_206
+_UNTOLD = 1e-6  # share of a coefficient below which a design says nothing of it
+_CURVES = 2000  # simulated curves
+_SIMULATED = 25  # basis functions of simulated curves, at least
 
 
 class Law(Protocol):
     """What the engine needs of a law of standardised deviations Z; arrays are (…, p)."""
+
+    @property
+    def slopes(self) -> Array | None:
+        """T of the sample (size of the sample, p, p); None where it is the identity."""
 
     @property
     def mean_absolute(self) -> Array:
@@ -31,13 +42,33 @@ class Law(Protocol):
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does."""
 
+    def response(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """The same with what the design mixes, (…, p, p); only where `slopes` are known."""
+
 
 @dataclass(frozen=True)
 class ReferenceLaw:
-    """A sample of standardised deviations: `absolute` and `squared` hold |Z| and Z², (400, p)."""
+    """A public sample of standardised deviations Z and of what moves them.
 
-    absolute: Array
-    squared: Array
+    Parameters
+    ----------
+    sample : (size of the sample, p)
+        Z, each column of unit second moment.
+    slopes : (size of the sample, p, p), optional
+        T of the same simulated curves: those that tell much of a coefficient also deviate much in
+        it, and are clipped more. None: T is the identity.
+    """
+
+    sample: Array
+    slopes: Array | None = None
+
+    @cached_property
+    def absolute(self) -> Array:
+        return np.abs(self.sample)
+
+    @cached_property
+    def squared(self) -> Array:
+        return self.sample**2
 
     @property
     def mean_absolute(self) -> Array:
@@ -53,27 +84,80 @@ class ReferenceLaw:
         return np.asarray(factors @ self.absolute / self.absolute.sum(axis=0))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """E ∂ψ_l/∂h_l = E[f (1 − 1{f < 1} (h_l/d_l)²/‖h/d‖²)]: (…, p)."""
+        """How much a clipped average moves when its centre does, coefficient by coefficient.
+
+        E[f T_ll − 1{f < 1} h_l (Σ_q h_q T_ql/d_q²)/‖h/d‖²] for f = min(1, c/‖h/d‖): (…, p).
+        """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
         clipped = np.where(factors < 1, factors / squared, 0.0)
-        lost = ratio * (clipped @ self.squared) / len(self.squared)
-        return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
+        if self.slopes is None:
+            lost = ratio * (clipped @ self.squared) / len(self.squared)
+            return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
+        told = np.diagonal(self.slopes.mean(axis=0))
+        moved = np.diagonal(self.response(spread, shape, radius), axis1=-2, axis2=-1)
+        return np.asarray(np.where(told > _UNTOLD, moved / np.maximum(told, _UNTOLD),
+                                   factors.mean(axis=-1, keepdims=True)))
+
+    def response(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """What moving the centre does to a clipped average: (…, p, p).
+
+        E[f T − 1{f < 1} h (h/d²)'T/‖h/d‖²]; `slope` is its diagonal over that of E T.
+        """
+        assert self.slopes is not None
+        n, p = self.sample.shape
+        factors, squared = self._factors((spread / shape) ** 2, radius)
+        clipped = np.where(factors < 1, factors / squared, 0.0)
+        passed = (factors @ self.slopes.reshape(n, -1)).reshape(*spread.shape, p)
+        outward = np.empty(passed.shape)
+        for at in np.ndindex(spread.shape[:-1]):  # one column at a time, to stay in cache
+            weighed = self.sample * (spread[at] / shape[at] ** 2)
+            pulled = np.einsum("nq,nqm->nm", weighed, self.slopes, optimize=True)
+            outward[at] = (self.sample * clipped[at][:, None]).T @ pulled
+        return np.asarray((passed - spread[..., None] * outward) / n)
 
     def _factors(self, ratio: Array, radius: Array) -> tuple[Array, Array]:
-        """min(1, c/‖h/d‖) and ‖h/d‖² over the sample: (…, 400) each."""
+        """min(1, c/‖h/d‖) and ‖h/d‖² over the sample: (…, size of the sample) each."""
         squared = ratio @ self.squared.T
         return np.minimum(1.0, radius[..., None] / np.sqrt(squared)), squared
 
 
 @lru_cache(maxsize=64)
 def heavy_tailed(size: int) -> ReferenceLaw:
-    """The usual reference law, in `size` dimensions."""
+    """The reference law in `size` dimensions where curves differ in their deviations alone."""
     rng = np.random.default_rng(_SEED)
     normal = rng.standard_normal((_SAMPLE, size))
     sample = normal / np.sqrt(rng.chisquare(_DEGREES, (_SAMPLE, 1)) / _DEGREES)
-    sample /= np.sqrt((sample**2).mean(axis=0))
-    return ReferenceLaw(np.abs(sample), sample**2)
+    return ReferenceLaw(_standardised(sample))
+
+
+@lru_cache(maxsize=256)
+def of_observed_curves(basis: Basis, observations: int, design: Design) -> ReferenceLaw:
+    """The law of the deviations of simulated curves, observed as the design states.
+
+    Responses Σ_l l^{-1.5} z_l φ_l + e with standard normal z and e, times √(6/χ²₆) for each curve,
+    at drawn times; T_i and t_i are formed from them as from data, and Z are the t_i. Derived in
+    this project: curves that are observed at few times differ in T_i, which an elliptical law
+    leaves out. Of an unknown design, times are spread evenly and T_i = S_i.
+    """
+    rng = np.random.default_rng(_SEED)
+    times = draw_times(design, _CURVES, observations, Stratified(rng))
+    shape = Basis(max(basis.size, _SIMULATED), family=basis.family)
+    weights = rng.standard_normal((_CURVES, shape.size)) * np.arange(1.0, shape.size + 1) ** -1.5
+    values = np.einsum("nml,nl->nm", shape(times), weights) + rng.standard_normal(times.shape)
+    values /= np.sqrt(rng.chisquare(_DEGREES, (_CURVES, 1)) / _DEGREES)
+    counts = np.full(_CURVES, observations)
+    moments = curve_moments(times.reshape(1, -1), values.reshape(1, -1), counts, basis)
+    if design.is_known:
+        (_, curves), = weighted_within_curves(moments, counts, {basis.size}, design)
+    else:
+        curves = plain(moments)
+    slopes = np.moveaxis(curves.slopes[0], -1, 0).swapaxes(1, 2)  # (sample, p, p), T_lj
+    return ReferenceLaw(_standardised(curves.targets[0].T), slopes)
+
+
+def _standardised(sample: Array) -> Array:
+    return np.asarray(sample / np.sqrt((sample**2).mean(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -87,6 +171,10 @@ class ProductLaw:
 
     directions: Array
     waves: Array
+    slopes: ClassVar[None] = None
+
+    def response(self, spread: Array, shape: Array, radius: Array) -> Array:
+        raise NotImplementedError
 
     @cached_property
     def _scale(self) -> Array:
