@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.commands import audit, exhibit, listing, plan, release, run, show
+from engine.commands import audit, coverage, exhibit, listing, plan, release, run, show
 from engine.errors import InputError
 
-_COMMANDS = (listing, run, plan, audit, exhibit, show, release)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, show, release)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -89,6 +89,21 @@ _FACTS = {
     "line": PublicFacts(name="Steep line, simulated", unit_scale=True),
     "flat": PublicFacts(name="Flat line, simulated", unit_scale=True),
 }
+Levels = Callable[[int, np.random.Generator], Array]
+
+
+def _part_above(share: float, distance: float) -> Levels:
+    """Levels of people of whom a share lies so far above the others; their mean is 0."""
+    def levels(people: int, rng: np.random.Generator) -> Array:
+        return np.asarray(distance * ((rng.random(people) < share) - share), dtype=float)
+
+    return levels
+
+
+_SHIFTS: dict[str, Levels] = {  # levels of people, in units of their spread, with mean 0
+    "groups": _part_above(0.2, 4.0), "outliers": _part_above(0.05, 5.0),
+    "skewed": lambda people, rng: rng.standard_exponential(people) - 1.0}
+_WITHIN = 0.4  # of the spread, for what is left of a person's curve where levels differ
 _TAIL_DEGREES = 4  # of the t law of heavy-tailed deviations
 
 
@@ -133,9 +148,11 @@ class SparseCurves(Source):
         0.5, "Spread of people", "Standard deviation of a person's curve around the mean.",
         low=0.0, high=100.0, when={"mean=growth": 6.0})
     deviation_tails: str = param(
-        "normal", "Tails of deviations",
-        "Heavy: each person's deviation is stretched by a t law with 4 degrees of freedom of the "
-        "same variance, so that a few people are far out.", choices=("normal", "heavy"))
+        "normal", "How people differ",
+        "Normal: alike to both sides. Heavy: a t law with 4 degrees of freedom, so that a few are "
+        "far out. Groups: a fifth lies four spreads above the others. Outliers: one in twenty lies "
+        "five spreads above. Skewed: levels follow an exponential law of one spread.",
+        choices=("normal", "heavy", *_SHIFTS))
     level: float = param(0.0, "Level", "Added to the mean curve, in response units.",
                          low=-1e6, high=1e6)
     deviation_length: float = param(
@@ -200,7 +217,7 @@ class SparseCurves(Source):
     def facts(self) -> PublicFacts:
         base = _FACTS[self.mean]
         return replace(base, value_low=self.value_low, value_high=self.value_high,
-                       design=self.design, symmetric=True)
+                       design=self.design, symmetric=self.deviation_tails not in _SHIFTS)
 
     @property
     def design(self) -> Design:
@@ -271,6 +288,10 @@ class SparseCurves(Source):
         weights = rng.standard_normal((n_repeats * n, deviations.shape[1]))
         if self.deviation_tails == "heavy":
             weights *= _stretch(n_repeats * n, rng)
+        shifts = np.zeros(n_repeats * n)
+        if self.deviation_tails in _SHIFTS:
+            weights *= _WITHIN
+            shifts = self.deviation_sd * _SHIFTS[self.deviation_tails](n_repeats * n, rng)
         mean = _mean_polynomial(self.mean).copy()
         mean[0] += self.level
         values = rng.standard_normal((n_repeats * n, m))
@@ -279,6 +300,7 @@ class SparseCurves(Source):
         for first in range(0, n_repeats * n, step):
             block = slice(first, first + step)
             curves = _curve_polynomials(mean, deviations, weights[block])
+            curves[0] += shifts[block]
             z = np.multiply(times[block].T, 2.0, order="C")  # curves along the fast axis
             z -= 1.0
             values[block] += horner(curves, z).T

@@ -1,0 +1,152 @@
+"""Does the band of the adaptive mean hold on data as they come? A table of designs and people.
+
+Each row repeats one scenario: data are drawn anew, released once, and the band is compared with the
+mean of the people. Where the release carries a warning it is counted apart: what is asked of a band
+is that it holds wherever it is given without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.metrics import coverage, integrated_squared_errors
+from engine.sources import Source
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Array, Budget
+
+POINTWISE, SIMULTANEOUS = (0.90, 0.98), 0.90  # what is asked of a band without a warning
+_AT_ONCE = 10  # repeats
+_BETA = ", ".join(f"{t * (1 - t):.4f}" for t in np.linspace(0, 1, 41))
+_HALF_EARLY, _TRUNCATED = "3, 3, 3, 1, 1, 1, 1, 1, 1", "1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0"
+_DESIGNS: dict[str, dict[str, Any]] = {
+    "Beta(2, 2) times": {"times": "density", "time_density": _BETA},
+    "times mostly early": {"times": "density", "time_density": _HALF_EARLY},
+    "times end before the range": {"times": "density", "time_density": _TRUNCATED},
+    "windows of a fifth": {"times": "windows", "time_span": 0.2},
+    "common times": {"times": "common"}}
+_PEOPLE = {"two groups": "groups", "5 % outliers": "outliers", "exponential levels": "skewed",
+           "heavy tails": "heavy"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n²."""
+
+    label: str
+    source: SparseCurves
+    mechanism: AdaptiveMean
+    epsilon: float = 1.0
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.epsilon, self.source.n_curves**-2.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What was measured of one setting; shares are of releases, or of the time range.
+
+    `error` and `without_privacy` are root mean squared distances to the mean, in response units;
+    `pointwise` and `simultaneous` coverage of releases without a warning, NaN where all have one.
+    """
+
+    setting: Setting
+    effective_size: float
+    error: float
+    without_privacy: float
+    pointwise: float
+    simultaneous: float
+    warned: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the band does what is asked of it, or is never given without a warning."""
+        if np.isnan(self.pointwise):
+            return True
+        low, high = POINTWISE
+        return low <= self.pointwise <= high and self.simultaneous >= SIMULTANEOUS
+
+
+def settings() -> Iterator[Setting]:
+    """All rows: observations per person, designs stated and unknown, people who are not alike."""
+    for m in (1, 2, 3, 8, 30):
+        yield Setting(f"{m} even times each", _curves(m), AdaptiveMean())
+    for label, design in _DESIGNS.items():
+        for epsilon in (1.0, 4.0):
+            yield Setting(label, _curves(5, **design), AdaptiveMean(), epsilon)
+            yield Setting(f"{label}, unknown", _curves(5, **design),
+                          AdaptiveMean(design="unknown"), epsilon)
+    yield Setting("one time each, unknown", _curves(1), AdaptiveMean(design="unknown"))
+    for label, law in _PEOPLE.items():
+        for n in (250, 1000, 4000):
+            yield Setting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
+                          AdaptiveMean())
+    yield Setting("two groups, clipped tightly", replace(_curves(8), deviation_tails="groups"),
+                  AdaptiveMean(clipping="tight"))
+
+
+def _curves(observations: int, **design: Any) -> SparseCurves:
+    return SparseCurves(n_curves=1000, n_observations_per_curve=observations, **design)
+
+
+def measured(setting: Setting, repeats: int, seed: int) -> Row:
+    """Repeat a setting so often, in blocks with random streams of their own."""
+    parts = [_block(setting, min(_AT_ONCE, repeats - first), seed, first)
+             for first in range(0, repeats, _AT_ONCE)]
+    squared, plain, at_times, whole, warned = (np.concatenate(part)
+                                               for part in zip(*parts, strict=True))
+    clear = ~warned.astype(bool)
+    sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
+    return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(plain.mean())),
+               _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()))
+
+
+def _mean(values: Array) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _block(setting: Setting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
+    """Squared errors with and without privacy, coverage of both bands, warnings."""
+    source: Source = setting.source
+    data = source.draw(repeats, generator(seed, DATA_STREAM, first))
+    estimate = setting.mechanism.release_many(data, [(setting.budget,)], 1,
+                                              generator(seed, NOISE_STREAM, first))
+    plain = setting.mechanism.without_protection(data)
+    assert estimate.band is not None
+    held = []
+    for kind in ("pointwise", "simultaneous"):
+        inside = coverage(replace(estimate, band=replace(estimate.band, kind=kind)), data.truth)
+        assert inside is not None
+        held.append(inside.of_kept[0, :, 0])
+    total, without = (integrated_squared_errors(each, data.truth).total
+                      for each in (estimate, plain))
+    assert total is not None and without is not None
+    return (total[0, :, 0], without[0, :, 0], *held,
+            estimate.is_doubted[0, :, 0].astype(float))
+
+
+def as_markdown(rows: list[Row]) -> str:
+    """The table for the notes on the methods."""
+    names = ("Design and people", "n", "m", "ε", "N", "Error", "Non-private", "Pointwise",
+             "Simultaneous", "Warned")
+    head = "| " + " | ".join(names) + " |\n|--" + "|--:" * (len(names) - 1) + "|"
+    return "\n".join([head, *map(_line, rows)]) + "\n"
+
+
+def _line(row: Row) -> str:
+    source = row.setting.source
+    cells = (row.setting.label, f"{source.n_curves}", f"{source.n_observations_per_curve}",
+             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3f}",
+             f"{row.without_privacy:.3f}", _share(row.pointwise), _share(row.simultaneous),
+             f"{row.warned:.0%}".replace("%", " %"))
+    return "| " + " | ".join(cells) + " |"
+
+
+def _share(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.2f}".lstrip("0") if value < 1 else "1.00"
