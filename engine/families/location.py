@@ -144,12 +144,12 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
     for step, phase in ((0, 1), (2, 2)):
         if phase == 2:
             slope = _slope(state, law, constants)
-        state, _ = _move(sites, state, step, slope, _response(state, law, phase))
+        state, _ = _move(sites, state, step, slope, _response(sites, state, law, phase))
         state = _tighten(sites, state, step + 1, phase, law, constants, n_functions)
         state = _doubted(state, constants)
     slope = _slope(state, law, constants)
     before = state
-    state, weights = _move(sites, state, 4, slope, _response(state, law, 3))
+    state, weights = _move(sites, state, 4, slope, _response(sites, state, law, 3))
     return Located(state.centre, _covariance(sites, state, slope, weights), weights.mean(axis=-1),
                    *_parts(sites, before, state, weights))
 
@@ -175,7 +175,7 @@ def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
     shape = site.noise.shape[1:]
     scale = np.broadcast_to(public_scale, shape)
     size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
-    known: Filter = Independent(size**2) if law.slopes is None else Joint.start(
+    known: Filter = Independent(size**2) if not law.is_mixed else Joint.start(
         size**2, (constants.prior_in_band * size) ** 2)
     return State(np.zeros(shape), known, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
@@ -186,13 +186,12 @@ def _slope(state: State, law: Law, constants: Constants) -> Array:
     return np.maximum(law.slope(state.spread, state.shape, state.radius), constants.least_slope)
 
 
-def _response(state: State, law: Law, phase: int) -> Array | None:
-    """J M where the law of the deviations is that of a stated design; E T in the first phase."""
-    if law.slopes is None:
+def _response(sites: Sequence[Site], state: State, law: Law, phase: int) -> Array | None:
+    """J M where the design is stated and M is not the identity; E T in the first phase."""
+    if not law.is_mixed or sites[0].mixing is not None:
         return None
     if phase == 1:  # the first radius is wide
-        return np.broadcast_to(law.slopes.mean(axis=0), (*state.centre.shape,
-                                                         state.centre.shape[-1]))
+        return np.broadcast_to(law.mean_slopes, (*state.centre.shape, state.centre.shape[-1]))
     return law.response(state.spread, state.shape, state.radius)
 
 

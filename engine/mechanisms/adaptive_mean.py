@@ -39,7 +39,7 @@ from engine.numerics.deviations import Deviations, plain, weighted_within_curves
 from engine.numerics.grids import drawing_grid
 from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.reference_law import of_observed_curves
+from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves
 from engine.numerics.time_histograms import (
     SENSITIVITY,
     Mixing,
@@ -69,11 +69,13 @@ _TIMES_SHARE = 0.1  # of the budget, where the distribution of observation times
 _TIMES = "distribution of observation times"
 _DETAIL, _DETAIL_UNKNOWN = 0.55, 0.3  # of the rule for the basis size
 _PRIOR, _UNSEEN = 0.4, 0.25  # prior of coefficients, in units of u_l; of unseen ones, of l^-1.5
+_DENSE = 3  # observations for each basis function, from which curves tell of all of them
 _UNDETERMINED, _SOMEWHERE = 0.5, 0.05  # of the half-range, for a band; of the time range
 _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
 _TIGHT = Constants()
-_WIDE, _WIDER_FROM, _MOST_DOUBLINGS = 12.0, 200.0, 12  # κ of wide clipping; it grows like √N
+_WIDE, _WIDER_FROM = 12.0, 200.0  # κ of wide clipping, and the N up to which it stays so
+_GROWTH, _MOST_DOUBLINGS = 0.75, 6
 _ALLOWANCE = 0.2
 _BLOCK = 600_000  # entries of T of the repeats worked on together
 
@@ -362,11 +364,12 @@ class AdaptiveMean(Mechanism):
         return size | 1 if self.basis == "fourier" else size
 
     def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
-        """How tightly the last step clips: κ = 1.5; wide: 12, and more from N = 200 on, like √N."""
+        """How tightly the last step clips: κ = 1.5; wide: 12, from N = 200 on like N^¾."""
         if self.is_tight(facts):
             return _TIGHT
-        doublings = round(math.log2(min(max(effective / _WIDER_FROM, 1.0), 2.0**_MOST_DOUBLINGS)))
-        return Constants(final_width=_WIDE * 2 ** (doublings / 2), bias_allowance=_ALLOWANCE)
+        wider = min(max(effective / _WIDER_FROM, 1.0) ** _GROWTH, 2.0**_MOST_DOUBLINGS)
+        doublings = round(2 * math.log2(wider)) / 2
+        return Constants(final_width=_WIDE * 2**doublings, bias_allowance=_ALLOWANCE)
 
     def is_tight(self, facts: PublicFacts) -> bool:
         """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
@@ -538,10 +541,17 @@ class _Fit:
         plan, feasible = self.plans[members[0]], self._feasible(members)
         sites = [replace(self._site(s, deviations, feasible, plan, repeats), mixing=design)
                  for s, (deviations, design) in enumerate(observed)]
-        law = of_observed_curves(self.basis.first(plan.size), self.planned, self.design)
+        law = self._law(plan.size)
         return _Piece(members, repeats, locate(sites, public_scale(plan.size, self.data.sizes),
                                                law, plan.constants,
                                                prior=self._prior(plan.size)))
+
+    def _law(self, size: int) -> ReferenceLaw:
+        """Of the deviations; where every curve tells of all coefficients they differ in nothing."""
+        evenly = self.design == Design() and self.planned >= _DENSE * size
+        if evenly or len(self.design.times) >= _DENSE * size:
+            return heavy_tailed(size)
+        return of_observed_curves(self.basis.first(size), self.planned, self.design)
 
     def _prior(self, size: int) -> Array:
         """Size of the coefficients before anything is measured: (size,).

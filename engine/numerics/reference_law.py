@@ -21,7 +21,7 @@ from engine.types import Array, Design
 
 _SAMPLE, _DEGREES, _SEED = 400, 6, 20_241_206
 _UNTOLD = 1e-6  # share of a coefficient below which a design says nothing of it
-_CURVES = 2000  # simulated curves
+_CURVES, _TOGETHER = 800, 64  # simulated curves; columns worked on together
 _SIMULATED = 25  # basis functions of simulated curves, at least
 
 
@@ -29,8 +29,12 @@ class Law(Protocol):
     """What the engine needs of a law of standardised deviations Z; arrays are (…, p)."""
 
     @property
-    def slopes(self) -> Array | None:
-        """T of the sample (size of the sample, p, p); None where it is the identity."""
+    def is_mixed(self) -> bool:
+        """Whether E T is not the identity, so that `response` is needed."""
+
+    @property
+    def mean_slopes(self) -> Array:
+        """E T: (p, p)."""
 
     @property
     def mean_absolute(self) -> Array:
@@ -43,7 +47,7 @@ class Law(Protocol):
         """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does."""
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """The same with what the design mixes, (…, p, p); only where `slopes` are known."""
+        """The same with what the design mixes, (…, p, p); only where `is_mixed`."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,13 @@ class ReferenceLaw:
     slopes : (size of the sample, p, p), optional
         T of the same simulated curves: those that tell much of a coefficient also deviate much in
         it, and are clipped more. None: T is the identity.
+    is_mixed : bool
+        Whether E T is not the identity, so that `response` is needed.
     """
 
     sample: Array
     slopes: Array | None = None
+    is_mixed: bool = False
 
     @cached_property
     def absolute(self) -> Array:
@@ -69,6 +76,12 @@ class ReferenceLaw:
     @cached_property
     def squared(self) -> Array:
         return self.sample**2
+
+    @property
+    def mean_slopes(self) -> Array:
+        if self.slopes is None:
+            return np.eye(self.sample.shape[1])
+        return np.asarray(self.slopes.mean(axis=0))
 
     @property
     def mean_absolute(self) -> Array:
@@ -86,7 +99,8 @@ class ReferenceLaw:
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """How much a clipped average moves when its centre does, coefficient by coefficient.
 
-        E[f T_ll − 1{f < 1} h_l (Σ_q h_q T_ql/d_q²)/‖h/d‖²] for f = min(1, c/‖h/d‖): (…, p).
+        E[f T_ll − 1{f < 1} h_l (Σ_q h_q T_ql/d_q²)/‖h/d‖²] for f = min(1, c/‖h/d‖), as a share of
+        E T_ll: (…, p).
         """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
@@ -94,10 +108,20 @@ class ReferenceLaw:
         if self.slopes is None:
             lost = ratio * (clipped @ self.squared) / len(self.squared)
             return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
-        told = np.diagonal(self.slopes.mean(axis=0))
-        moved = np.diagonal(self.response(spread, shape, radius), axis1=-2, axis2=-1)
-        return np.asarray(np.where(told > _UNTOLD, moved / np.maximum(told, _UNTOLD),
+        told = np.diagonal(self.slopes, axis1=1, axis2=2)
+        turned = (clipped @ self._turned).reshape(*spread.shape, -1)  # E of clipped Z_l Z_q T_ql
+        lost = spread * (turned @ (spread / shape**2)[..., None])[..., 0]
+        moved = (factors @ told - lost) / len(self.sample)
+        mean = told.mean(axis=0)
+        return np.asarray(np.where(mean > _UNTOLD, moved / np.maximum(mean, _UNTOLD),
                                    factors.mean(axis=-1, keepdims=True)))
+
+    @cached_property
+    def _turned(self) -> Array:
+        """Z_l Z_q T_ql: (size of the sample, p · p)."""
+        assert self.slopes is not None
+        products = self.sample[:, :, None] * self.sample[:, None, :]
+        return (products * self.slopes.swapaxes(1, 2)).reshape(len(self.sample), -1)
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
         """What moving the centre does to a clipped average: (…, p, p).
@@ -107,14 +131,16 @@ class ReferenceLaw:
         assert self.slopes is not None
         n, p = self.sample.shape
         factors, squared = self._factors((spread / shape) ** 2, radius)
-        clipped = np.where(factors < 1, factors / squared, 0.0)
-        passed = (factors @ self.slopes.reshape(n, -1)).reshape(*spread.shape, p)
-        outward = np.empty(passed.shape)
-        for at in np.ndindex(spread.shape[:-1]):  # one column at a time, to stay in cache
-            weighed = self.sample * (spread[at] / shape[at] ** 2)
-            pulled = np.einsum("nq,nqm->nm", weighed, self.slopes, optimize=True)
-            outward[at] = (self.sample * clipped[at][:, None]).T @ pulled
-        return np.asarray((passed - spread[..., None] * outward) / n)
+        clipped = np.where(factors < 1, factors / squared, 0.0).reshape(-1, n)
+        passed = (factors @ self.slopes.reshape(n, -1)).reshape(-1, p, p)
+        flat, pull = spread.reshape(-1, p), (spread / shape**2).reshape(-1, p)
+        for first in range(0, len(flat), _TOGETHER):  # columns, so that arrays stay small
+            some = slice(first, first + _TOGETHER)
+            weighed = self.sample[:, None, :] * pull[some]  # (n, columns, q)
+            pulled = clipped[some].T[..., None] * (weighed @ self.slopes)  # (n, columns, m)
+            outward = np.tensordot(self.sample, pulled, axes=(0, 0))  # (l, columns, m)
+            passed[some] -= flat[some, :, None] * outward.swapaxes(0, 1)
+        return np.asarray(passed / n).reshape(*spread.shape, p)
 
     def _factors(self, ratio: Array, radius: Array) -> tuple[Array, Array]:
         """min(1, c/‖h/d‖) and ‖h/d‖² over the sample: (…, size of the sample) each."""
@@ -153,7 +179,7 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     else:
         curves = plain(moments)
     slopes = np.moveaxis(curves.slopes[0], -1, 0).swapaxes(1, 2)  # (sample, p, p), T_lj
-    return ReferenceLaw(_standardised(curves.targets[0].T), slopes)
+    return ReferenceLaw(_standardised(curves.targets[0].T), slopes, design != Design())
 
 
 def _standardised(sample: Array) -> Array:
@@ -171,7 +197,11 @@ class ProductLaw:
 
     directions: Array
     waves: Array
-    slopes: ClassVar[None] = None
+    is_mixed: ClassVar[bool] = False
+
+    @property
+    def mean_slopes(self) -> Array:
+        return np.eye(self.directions.shape[-2] * self.waves.shape[-1])
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
         raise NotImplementedError

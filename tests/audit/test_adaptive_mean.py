@@ -9,9 +9,8 @@ from engine.experiments import generator
 from engine.families import location
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.numerics import clipping, deviations, moments
-from engine.numerics.bases import Basis
-from engine.numerics.densities import density_features
+from engine.numerics import clipping, deviations
+from engine.numerics.time_histograms import time_shares
 from engine.privacy import accounting
 from engine.types import Budget
 from tests.audit.search import found
@@ -48,7 +47,7 @@ def test_every_site_keeps_its_own_claim_at_each_release():
 
 
 @pytest.mark.parametrize("chosen", [
-    {}, {"truncation": 1}, {"truncation": 9}, {"band": "none"}, {"density": "1, 3", **SMALL},
+    {}, {"truncation": 1}, {"truncation": 9}, {"band": "none"}, {"band": "pointwise", **SMALL},
     {"prior": "0, 1", **SMALL}, {"prior": "-0.2, 0.4", "prior_room": 0.3},
     {"split": "0.1, 0.1, 0.2, 0.1, 0.4, 0.1", **SMALL}, {"shrink": "always"},
     {"clipping": "wide"}], ids=str)
@@ -61,24 +60,23 @@ def test_no_setting_releases_more_than_it_claims(chosen):
 
 
 @pytest.mark.parametrize(("budget", "count"), [(Budget(150.0, 1e-3), 7), (Budget(60.0), 6)])
-def test_an_undeclared_law_of_the_times_keeps_its_share_of_the_claim(budget, count):
+def test_learning_how_times_are_spread_keeps_its_share_of_the_claim(budget, count):
     """1000 pairs, with and without δ, at budgets that are worth enough with few curves."""
     losses = search(AdaptiveMean(design="unknown", **SMALL), 1000, budget=budget)
     print(losses.lines.round(4), round(losses.worst, 4))
-    assert losses.claim.lines[0].what == "law of the times" and len(losses.lines) == count
+    assert losses.claim.lines[0].what == "distribution of observation times" and len(losses.lines) == count
     assert (losses.lines <= ROUNDING).all() and losses.worst <= ROUNDING
     assert losses.lines[0] > 0.7 and (losses.lines[1:] > 0.8).all()
 
 
-def test_replacing_a_curve_moves_the_law_of_the_times_by_at_most_two_over_n():
+def test_replacing_a_curve_moves_the_shares_of_times_by_at_most_the_root_of_two_over_n():
     """600 pairs, among them all times at one end against all at the other."""
     usual = usual_curves(AdaptiveMean())
     pairs = pairs_of_curves(Question(AdaptiveMean(), usual, BUDGET), 600, np.random.default_rng(5))
-    one, other = (density_features(moments.curve_moments(
-        data.times, data.values, data.counts, Basis(4, family="cosine"))).mean(axis=2)
-        for data in (pairs.one, pairs.other))
-    moved = np.linalg.norm(one - other, axis=1) * usual.n_curves / 2
-    assert 0.7 < moved.max() <= ROUNDING
+    one, other = (time_shares(data.times, data.values, data.counts, 16).mean(axis=2)
+                  for data in (pairs.one, pairs.other))
+    moved = np.linalg.norm(one - other, axis=1) * usual.n_curves / np.sqrt(2)
+    assert 0.9 < moved.max() <= ROUNDING
 
 
 def test_noise_without_delta_has_the_law_of_the_k_norm_mechanism():

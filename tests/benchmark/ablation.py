@@ -16,6 +16,7 @@ import pytest
 from engine.experiments import generator
 from engine.families import location
 from engine.families.adaptive import effective_size
+from engine.families.filters import Independent
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
@@ -52,9 +53,9 @@ def no_filter(patch: pytest.MonkeyPatch) -> None:
     """Every release moves the centre by all it measured; nothing before it is remembered."""
     honest = location._move
 
-    def forgetful(sites, state, step, slope):
-        return honest(sites, replace(state, variance=np.full_like(state.variance, 1e12)), step,
-                      slope)
+    def forgetful(sites, state, step, *rest):
+        unknown = Independent(np.full_like(state.centre, 1e12))
+        return honest(sites, replace(state, filter=unknown), step, *rest)
 
     patch.setattr(location, "_move", forgetful)
 

@@ -182,7 +182,7 @@ def test_a_setting_that_cannot_be_is_refused_at_once(chosen, words):
         AdaptiveMean(**chosen)
 
 
-def test_an_undeclared_design_needs_cosines():
+def test_an_unknown_design_needs_cosines():
     with pytest.raises(InputError, match="needs the cosine basis"):
         release(draw(), design="unknown", basis="fourier")
 
@@ -212,12 +212,11 @@ def test_without_delta_the_epsilons_add_and_there_is_no_sixth_release():
     assert accounting.guarantee(spends, 0) == Budget(2.0)
 
 
-def test_an_undeclared_design_pays_a_tenth_for_the_law_of_the_times_where_that_helps():
-    few, many = draw(), draw(SparseCurves(n_curves=1000))
-    assert len(release(few, design="unknown").spends[0]) == 6
-    spends = release(many, design="unknown").spends[0]
-    assert spends[0].what == "law of the times"
+def test_an_unknown_design_pays_a_tenth_to_learn_how_times_are_spread():
+    spends = release(draw(), design="unknown").spends[0]
+    assert len(spends) == 7 and spends[0].what == "distribution of observation times"
     assert spends[0].mu**2 == pytest.approx(0.1 * accounting.exact_mu(1.0, 1e-3) ** 2)
+    assert spends[0].sensitivity == (pytest.approx(math.sqrt(2) / 250),)
     assert accounting.guarantee(spends, 0) == BUDGET[0]
 
 

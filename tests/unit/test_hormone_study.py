@@ -169,14 +169,22 @@ def test_stated_visits_cost_nothing_and_unknown_ones_are_paid_for():
 # -- clipping on such visits ----------------------------------------------------------------
 
 
-def test_the_last_step_clips_wider_for_visits_only_and_wider_for_larger_budgets():
-    mechanism, alike = AdaptiveMean(), replace(STUDY.facts, design=Design())
-    widths = [mechanism.clipping_constants(n, STUDY.facts).final_width
-              for n in (10, 90, 170, 1000, 1e9, math.inf)]
-    assert widths == [1.5, 6.0, 12.0, 96.0, 192.0, 192.0]
-    assert mechanism.clipping_constants(1000, alike) == Constants()
+def test_the_last_step_clips_tightly_only_where_people_are_stated_to_be_symmetric():
+    mechanism = AdaptiveMean()
+    symmetric = replace(STUDY.facts, design=Design(), symmetric=True)
+    assert mechanism.clipping_constants(1000, symmetric) == Constants()
+    for facts in (STUDY.facts, replace(symmetric, symmetric=False),
+                  replace(symmetric, design=Design.visits(0.1)),
+                  replace(symmetric, design=Design(law="windows", window=0.2)),
+                  replace(symmetric, design=Design(law="unknown"))):
+        assert mechanism.clipping_constants(1000, facts).final_width > 12
     assert AdaptiveMean(clipping="tight").clipping_constants(1000, STUDY.facts) == Constants()
-    assert AdaptiveMean(clipping="wide").clipping_constants(1000, alike).final_width == 96.0
+
+
+def test_wide_clipping_is_wider_for_larger_studies():
+    widths = [AdaptiveMean().clipping_constants(n, STUDY.facts).final_width
+              for n in (10, 170, 1000, 4000, math.inf)]
+    assert widths[:2] == [12.0, 12.0] and widths == sorted(widths) and widths[-1] == 12.0 * 64
 
 
 @pytest.mark.parametrize("epsilon", [3.0, 8.0])

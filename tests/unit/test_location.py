@@ -5,22 +5,28 @@ import pytest
 
 from engine.errors import InputError
 from engine.families import location
+from engine.families.filters import Combined, Independent, Joint
 from engine.families.location import Constants, Site, locate
 from engine.numerics import clipping
 from engine.numerics.bases import Basis
-from engine.numerics.densities import Reweighted, density_features, larger_basis, private_density
 from engine.numerics.deviations import (
     AffineDeviations,
     mean_slopes_inverse,
     plain,
     weighted_within_curves,
 )
-from engine.numerics.grids import quadrature
 from engine.numerics.moments import curve_moments
 from engine.numerics.monotone import non_increasing_fit
-from engine.numerics.observation_times import LEAST_DENSITY, observation_weights
+from engine.numerics.observation_times import Stratified, draw_times, stated_density
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.reference_law import heavy_tailed
+from engine.numerics.reference_law import heavy_tailed, of_observed_curves
+from engine.numerics.time_histograms import (
+    Mixing,
+    are_rough,
+    mixing_of_shares,
+    n_bins,
+    time_shares,
+)
 from engine.types import Design
 
 COUNTS = np.array([3, 5, 0, 8, 5])
@@ -235,7 +241,7 @@ def test_what_is_sent_is_the_statistic_with_the_stated_noise():
     """One location release at the prior: g = 2 c d/(n μ), with c and d from the public scale."""
     scale, unit = np.array([0.5, 0.3, 0.2]), 0.01
     site, = sites([identity_deviations(np.zeros((1, 3, 10)))], unit)
-    state = location._start(site, scale, Constants())
+    state = location._start(site, scale, Constants(), heavy_tailed(3), None)
     expected = 2 * unit * 0.5 * np.sqrt(scale.sum()) * np.sqrt(scale)
     assert np.allclose(location._noise_scale(site, 0, location.LOCATION, state), expected)
     assert np.allclose(state.shape, np.sqrt(scale)) and (state.centre == 0).all()
@@ -253,36 +259,99 @@ def test_no_site_and_no_order_of_curves_is_special():
 # -- densities and stated curves ------------------------------------------------------------
 
 
-def test_weights_of_readings_can_be_put_in_afterwards():
-    """Moments of a larger basis give the deviations of readings weighted by any cosine series."""
-    rng, size, counts = np.random.default_rng(5), 3, np.array([4, 6])
-    times, values = rng.random((2, 10)), rng.normal(size=(2, 10))
-    gamma = rng.normal(size=(2, 3, 21)) * 0.1
-    centres = rng.normal(size=(2, 3, size))
-    reweighted = Reweighted(curve_moments(times, values, counts, larger_basis(size)), size, gamma)
-    seen = reweighted.at(centres, slice(None))
-    for column in range(3):
-        weights = (np.cos(np.pi * times[..., None] * np.arange(21)) * gamma[:, column, None]).sum(-1)
-        direct = plain(curve_moments(times, values, counts, Basis(size, family="cosine"), weights))
-        expected = direct.at(centres[:, column:column + 1], slice(None))
-        assert np.allclose(seen[:, column], expected[:, 0], atol=1e-10)
+def test_shares_of_times_are_counted_and_a_curve_that_is_no_number_has_none():
+    times = np.array([[0.0, 0.1, 0.5, 1.0, 0.3, 0.7]])
+    values = np.array([[1.0, 1.0, 1.0, 1.0, np.nan, 1.0]])
+    shares = time_shares(times, values, np.array([4, 0, 2]), 4)
+    assert shares[0].T.tolist() == [[0.5, 0.0, 0.25, 0.25], [0.0] * 4, [0.0] * 4]
 
 
-def test_a_density_without_noise_is_inverted():
-    """f = 0.4 + 1.2t, of which six cosines hold all but a little."""
-    nodes, weights = quadrature()
-    order = np.arange(1, 7)
-    exact = ((0.4 + 1.2 * nodes) * weights) @ (np.sqrt(2) * np.cos(np.pi * nodes[:, None] * order))
-    series = private_density(exact[None], np.zeros(1))[0]
-    found = np.cos(np.pi * nodes[:, None] * np.arange(len(series))) @ series
-    middle = (nodes > 0.1) & (nodes < 0.9)
-    assert np.abs(found * (0.4 + 1.2 * nodes) - 1)[middle].max() < 0.08
+def test_without_noise_the_design_is_that_of_the_times():
+    """E φφ' under the density 0.4 + 1.2t, by 400 000 stratified times."""
+    rng, size = Stratified(np.random.default_rng(1)), 4
+    times = draw_times(Design(density=(0.4, 1.6)), 400_000, 1, rng).reshape(1, -1)
+    shares = time_shares(times, np.zeros_like(times), np.full(400_000, 1), n_bins(size))
+    matrix = mixing_of_shares(shares.mean(axis=2)[:, None], np.full(1, 1e-9), size).matrix
+    values = Basis(size, family="cosine")(times[0])
+    assert np.allclose(matrix[0, 0], values.T @ values / len(values), atol=0.01)
 
 
-def test_features_of_the_law_of_the_times_have_norm_at_most_one():
-    moments = curve_moments(np.zeros((1, 4)), np.zeros((1, 4)), np.array([2, 2]),
-                            Basis(4, family="cosine"))
-    assert np.linalg.norm(density_features(moments), axis=1).max() == pytest.approx(1)
+def test_shares_that_noise_explains_are_taken_for_even_times():
+    noise = 0.02 * np.random.default_rng(2).standard_normal((1, 1, n_bins(5)))
+    mixing = mixing_of_shares(1 / n_bins(5) + noise, np.full(1, 0.1), 5)
+    assert np.allclose(mixing.matrix, np.eye(5))
+    assert (mixing.uncertainty(np.eye(5)[None, None]) > 0).all()
+
+
+def test_a_few_common_times_are_seen_in_the_shares_and_smooth_densities_are_not():
+    bins, noise = n_bins(8), np.full(1, 0.004)
+    middles = (np.arange(bins) + 0.5) / bins
+    common = np.histogram((np.arange(5) + 0.5) / 5, bins, (0, 1))[0] / 5
+    for smooth in (np.ones(bins), middles * (1 - middles), middles < 0.8, 1 + 2 * (middles < 0.3)):
+        assert not are_rough((smooth / smooth.sum())[None, None], noise).any()
+    assert are_rough(common[None, None], noise).all()
+
+
+def test_a_filter_of_all_coefficients_is_one_of_each_where_the_design_is_the_identity():
+    rng = np.random.default_rng(3)
+    prior, measured, noise = rng.random(4) + 0.5, rng.normal(size=4), rng.random(4) + 0.1
+    slope = rng.random(4) / 2 + 0.5
+    step, left = Independent(prior).update(measured, noise, slope, noise, None, None)
+    both, joint = Joint.start(prior, prior).update(measured, noise, slope, noise,
+                                                   np.diag(slope), None)
+    assert np.allclose(step, both) and np.allclose(left.variance, joint.variance)
+
+
+def test_what_no_measurement_tells_stays_with_the_prior_and_its_doubt():
+    """The design sees the sum of two coefficients only."""
+    sees = np.array([[0.5, 0.5], [0.5, 0.5]])
+    known = Joint.start(np.ones(2), np.ones(2))
+    for _ in range(3):
+        _, known = known.update(np.zeros(2), np.full(2, 1e-6), np.ones(2), np.zeros(2), sees, None)
+    covariance = known.covariance(np.zeros((2, 2)))
+    together, apart = np.array([1.0, 1.0]) / np.sqrt(2), np.array([1.0, -1.0]) / np.sqrt(2)
+    assert together @ covariance @ together < 1e-5
+    assert apart @ covariance @ apart == pytest.approx(2.0)  # prior in the filter and in the band
+
+
+def test_an_uncertain_design_makes_a_measurement_less_certain():
+    design = Mixing(np.eye(2), np.full(1, 0.25), np.eye(2)[None])
+    sure, unsure = (Joint.start(np.ones(2), np.ones(2)).update(
+        np.ones(2), np.full(2, 0.1), np.ones(2), np.zeros(2), None, Combined([each], np.ones((1, 2))))
+        for each in (Mixing(np.eye(2)), design))
+    assert (sure[1].variance < unsure[1].variance).all()
+    assert (np.abs(sure[0]) > np.abs(unsure[0])).all()
+
+
+@pytest.mark.parametrize("design", [
+    Design(), Design(density=(1.0, 2.0)), Design(law="windows", window=0.3), Design.visits(0.1)])
+def test_the_response_of_the_reference_law_is_the_derivative_of_its_clipped_average(design):
+    """Numerically: the centre of simulated curves is moved in each coefficient."""
+    law, radius = of_observed_curves(Basis(3, family="cosine"), 4, design), 1.1
+    spread, shape = np.array([1.0, 0.6, 0.3]), np.array([1.0, 0.8, 0.5])
+
+    def clipped(step):
+        h = spread * law.sample + law.slopes @ step
+        return (h * np.minimum(1, radius / np.linalg.norm(h / shape, axis=1))[:, None]).mean(axis=0)
+
+    numeric = np.stack([(clipped(1e-5 * e) - clipped(-1e-5 * e)) / 2e-5 for e in np.eye(3)], axis=1)
+    response = law.response(spread, shape, np.array(radius))
+    assert np.allclose(response, numeric, atol=2e-3)
+    assert np.allclose(law.slope(spread, shape, np.array(radius)),
+                       np.diag(response) / np.diag(law.mean_slopes))
+
+
+def test_directions_that_a_design_hardly_tells_are_not_blown_up():
+    """Nobody is observed after four fifths of the range."""
+    cut = Design(density=(1.0,) * 9 + (0.0,) * 2)
+    basis = Basis(10, family="cosine")
+    assert np.linalg.norm(mean_slopes_inverse(basis, 5, cut), 2) < 12 * np.linalg.norm(
+        mean_slopes_inverse(basis, 5, Design()), 2)
+
+
+def test_stratified_numbers_fill_every_stratum_once():
+    drawn = Stratified(np.random.default_rng(4)).random((50, 3))
+    assert (np.sort((drawn * 50).astype(int), axis=0) == np.arange(50)[:, None]).all()
 
 
 def test_a_stated_density_is_scaled_to_one_and_inverted():
@@ -291,10 +360,8 @@ def test_a_stated_density_is_scaled_to_one_and_inverted():
     shares = np.linspace(0, 1, 11)
     t = density.quantile(shares)
     assert np.allclose(0.5 * t + 0.5 * t**2, shares, atol=1e-6)
-    weights = observation_weights(Design(density=(1.0, 3.0)), np.array([0.0, 1.0]))
-    assert weights == pytest.approx([2.0, 1 / 1.5])
-    assert observation_weights(Design(density=(0.0, 2.0)), np.zeros(1)) == pytest.approx(
-        [1 / LEAST_DENSITY])
+    assert stated_density(Design(density=(1.0, 3.0))) == density
+    assert stated_density(Design()) is None
 
 
 @pytest.mark.parametrize("text", ["", "1, x", "inf", "1;2", "nan, 1", ", ".join(["1"] * 500)])
@@ -330,10 +397,22 @@ def test_columns_that_ask_the_same_get_the_answer_of_one_column():
         assert not np.allclose(average(own, *other)[:, 3], one[:, 0])
 
 
+class ScaledByColumn:
+    """Deviations that are larger in the second column."""
+
+    is_common = False
+
+    def __init__(self, own):
+        self.own, self.n_curves = own, own.n_curves
+
+    def among(self, chosen):
+        return ScaledByColumn(self.own.among(chosen))
+
+    def at(self, centres, repeats):
+        return self.own.at(centres, repeats) * np.array([1.0, 2.0])[:, None, None]
+
+
 def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
-    rng = np.random.default_rng(6)
-    times, values, counts = rng.random((1, 60)), rng.normal(size=(1, 60)), np.full(10, 6)
-    own = Reweighted(curve_moments(times, values, counts, larger_basis(3)), 3,
-                     rng.normal(size=(1, 2, 21)))
+    own = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
     found = clipping.average(own, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
     assert not np.allclose(found[:, 0], found[:, 1])
