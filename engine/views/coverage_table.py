@@ -17,6 +17,7 @@ from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
+from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget
 
@@ -39,7 +40,7 @@ class Setting:
     """One scenario: what is drawn, how it is released, and at which ε; δ is 1/n²."""
 
     label: str
-    source: SparseCurves
+    source: SparseCurves | HormoneStudy
     mechanism: AdaptiveMean
     epsilon: float = 1.0
 
@@ -87,6 +88,9 @@ def settings() -> Iterator[Setting]:
         for n in (250, 1000, 4000):
             yield Setting(label, replace(_curves(8), n_curves=n, deviation_tails=law),
                           AdaptiveMean())
+    for epsilon in (0.5, 1.0, 3.0, 8.0):
+        yield Setting("hormone at yearly visits", HormoneStudy(), AdaptiveMean(), epsilon)
+    yield Setting("hormone at visits, unknown", HormoneStudy(), AdaptiveMean(design="unknown"), 3.0)
     yield Setting("two groups, clipped tightly", replace(_curves(8), deviation_tails="groups"),
                   AdaptiveMean(clipping="tight"))
 
@@ -140,10 +144,10 @@ def as_markdown(rows: list[Row]) -> str:
 
 
 def _line(row: Row) -> str:
-    source = row.setting.source
-    cells = (row.setting.label, f"{source.n_curves}", f"{source.n_observations_per_curve}",
-             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3f}",
-             f"{row.without_privacy:.3f}", _share(row.pointwise), _share(row.simultaneous),
+    sizes = row.setting.source.sizes
+    cells = (row.setting.label, f"{sizes.n_curves}", f"{sizes.fewest_per_curve}",
+             f"{row.setting.epsilon:g}", f"{row.effective_size:.0f}", f"{row.error:.3g}",
+             f"{row.without_privacy:.3g}", _share(row.pointwise), _share(row.simultaneous),
              f"{row.warned:.0%}".replace("%", " %"))
     return "| " + " | ".join(cells) + " |"
 
