@@ -40,7 +40,8 @@ def strip(scene: Scene) -> None:
     """What is protected, the odds and the error; follows the slider in the browser."""
     facts = scene.facts
     strips.pinnable(
-        [*strips.fact_chips(facts), *odds_card.chips(facts)],
+        [*strips.fact_chips(facts), *strips.delta_chips(scene.stated_delta),
+         *odds_card.chips(facts)],
         scene.made_once("strip", lambda: [
             pieces.Budgeted(tags.budget_chip(b), chances.odds_short(o), e,
                             max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
@@ -71,7 +72,7 @@ def picture(scene: Scene) -> None:
 
 
 def _payload(scene: Scene) -> dict[str, Any]:
-    spoken = [f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words]
+    spoken = [f"error {e}" if e else "nothing published" for e in scene.errors_in_words]
     return pieces.picture_payload(scene.facts, scene.shown, spoken, scene.verdicts)
 
 
@@ -82,10 +83,10 @@ def accuracy(scene: Scene) -> None:
     """How close a release comes, in the data's own unit; follows the slider."""
     study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
     with st.container(border=True):
-        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _said(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
-            study.errors[k], study.floor, unit, theme), 118)
+            study.errors[k], study.baseline, unit, theme), 118)
         _said(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
 
@@ -93,17 +94,18 @@ def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
     if scene.shown.is_refused(k):
         return [pieces.Said("Nothing would be published at this ε, so there is no error to state.")]
     study = scene.shown.study
-    return [pieces.Said(quality.accuracy(scene.facts, float(scene.typical[k]),
-                                         float(study.quantile(0.95)[k]), study.floor))]
+    return [pieces.Said(quality.accuracy(
+        scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
+        scene.source.is_random))]
 
 
 def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
     shown, facts = scene.shown, scene.facts
     if shown.is_refused(k):
         return []
-    dashed = " Dashed: without protection." if shown.study.floor is not None else ""
+    dashed = " Dashed: without privacy." if shown.study.baseline is not None else ""
     planned = quality.planned(facts, shown.feasibility[k], float(shown.planned[k]))
-    drowned = quality.useless(facts, float(scene.typical[k]), shown.budgets[k],
+    drowned = quality.useless(facts, float(scene.error[k]), shown.budgets[k],
                               shown.data.n_curves)
     said = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
             pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
@@ -213,7 +215,7 @@ def numbers(scene: Scene) -> None:
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.at]
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
-                + (f"Typical error {escape(error)}." if error else "Nothing published."))
+                + (f"Error {escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
                "noise range low": shown.noise_low[scene.at],
                "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
@@ -230,14 +232,15 @@ def numbers(scene: Scene) -> None:
     st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
                 f"each. {escape(every.alt)}")
     table = pd.DataFrame({
-        "ε": scene.epsilons, "typical error": scene.typical,
+        "ε": scene.epsilons, "error": scene.error,
+        "95 % within": scene.where_published(study.within),
         "1 in 10 below": scene.where_published(study.quantile(0.1)),
         "1 in 10 above": scene.where_published(study.quantile(0.9)),
         "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: scene.where_published(study.shares[:, k])
            for k, name in enumerate(error_parts.parts(scene.facts))}})
     for other in budget_cards.methods(scene)[1]:
-        table[f"typical error of {other.label}"] = other.errors
+        table[f"error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.own, 220)
 
 

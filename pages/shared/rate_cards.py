@@ -143,7 +143,8 @@ def strip(view: View) -> None:
         error = scene.errors_in_words[scene.at]
     strips.fixed(view.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                  strips.unit_of(view.task, view.facts), strips.held_in(view.task),
-                 budget.epsilon, view.serves_curves and not view.now.example)
+                 budget.epsilon, view.serves_curves and not view.now.example,
+                 None if scene is None else scene.stated_delta)
 
 
 def choices(view: View) -> None:

@@ -105,7 +105,7 @@ def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> N
                    for k, part in enumerate(split.parts)],
         "ε": [budget.epsilon for budget in budgets],
         "δ": [small(budget.delta) for budget in budgets],
-        "typical error": [with_unit(number(float(error)), unit)
+        "error": [with_unit(number(float(error)), unit)
                           if np.isfinite(error) else "nothing would be published"
                           for error in errors],
         "right guess by ε alone": [chances.odds_short(risk.odds(None, budget))

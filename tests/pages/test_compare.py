@@ -69,7 +69,7 @@ def test_numbers_are_those_of_explore(usual):
     assert f"errs least, **{written}**" in words(usual)
     table = usual.dataframe[0].value
     row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
-    assert row["Typical error"] == written
+    assert row["Error"] == written
     assert row["Privacy noise"] == f"{100 * shown.study.shares[one, 0]:.0f} %"
     assert row["Right guess"] == "at most 56 in 100"
 
@@ -114,7 +114,7 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
     at = visit("compare", "methods-adaptive_mean~budgets-0.05_1")
     assert "**ε = 0.05** · Nothing would be published" in words(at)
     assert "At **ε = 0.05** none of these methods would publish anything." in words(at)
-    assert at.dataframe[0].value.iloc[0]["Typical error"] == "nothing published"
+    assert at.dataframe[0].value.iloc[0]["Error"] == "nothing published"
 
 
 def test_real_curves_have_one_aim_for_all_methods():
@@ -167,7 +167,7 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     assert list(table.columns) == ["A · Explore", "B · Explore"]
     assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
     facts = pin_facts.of(PINNED[1])
-    assert table.loc["Typical error"].iloc[1].startswith(facts.written)
+    assert table.loc["Error"].iloc[1].startswith(facts.written)
     assert any("Equal ε is **not** equal protection" in w.value for w in at.warning)
 
 

@@ -331,7 +331,7 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
 def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off():
     at = open_page("c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~open-steps")
     assert "clipping and smoothing move it by" in words(at)
-    assert "With all parts the typical error is" in words(at)
+    assert "With all parts the error is" in words(at)
     at.toggle(key="w_part_noise").set_value(False).run()
     assert "With what is switched on" in words(at)
     assert "look.parts-6" in at.query_params["s"]

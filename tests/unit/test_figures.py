@@ -146,7 +146,7 @@ def test_log_ticks_are_one_two_five_and_written_out():
     assert [text.partition("<br>")[0] for text in layout["xaxis"]["ticktext"]] == [
         "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
     assert layout["xaxis"]["title"]["text"].startswith("Protection ε (log scale)")
-    assert layout["yaxis"]["title"]["text"] == "Typical error (cm, log scale)"
+    assert layout["yaxis"]["title"]["text"] == "Error (cm, log scale)"
 
 
 def test_a_method_of_an_unknown_key_takes_the_hue_of_its_family():

@@ -91,7 +91,7 @@ def test_a_question_that_no_value_answers_says_so_and_what_would():
     assert found.reached.setting.epsilon == HIGHEST_EPSILON
     assert found.fixes["people"] > 100
     words = plan_words.verdict(found, FACTS)
-    assert words.startswith("**Not possible.** Even with ε = 10 the typical error stays at")
+    assert words.startswith("**Not possible.** Even with ε = 10 the error stays at")
     assert any("children (at ε = 10) it would work" in line
                for line in plan_words.fixes(found, FACTS))
 
@@ -132,11 +132,11 @@ def test_real_curves_cannot_be_planned_with():
 
 def test_the_question_and_the_verdict_are_plain_sentences():
     words = plan_words.question(HERE, "epsilon", 2.0, FACTS)
-    assert words == ("A typical error of at most 2 cm with 150 children, 10 readings each, at "
+    assert words == ("An error of at most 2 cm with 150 children, 10 readings each, at "
                      "ε = … and δ = 1/n².")
     found = answer()
     assert plan_words.verdict(found, FACTS).startswith(
-        f"**ε = {found.value:g} is enough** for a typical error of 2 cm. Simulated")
+        f"**ε = {found.value:g} is enough** for an error of 2 cm. Simulated")
     people = answer(HERE, "people", 1.5)
     assert plan_words.verdict(people, FACTS).startswith(f"**{people.value:.0f} children are enough")
     assert found.protection.odds.right > 0.5
@@ -177,7 +177,7 @@ def test_the_command_line_plans(tmp_path, capsys):
         "source": {"key": "sparse_curves", "parameters": {"mean": "growth", "n_curves": 150}},
         "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 1, "delta": 1e-5}]}))
     assert command.main(["plan", str(file), "--target", "2"]) == 0
-    assert "is enough for a typical error of 2 cm" in capsys.readouterr().out
+    assert "is enough for an error of 2 cm" in capsys.readouterr().out
     assert command.main(["plan", str(file), "--unknown", "people", "--target", "1.5",
                          "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["value"] > 100

@@ -296,7 +296,7 @@ def test_one_site_with_most_of_the_error_and_the_weight_is_named_once():
 
 
 @pytest.mark.parametrize(("before", "after", "text"), [
-    (1.32, 1.35, "typical error **1.32 → 1.35 cm** (+2 %)"), (1.0, 1.001, "no change"),
+    (1.32, 1.35, "error **1.32 → 1.35 cm** (+2 %)"), (1.0, 1.001, "no change"),
     (math.nan, 1.0, "a curve can be published"), (1.0, math.nan, "**nothing can be published**"),
     (math.nan, math.nan, "still nothing"), (2.0, 1.0, "(−50 %)")])
 def test_a_change_is_said_with_both_numbers(before, after, text):

@@ -219,7 +219,7 @@ def test_at_the_floor_protection_costs_almost_nothing():
 
 def test_without_a_known_truth_no_ratio_is_claimed():
     text = quality.budget_ratio(CHILDREN, 1, 3.85, None, 6.08, 2.33)
-    assert text == ("At ε = 1 the typical error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and "
+    assert text == ("At ε = 1 the error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and "
                     "2.33 cm at ε = 2.")
 
 
