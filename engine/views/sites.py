@@ -22,13 +22,7 @@ from engine.errors import InputError
 from engine.feasibility import Feasibility
 from engine.identity import digest
 from engine.mechanisms import Mechanism
-from engine.metrics import (
-    NOTHING,
-    Accuracy,
-    distances,
-    integrated_squared_errors,
-    squared_distances_from,
-)
+from engine.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting, risk, transcript
 from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
@@ -282,9 +276,8 @@ class _Measured:
 
 @dataclass(frozen=True)
 class _Possible:
-    """Releases (draws, GRID_SIZE) of the shown curves, with distances, parts and ledger."""
+    """Releases (draws, GRID_SIZE) of the shown curves, with parts and ledger."""
 
-    estimate: Estimate
     releases: Array
     parts: ServerParts | None
     spends: tuple[Spend, ...]
@@ -334,7 +327,7 @@ class _Desk:
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
         possible = self.possible(case)
         sizes = case.of(self.shown).sizes
-        return Arrangement(case.budgets, possible.releases, self.errors(case, everybody),
+        return Arrangement(case.budgets, possible.releases[:SHOWN_DRAWS], self.errors(case, everybody),
                            possible.spends, self.mechanism.feasibility(sizes, case.budgets),
                            self.mechanism.fewest_in_a_round(sizes))
 
@@ -347,8 +340,8 @@ class _Desk:
             estimate = self.mechanism.release_many(
                 data, studies.beside_the_highest([case.budgets]), draws,
                 generator(self.seed, NOISE_STREAM, SHOWN))
-            releases = estimate.values(drawing_grid())[0, 0, :SHOWN_DRAWS]
-            return _Possible(estimate, releases, estimate.parts, estimate.spends[0])
+            return _Possible(estimate.values(drawing_grid())[0, 0], estimate.parts,
+                             estimate.spends[0])
         return self.once("possible", case, compute)
 
     def measured(self, case: _Case) -> _Measured:
@@ -370,8 +363,8 @@ class _Desk:
         """Distances from the truth, or from the average of everybody without protection."""
         if self.source.is_random:
             return self.measured(case).errors
-        squared = squared_distances_from(self.possible(case).estimate, self.average(everybody))
-        return distances(squared)[:1]
+        off = self.possible(case).releases - self.average(everybody)
+        return distances((off**2).mean(axis=-1))[None]
 
     def error(self, case: _Case, everybody: tuple[int, ...]) -> float:
         """The root mean squared distance; NaN where nothing would be published."""
@@ -380,14 +373,16 @@ class _Desk:
             return math.nan
         return Accuracy.of(self.errors(case, everybody)).error
 
-    def average(self, kept: tuple[int, ...]) -> Estimate:
-        """Of those who take part, without protection."""
-        return self.once("average", _Case(kept, ()), lambda: self.mechanism.without_protection(
-            self.shown.of_servers(kept)))
+    def average(self, kept: tuple[int, ...]) -> Array:
+        """Of those who take part, without protection: (GRID_SIZE,)."""
+        def compute() -> Array:
+            estimate = self.mechanism.without_protection(self.shown.of_servers(kept))
+            return estimate.values(drawing_grid())[0, 0, 0]
+        return self.once("average", _Case(kept, ()), compute)
 
     def without(self, kept: tuple[int, ...], own: tuple[Budget, ...]) -> tuple[Array, float | None]:
         """The average without protection, and the error without privacy where it is known."""
-        average = self.average(kept).values(drawing_grid())[0, 0, 0]
+        average = self.average(kept)
         if not self.source.is_random:
             return average, None
         source, delta = self.curves(_Case(kept, own))[0], min(one.delta for one in own)

@@ -119,21 +119,16 @@ def limits(scene: Scene) -> None:
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         left, right = st.columns([7, 3], gap="medium")
         with left:
-            _said(scene, "limits", lambda k: _what_limits(scene, k))
+            _said(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
             _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
                 shares[k], error_parts.parts(facts), theme), 44)
             _said(scene, "parts", lambda k: _key_of_parts(scene, k))
         with right:
             if scene.knows_changes:
-                _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+                _said(scene, "doubled", lambda k: [
+                    pieces.Said(text) for text in [scene.if_doubled(k)] if text])
             else:
-                _simulate_doubled(scene)
-
-
-def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
-    if scene.shown.is_refused(k):
-        return [pieces.Said("Nothing would be published at this ε.")]
-    return [pieces.Said(error_parts.what_limits(scene.facts, scene.shown.study.shares[k]))]
+                simulate_doubled(scene)
 
 
 def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
@@ -142,15 +137,7 @@ def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
     return [pieces.Said(error_parts.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
 
 
-def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
-    if scene.shown.is_refused(k) or not scene.changes:
-        return []
-    here = {what: float(relative[k]) for what, relative in scene.changes.items()}
-    return [pieces.Said("If you doubled…  \n"
-                        + "  \n".join(error_parts.if_doubled(scene.facts, here)))]
-
-
-def _simulate_doubled(scene: Scene) -> None:
+def simulate_doubled(scene: Scene) -> None:
     """What takes longest starts when the page stands, and only if its visitor stays at it."""
     has_begun = False
 

@@ -320,6 +320,12 @@ def errors_at(setting: planner.Setting, epsilons: tuple[float, ...], seed: int) 
     return rows[0]
 
 
+def protection(setting: planner.Setting) -> planner.Protection:
+    """What one release at a setting gives, from its ledger."""
+    return _store(setting.source).get(digest(("protection", setting)),
+                                      lambda: later("views.planner").protection(setting))
+
+
 def budget_for_risk(setting: planner.Setting, right: float, records: int
                     ) -> risk_plan.RiskAnswer:
     """The largest ε that keeps a stated risk."""

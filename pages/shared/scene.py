@@ -20,7 +20,7 @@ from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts
 from engine.views.preview import Preview
-from engine.words import numbers, quality
+from engine.words import error_parts, numbers, quality
 from pages.shared import components as pieces
 from pages.shared import layout, odds_card, run, session, settings
 
@@ -122,6 +122,19 @@ class Scene:
     def changes(self) -> dict[str, Array]:
         """What doubling each size would do at every budget; empty where it is not simulated."""
         return {} if self._doubling is None else run.if_doubled(*self._doubling)
+
+    def what_limits(self, k: int) -> str:
+        """What limits the error at a step of the slider: the sentence of every page."""
+        if self.shown.is_refused(k):
+            return "Nothing would be published at this ε."
+        return error_parts.what_limits(self.facts, self.shown.study.shares[k])
+
+    def if_doubled(self, k: int) -> str:
+        """What doubling buys at a step; empty where that is not simulated, or nothing published."""
+        if self.shown.is_refused(k) or not self.changes:
+            return ""
+        here = {what: float(relative[k]) for what, relative in self.changes.items()}
+        return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
 
     @cached_property
     def verdicts(self) -> list[pieces.Verdict]:

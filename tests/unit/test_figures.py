@@ -29,7 +29,7 @@ def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MED
                  most: float = 1e9, **rest) -> theme.Chart:
     """Of a preview with these errors; the other parts of one are not looked at."""
     facts = PublicFacts(value_unit="cm", value_low=0.0, value_high=most)
-    study = SimpleNamespace(floor=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
+    study = SimpleNamespace(baseline=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
     shown = SimpleNamespace(
         study=study, data=SimpleNamespace(facts=facts), published=np.isfinite(errors),
         budgets=[Budget(epsilon) for epsilon in EPSILONS])
@@ -102,7 +102,7 @@ def test_twenty_dots_stand_near_the_quantiles_of_the_error():
 
 def test_real_curves_have_no_line_for_the_error_without_protection():
     assert len(cards.error_dots(ERRORS, None, "cm", "light").spec["data"]) == 1
-    names = [trace["name"] for trace in budget_chart("light", floor=None).spec["data"]]
+    names = [trace["name"] for trace in budget_chart("light", baseline=None).spec["data"]]
     assert "No protection" not in names
 
 
