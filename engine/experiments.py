@@ -16,15 +16,25 @@ from typing import Any
 
 import numpy as np
 
+from engine import studies
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
-from engine.metrics import coverage, integrated_squared_errors
+from engine.metrics import (
+    NOTHING,
+    Accuracy,
+    coverage,
+    distances,
+    integrated_squared_errors,
+    squared_distances_from,
+)
 from engine.privacy import accounting
+from engine.random_streams import DATA_STREAM as DATA_STREAM
+from engine.random_streams import NOISE_STREAM as NOISE_STREAM
+from engine.random_streams import generator as generator
 from engine.sources import Source
 from engine.types import Array, Budget, Spend
 
 READINGS_PER_BLOCK = 400_000  # part of the definition of a run: changing it changes the draws
-DATA_STREAM, NOISE_STREAM = 0, 1
 NOT_RUN = "not run"  # what is said of a cell of which nothing is there
 KINDS = ("total_error", "privacy_error", "estimation_error", "coverage", "coverage_of_curve")
 
@@ -41,11 +51,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """How often, and with which seed, every cell is run."""
+    """How often, and with which seed, every cell is run.
+
+    `is_study` says that every cell is run as the study of the pages (`engine.studies`), whose
+    repeats and draws follow from public sizes; those given here are not used then.
+    """
 
     repeats: int = 1
     draws: int = 1
     seed: int = 1
+    is_study: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,16 +104,31 @@ class Outcome:
 
     Kinds are the three errors and, where the mechanism gives a band and the truth is known, how
     often the band holds the best curve with the kept waves, and how often the curve itself.
+    `baseline` is the error without privacy (`engine.studies`), where it was asked for.
     """
 
     cell: Cell
     errors: dict[str, Array | None]
     spends: tuple[Spend, ...]
     failure: str = ""
+    baseline: float | None = None
 
     @property
     def guarantee(self) -> tuple[Budget, ...]:
         return accounting.guarantees(self.spends)
+
+    @property
+    def accuracy(self) -> Accuracy | None:
+        """The error and its 95 % value; None where the error is unknown.
+
+        NaN where the method would publish nothing.
+        """
+        squares = self.errors.get("total_error")
+        if squares is None:
+            return None
+        verdict = self.cell.mechanism.feasibility(self.cell.source.sizes, self.cell.budgets)
+        is_refused = verdict is not None and not verdict.is_feasible
+        return NOTHING if is_refused else Accuracy.of(distances(squares))
 
     def summary(self, kind: str) -> dict[str, float | None] | None:
         """Mean over repeats and draws, and its standard error."""
@@ -121,13 +151,10 @@ def mean_and_se(errors: Array) -> dict[str, float | None]:
     return {"mean": float(errors.mean()), "se": se}
 
 
-def generator(seed: int, stream: int, index: int) -> np.random.Generator:
-    """The random generator of one stream of one block: SFC64, the fastest NumPy has."""
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, stream, index))))
-
-
 def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     """Cut a sweep into blocks; cells with equal source and mechanism go together."""
+    if run.is_study:
+        return _study_blocks(cells, run)
     groups: dict[tuple[Source, Mechanism], list[int]] = {}
     for k, cell in enumerate(cells):
         groups.setdefault((cell.source, cell.mechanism), []).append(k)
@@ -135,6 +162,21 @@ def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
                   replace(run, repeats=repeats), index)
             for (source, mechanism), members in groups.items()
             for index, repeats in enumerate(_block_sizes(source, run))]
+
+
+def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
+    """One block for cells that differ in nothing but ε on the range of the slider."""
+    groups: dict[tuple[Source, Mechanism], list[int]] = {}
+    for k, cell in enumerate(cells):
+        groups.setdefault((cell.source, cell.mechanism), []).append(k)
+    found = []
+    for (source, mechanism), members in groups.items():
+        how = replace(run, repeats=studies.data_sets(source), draws=studies.draws(source))
+        for places in studies.alike([cells[k].budgets for k in members]):
+            own = tuple(members[place] for place in places)
+            found.append(Block(own, source, mechanism, tuple(cells[k].budgets for k in own), how,
+                               studies.block(source)))
+    return found
 
 
 def _block_sizes(source: Source, run: Run) -> list[int]:
@@ -168,16 +210,20 @@ def run_block(block: Block) -> Part:
 def _run_together(block: Block) -> Part:
     run = block.run
     data = block.source.draw(run.repeats, generator(run.seed, DATA_STREAM, block.index))
+    asked = studies.beside_the_highest(block.budgets) if run.is_study else block.budgets
     estimate = block.mechanism.release_many(
-        data, block.budgets, run.draws, generator(run.seed, NOISE_STREAM, block.index))
+        data, asked, run.draws, generator(run.seed, NOISE_STREAM, block.index))
     errors, held = integrated_squared_errors(estimate, data.truth), coverage(estimate, data.truth)
+    if run.is_study and data.truth is None:
+        average = block.mechanism.without_protection(data)
+        errors = replace(errors, total=squared_distances_from(estimate, average)[:, None])
     by_kind = (errors.total, errors.privacy, errors.estimation,
                *((None, None) if held is None else (held.of_kept, held.of_curve)))
     return Part(
         block.index,
         {cell: {kind: None if e is None else e[k] for kind, e in zip(KINDS, by_kind, strict=True)}
          for k, cell in enumerate(block.cells)},
-        dict(zip(block.cells, estimate.spends, strict=True)), {})
+        dict(zip(block.cells, estimate.spends, strict=False)), {})
 
 
 def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
@@ -198,6 +244,19 @@ def _gather_cell(k: int, cell: Cell, parts: Sequence[Part]) -> Outcome:
 def _joined(pieces: list[Array | None]) -> Array | None:
     known = [piece for piece in pieces if piece is not None]
     return np.concatenate(known) if known else None
+
+
+def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
+    """Studies with the error without privacy of each, worked out once for cells that share it."""
+    known: dict[tuple[Source, Mechanism, float], float | None] = {}
+    found = []
+    for outcome in outcomes:
+        cell = outcome.cell
+        key = cell.source, cell.mechanism, min(budget.delta for budget in cell.budgets)
+        if not outcome.failure and key not in known:
+            known[key] = studies.baseline(*key, seed)
+        found.append(replace(outcome, baseline=known.get(key)))
+    return found
 
 
 def run_cells(cells: Sequence[Cell], run: Run, executor: Executor) -> list[Outcome]:

@@ -1,7 +1,13 @@
-"""Errors of released curves: always the same three, exact in coefficients."""
+"""Errors of released curves: always the same three, exact in coefficients, and how they are stated.
+
+An error that is shown is the root of the mean squared distance from the truth over the curve and
+over releases, in response units, with the distance that 95 % of releases stay within. Squared
+errors are for theory alone.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +43,17 @@ def integrated_squared_errors(estimate: Estimate, truth: Truth | None) -> Errors
     estimation = distance(unprotected - best) + tail.sum()
     return Errors(privacy, np.broadcast_to(estimation, privacy.shape),
                   distance(released - best) + tail.sum())
+
+
+def squared_distances_from(estimate: Estimate, average: Estimate) -> Array:
+    """From the average of real curves without protection: (budgets, draws).
+
+    Of the first data set, on the drawing grid; squares are summed over functions.
+    """
+    grid = drawing_grid()
+    target = average.values(grid)[0, 0, 0]
+    squared = ((estimate.values(grid)[:, 0] - target) ** 2).mean(axis=-1)
+    return np.asarray(squared.sum(axis=-1) if estimate.functions else squared)
 
 
 def errors_by_function(estimate: Estimate, truth: Truth) -> Array:
@@ -122,6 +139,53 @@ def entry_coverage(estimate: Estimate, truth: Truth | None) -> EntryCoverage | N
                          np.asarray((inside | ~known).all(axis=-1), dtype=float))
 
 
-def typical_distance(squared_errors: Array) -> Array:
-    """Root of integrated squared errors: a distance in response units, averaged over the curve."""
+def distances(squared_errors: Array) -> Array:
+    """Roots of integrated squared errors: distances in response units, averaged over the curve."""
     return np.asarray(np.sqrt(squared_errors))
+
+
+LEVEL = 0.95  # of the distance that releases stay within
+
+
+def root_mean_square(found: Array, axis: int | tuple[int, ...] | None = -1) -> Array:
+    """The error: root of the mean squared distance, over an axis of releases."""
+    return np.asarray(np.sqrt(np.mean(np.square(found), axis=axis)))
+
+
+def within(found: Array, axis: int | tuple[int, ...] | None = -1) -> Array:
+    """The distance that 95 % of releases stay within, over an axis of releases."""
+    return np.asarray(np.quantile(found, LEVEL, axis=axis))
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How far releases are from their target, in response units.
+
+    Attributes
+    ----------
+    error : root of the mean squared distance.
+    within : distance that 95 % of releases stay within; NaN where only `error` is known.
+    log_se : standard error of the logarithm of `error`, from how often it was simulated.
+    """
+
+    error: float
+    within: float
+    log_se: float = 0.0
+
+    @classmethod
+    def of(cls, found: Array) -> Accuracy:
+        """From distances (data sets, releases of each); releases of one data set are alike."""
+        squares = np.square(found)
+        mean = float(squares.mean())
+        independent = squares.mean(axis=1) if len(squares) > 1 else squares[0]
+        spread = float(independent.std(ddof=1)) if len(independent) > 1 else 0.0
+        log_se = spread / math.sqrt(len(independent)) / (2 * mean) if mean > 0 else 0.0
+        return cls(math.sqrt(mean), float(within(found, None)), log_se)
+
+    @classmethod
+    def exact(cls, squared: float) -> Accuracy:
+        """From a mean squared error that a formula gives."""
+        return cls(math.sqrt(squared), math.nan)
+
+
+NOTHING = Accuracy(math.nan, math.nan)  # where nothing would be published

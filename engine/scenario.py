@@ -3,6 +3,8 @@
 {"version": 1, "source": {"key": …, "parameters": {…}}, "mechanism": {"key": …, "parameters": {…}},
  "budgets": [{"epsilon": 1.0, "delta": 0.001}], "repeats": 100, "draws": 1, "seed": 1,
  "axes": {"budgets.epsilon": [0.5, 1, 4], "source.n_curves": [100, 250]}}
+
+Without repeats and draws it is the study of the pages, which gives the numbers on screen.
 """
 
 from __future__ import annotations
@@ -106,12 +108,14 @@ def from_plain(plain: Any) -> Scenario:
     if plain.setdefault("version", VERSION) != VERSION:
         raise InputError(f"This scenario has version {plain['version']!r}; only {VERSION} is "
                          "known.", field="version", hint="Export it again.")
-    for name, usual in (("repeats", 1), ("draws", 1), ("seed", 1)):
-        plain[name] = _whole_number(plain.get(name, usual), name)
+    is_study = not {"repeats", "draws"} & set(plain)
+    for name in ("seed",) if is_study else ("repeats", "draws", "seed"):
+        plain[name] = _whole_number(plain.get(name, 1), name)
     axes = {path: _axis(path, values)
             for path, values in checked_object(plain.get("axes", {}), "axes").items()}
     source, mechanism, budgets = _checked_core(plain)
-    run = Run(plain["repeats"], plain["draws"], plain["seed"])
+    run = (Run(seed=plain["seed"], is_study=True) if is_study else
+           Run(plain["repeats"], plain["draws"], plain["seed"]))
     scenario = Scenario(source, mechanism, budgets, run, axes, plain)
     scenario.cells()  # every cell is checked before anything runs
     return scenario
@@ -120,13 +124,14 @@ def from_plain(plain: Any) -> Scenario:
 def to_plain(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
              ) -> dict[str, Any]:
     """The scenario of given objects, with every parameter written out."""
+    how_often = {} if run.is_study else {"repeats": run.repeats, "draws": run.draws}
     return {
         "version": VERSION,
         "source": {"key": source.key, "parameters": source.values()},
         "mechanism": {"key": mechanism.key, "parameters": mechanism.values()},
         "budgets": [{"epsilon": b.epsilon if b.is_private else "inf", "delta": b.delta}
                     for b in budgets],
-        "repeats": run.repeats, "draws": run.draws, "seed": run.seed,
+        **how_often, "seed": run.seed,
     }
 
 

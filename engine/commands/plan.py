@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--unknown", choices=planner.DIALS, default="epsilon",
                         help="what to solve for (default: epsilon)")
     parser.add_argument("--target", type=float, default=1.0,
-                        help="typical error to reach, in the unit of the values")
+                        help="error to reach, in the unit of the values")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
 

@@ -60,6 +60,8 @@ def _outcomes(chosen: scenario.Scenario, options: argparse.Namespace) -> list[Ou
     with executors.make(options.executor) as executor:
         parts = _with_progress(run_sweep(work, executor, finished, allowed), len(work))
     outcomes = experiments.gather(cells, parts)
+    if chosen.run.is_study:
+        outcomes = experiments.with_baselines(outcomes, chosen.run.seed)
     if all(outcome.failure for outcome in outcomes):
         raise InputError(outcomes[0].failure)
     return outcomes

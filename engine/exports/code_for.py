@@ -26,7 +26,7 @@ from engine.sources.upload_rows import RowLayout, UploadRows, read_rows
 from engine.types import Budget
 from engine.views.planner import Setting
 from engine.views.regression import Network
-from engine.views.site_table import SiteRow
+from engine.views.site_table import SiteRow, budgets
 
 if TYPE_CHECKING:
     from engine.views.audit import Attack
@@ -170,7 +170,7 @@ def sites(source: Any, mechanism: Any, rows: Sequence[SiteRow], seed: int,
     script.line(f"view = federation(source, mechanism, rows, seed={seed})")
     plot = _chart("sites", "figures.shares(view, mechanism.key, mechanism.family, \"light\")")
     return script.code("Sites", "shown.sites(view)", plot, own, _view(
-        "sites", source, mechanism, (rows[0].budget,), seed,
+        "sites", source, mechanism, budgets(rows, mechanism.guarantee == "pure")[:1], seed,
         sites=[dataclasses.asdict(row) for row in rows]))
 
 
@@ -181,7 +181,7 @@ def plan(setting: Setting, unknown: str, target: float, seed: int, who: Person =
     script.uses("engine.running.steps", "result_of")
     script.given(source=setting.source, mechanism=setting.mechanism)
     script.line(f"setting = Setting.of(source, mechanism, epsilon={setting.epsilon!r}, "
-                f"delta={setting.delta!r})  # None: 1/n²")
+                f"delta={setting.delta!r})  # None: the usual one")
     script.line(f"answer = result_of(plan(setting, {_text(unknown)}, {target!r}, seed={seed}))")
     plot = _lines(
         "import plotly.graph_objects as go", "",
@@ -254,9 +254,9 @@ def methods(source: Any, chosen: Sequence[Any], epsilons: Sequence[float], delta
     plot = _lines("import plotly.graph_objects as go", "",
                   "figure = go.Figure()",
                   "for way in published(ways):",
-                  "    figure.add_scatter(x=way.right, y=way.typical, name=way.label)",
+                  "    figure.add_scatter(x=way.right, y=way.error, name=way.label)",
                   'figure.update_xaxes(title="chance of a right guess, at most")',
-                  'figure.update_yaxes(title="typical error", type="log")',
+                  'figure.update_yaxes(title="error", type="log")',
                   "figure")
     first, *others = chosen
     return script.code("Methods", f"shown.methods(ways, {list(epsilons)})", plot, own, _view(

@@ -13,8 +13,7 @@ from engine.views.pinned import Pinned
 from engine.views.planner import Answer, Setting
 from engine.words import chances, tags
 from engine.words import plan as plan_words
-from engine.words.grammar import span, uncapital
-from engine.words.numbers import number, with_unit
+from engine.words.grammar import uncapital
 
 _STYLE = """
 body { font: 11pt/1.5 "Source Sans 3", "Segoe UI", sans-serif; color: #182033; max-width: 42rem;
@@ -65,7 +64,7 @@ def _at_what_cost(answer: Answer, facts: PublicFacts, rule: float | None) -> lis
             f"<p>{_marked(chances.odds_main(odds, facts.person))}</p>",
             f"<p>{_marked(chances.odds_careful(odds))}</p>",
             "<h2>How accurate it would be</h2>",
-            f"<p>{_text(_accuracy(answer, facts))}</p>",
+            f"<p>{_marked(plan_words.accuracy(answer, facts))}</p>",
             "<h2>One step either way</h2>", _table(answer, facts),
             "<h2>Beside other budgets</h2>",
             *_precedents(answer.reached.setting.epsilon, rule)]
@@ -76,7 +75,7 @@ def _protected(answer: Answer, facts: PublicFacts) -> list[str]:
     return ["<h2>What is protected, and what is not</h2>",
             f"<p><b>{_text(unit)}.</b> {_text(explained)}</p>",
             f"<p>{_marked(chances.not_covered(facts))}</p>",
-            f"<p>{_text(chances.delta_explained(answer.reached.setting.budget.delta))}</p>"]
+            f"<p>{_marked(chances.delta_stated(answer.reached.setting.stated_delta))}</p>"]
 
 
 def _how(setting: Setting, facts: PublicFacts) -> list[str]:
@@ -125,16 +124,10 @@ def _rows(rows: Sequence[Sequence[str]]) -> str:
     return f"<table><tr>{head}</tr>{''.join(f'<tr>{row}</tr>' for row in body)}</table>"
 
 
-def _accuracy(answer: Answer, facts: PublicFacts) -> str:
-    error = with_unit(number(answer.reached.error), facts.value_unit)
-    return (f"Half of all releases would be within {error} of the true average, averaged over "
-            f"{span(facts)}.")
-
-
 def _table(answer: Answer, facts: PublicFacts) -> str:
     if answer.unknown == "error":
         return "<p>Ask for ε or for a size to see the alternatives.</p>"
-    head = ["With", "Typical error", *["Right guess"] * bool(answer.beside), ""]
+    head = ["With", "Error", *["Right guess"] * bool(answer.beside), ""]
     return _rows([head, *(
         [*plan_words.step(row, answer.unknown, facts),
          *([] if given is None else [chances.odds_short(given.odds)]),

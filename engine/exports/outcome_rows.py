@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +13,9 @@ from engine import __version__
 from engine.experiments import KINDS, Outcome
 from engine.exports.files import safe_cell
 from engine.identity import digest
+from engine.privacy import risk
 from engine.scenario import Scenario
+from engine.words.numbers import in_hundred, number
 
 
 def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:
@@ -36,22 +39,44 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         return {"at": outcome.cell.at, "error": outcome.failure}
     guarantee = [{"server": s, "epsilon": b.epsilon if b.is_private else None, "delta": b.delta}
                  for s, b in enumerate(outcome.guarantee)]
-    return {"at": outcome.cell.at, **{kind: outcome.summary(kind) for kind in KINDS},
+    return {"at": outcome.cell.at, **_figures(outcome),
+            **{_named(kind): outcome.summary(kind) for kind in KINDS},
             "guarantee": guarantee, "repeats": outcome.repeats}
+
+
+def _figures(outcome: Outcome) -> dict[str, float | None]:
+    """What every page shows: the error and what goes with it; None where it is unknown."""
+    found = outcome.accuracy
+    error, within, log_se = (math.nan,) * 3 if found is None else (
+        found.error, found.within, found.log_se)
+    return {name: value if value is not None and math.isfinite(value) else None for name, value in {
+        "rms_error": error, "rms_error_se": error * log_se, "within_95": within,
+        "rms_error_without_privacy": outcome.baseline,
+        "attacker_accuracy": risk.of_ledger(outcome.spends).right}.items()}
+
+
+_FIGURES = ("rms_error", "rms_error_se", "within_95", "rms_error_without_privacy",
+            "attacker_accuracy")
+
+
+def _named(kind: str) -> str:
+    """Squared errors, which theory is about, say that they are."""
+    return f"squared_{kind}" if kind.endswith("error") else kind
 
 
 def as_csv(outcomes: Sequence[Outcome], origin: Mapping[str, Any]) -> str:
     """A line for each cell; lines that begin with # say where the numbers are from.
 
-    Columns are the axes, mean and standard error of each measure, the budget proved for the least
-    protected server, the repeats, and why a cell failed.
+    Columns are the axes, the error as pages show it, mean and standard error of each measure, the
+    budget proved for the least protected server, the repeats, and why a cell failed.
     """
     out = io.StringIO()
     for name, value in origin.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         out.write(f"# {name} {text}\n")
     axes = list(outcomes[0].cell.at)
-    measures = [f"{kind}_{figure}" for kind in KINDS for figure in ("mean", "se")]
+    measures = [*_FIGURES, *(f"{_named(kind)}_{figure}" for kind in KINDS
+                             for figure in ("mean", "se"))]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*axes, *measures, "epsilon", "delta", "repeats", "error"])
     writer.writerows(_csv_row(outcome, axes, len(measures)) for outcome in outcomes)
@@ -62,8 +87,8 @@ def _csv_row(outcome: Outcome, axes: Sequence[str], n_measures: int) -> list[Any
     at = [_csv_cell(outcome.cell.at[name]) for name in axes]
     if outcome.failure:
         return [*at, *[""] * (n_measures + 3), safe_cell(outcome.failure)]
-    figures = [(outcome.summary(kind) or {}).get(figure) for kind in KINDS
-               for figure in ("mean", "se")]
+    figures = [*_figures(outcome).values(), *(
+        (outcome.summary(kind) or {}).get(figure) for kind in KINDS for figure in ("mean", "se"))]
     weakest = _weakest(outcome)
     return [*at, *figures, weakest.epsilon, weakest.delta, outcome.repeats, ""]
 
@@ -75,19 +100,37 @@ def _csv_cell(value: Any) -> Any:
 def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
     """Aligned columns for a person to read."""
     axes = list(outcomes[0].cell.at)
-    kinds = [kind for kind in KINDS if kind.endswith("error")
-             or any(outcome.summary(kind) for outcome in outcomes)]
-    rows = [[*axes, *(kind.replace("_", " ") for kind in kinds), "guarantee"]]
+    held = [kind for kind in KINDS if not kind.endswith("error")
+            and any(outcome.summary(kind) for outcome in outcomes)]
+    has_baseline = any(outcome.baseline is not None for outcome in outcomes)
+    rows = [[*axes, "error", "95 % within", *["without privacy"] * has_baseline,
+             "attacker's accuracy", *(kind.replace("_", " ") for kind in held), "guarantee"]]
     for outcome in outcomes:
         at = [f"{outcome.cell.at[name]}" for name in axes]
         rows.append(at + ([outcome.failure] if outcome.failure else
-                          [*(_figure(outcome.summary(kind)) for kind in kinds),
+                          [*_written(outcome, has_baseline),
+                           *(_figure(outcome.summary(kind)) for kind in held),
                            _guarantee_text(outcome)]))
     widths = [max(len(row[k]) for row in rows if k < len(row)) for k in range(len(rows[0]))]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))
              for row in rows]
     repeats = max(outcome.repeats for outcome in outcomes)
     return "\n".join([*(line.rstrip() for line in lines), f"{repeats} repeats, {seconds:.1f} s"])
+
+
+def _written(outcome: Outcome, has_baseline: bool) -> list[str]:
+    """The error with its standard error, its 95 % value, and so on, as a person reads them."""
+    figures = _figures(outcome)
+    error, se = figures["rms_error"], figures["rms_error_se"]
+    bar = f" ± {se:.2g}" if se else ""
+    return ["unknown" if error is None else f"{number(error)}{bar}",
+            *(_or_unknown(figures[name]) for name in
+              ("within_95", *["rms_error_without_privacy"] * has_baseline)),
+            in_hundred(figures["attacker_accuracy"] or 1.0).replace(" times in", " in")]
+
+
+def _or_unknown(value: float | None) -> str:
+    return "unknown" if value is None else number(value)
 
 
 def _figure(summary: dict[str, float | None] | None) -> str:

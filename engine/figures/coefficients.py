@@ -48,7 +48,7 @@ def panel(view: CoefficientView, k: int, facts: PublicFacts, theme: Theme, one: 
         xaxis=time_axis(theme, facts),
         yaxis=axis(theme, named(what, facts.value_unit), grid=True, range=_span(view, k),
                    zeroline=k > 0, zerolinecolor=colour("raw", theme)))}
-    typical = with_unit(number(float(view.typical[k])), facts.value_unit)
+    typical = with_unit(number(float(view.error[k])), facts.value_unit)
     name = f"Effect of {view.names[k]}" if k else "Average curve"
     return Chart(spec, f"{name}: {len(view.releases)} possible releases, typically "
                  f"{typical} from the {'true' if view.truth is not None else 'unprotected'} "
@@ -96,32 +96,32 @@ def _span(view: CoefficientView, k: int) -> list[float]:
 
 
 def errors(view: CoefficientView, facts: PublicFacts, theme: Theme) -> Chart:
-    """The typical error of every function with its 8-in-10 range, and without protection."""
+    """The error of every function with its 8-in-10 range, and without protection."""
     low, high = np.quantile(view.errors, [0.1, 0.9], axis=1)
-    shade, names, x = colour("gradient", theme), ["Average curve", *view.names[1:]], view.typical
+    shade, names, x = colour("gradient", theme), ["Average curve", *view.names[1:]], view.error
     bars = traces.off_by((high - x).tolist(), (x - low).tolist(), shade, 2, 5)
     data = [traces.points("This method", x.tolist(), names, {"size": 11, "color": shade},
                           error_x=bars)]
-    table: dict[str, list[Any]] = {"function": names, "typical error": plain(x),
+    table: dict[str, list[Any]] = {"function": names, "error": plain(x),
                                    "1 in 10 below": plain(low), "1 in 10 above": plain(high)}
-    if view.floor is not None:
-        data.append(traces.points("No protection", view.floor.tolist(), names, {
+    if view.baseline is not None:
+        data.append(traces.points("No protection", view.baseline.tolist(), names, {
             "size": 11, "symbol": "line-ns-open", "color": colour("without", theme),
             "line": {"width": 2.6}}))
-        table["without protection"] = plain(view.floor)
+        table["without protection"] = plain(view.baseline)
     spec = {"data": data, "layout": layout(
-        theme, legend=view.floor is not None, hovermode="closest",
-        xaxis=axis(theme, named("Typical error", facts.value_unit), grid=True,
+        theme, legend=view.baseline is not None, hovermode="closest",
+        xaxis=axis(theme, named("Error", facts.value_unit), grid=True,
                    rangemode="tozero"),
         yaxis=axis(theme, autorange="reversed"))}
     said = "; ".join(f"{name} {with_unit(number(float(e)), facts.value_unit)}"
                      for name, e in zip(names, x, strict=True))
-    return Chart(spec, f"Typical errors: {said}.", table)
+    return Chart(spec, f"Errors: {said}.", table)
 
 
 def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[str], here: float,
                  facts: PublicFacts, theme: Theme) -> Chart:
-    """The typical error of every function (epsilons, K) against ε, on log axes."""
+    """The error of every function (epsilons, K) against ε, on log axes."""
     columns = {name: plain(by_function[:, k])
                for k, name in enumerate(["Average curve", *names[1:]])}
     data = [traces.line_with_points(
@@ -135,7 +135,7 @@ def over_budgets(epsilons: Sequence[float], by_function: Array, names: Sequence[
     spec = {"data": data, "layout": layout(
         theme, legend=True,
         xaxis=log_axis(theme, "Protection ε (log scale)", epsilons[0] * .93, epsilons[-1] * 1.07),
-        yaxis=log_axis(theme, f"Typical error ({unit}log scale)", low, high, grid=True))}
+        yaxis=log_axis(theme, f"Error ({unit}log scale)", low, high, grid=True))}
     return Chart(spec, _over_budgets_alt(epsilons, by_function, [*columns], facts.value_unit),
                  {"ε": list(epsilons), **columns})
 
@@ -152,11 +152,11 @@ def _over_budgets_alt(epsilons: Sequence[float], by_function: Array, names: Sequ
                         f"ε = {epsilons[known[-1]]:g}")
     if not said:
         return f"At no ε from {epsilons[0]:g} to {epsilons[-1]:g} would anything be published."
-    return f"Typical errors: {'; '.join(said)}."
+    return f"Errors: {'; '.join(said)}."
 
 
 def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, theme: Theme) -> Chart:
-    """Total typical error against the number of covariates, with and without protection."""
+    """Total error against the number of covariates, with and without protection."""
     shade, dash, marker = method_style(key, family, theme)
     counts, private, without = list(found.counts), plain(found.private), plain(found.without)
     gray = colour("without", theme)
@@ -169,10 +169,10 @@ def cost(found: CostOfCovariates, key: str, family: str, facts: PublicFacts, the
         data.append(traces.diamond(found.here, float(here), theme))
     spec = {"data": data, "layout": layout(
         theme, legend=True, xaxis=axis(theme, "Covariates (d)", dtick=1),
-        yaxis=axis(theme, named("Total typical error", facts.value_unit), grid=True,
+        yaxis=axis(theme, named("Total error", facts.value_unit), grid=True,
                    rangemode="tozero"))}
     ends = [with_unit(number(float(found.private[k])), facts.value_unit)
             if np.isfinite(found.private[k]) else "nothing published" for k in (0, -1)]
-    return Chart(spec, f"Total typical error for d = {counts[0]}: {ends[0]}; for "
+    return Chart(spec, f"Total error for d = {counts[0]}: {ends[0]}; for "
                  f"d = {counts[-1]}: {ends[1]}.", {
                      "covariates": counts, "total error": private, "without protection": without})

@@ -71,7 +71,7 @@ def edge_of(differences: Sequence[Array], facts: PublicFacts) -> float:
 
 def against_risk(lines: Sequence[Line], chosen: Sequence[int], unit: str, theme: Theme,
                  most: float) -> Chart:
-    """Typical errors against the chance of a right guess, which means the same for all methods.
+    """Errors against the chance of a right guess, which means the same for all methods.
 
     `chosen` are the budgets with a marker; errors beyond `most` say nothing and are left out.
     """
@@ -79,7 +79,7 @@ def against_risk(lines: Sequence[Line], chosen: Sequence[int], unit: str, theme:
     shown = [(line, errors) for line, errors in shown if np.isfinite(errors).any()]
     data = [trace for line, errors in shown
             for trace in _against_risk(line, errors, chosen, unit, theme)]
-    quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
+    quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
     known = [end for _, errors in shown for end in (np.nanmin(errors), np.nanmax(errors))]
     low, high = (0.85 * float(min(known)), 1.15 * float(max(known))) if known else (0.1, 1.0)
     spec = {"data": data, "layout": layout(
@@ -108,14 +108,14 @@ def _alt(lines: Sequence[Line], chosen: Sequence[int], unit: str) -> str:
     said = "; ".join(f"{line.label} {with_unit(number(float(error)), unit)} at "
                      f"{100 * right:.0f} in 100" for line, error, right in at
                      if np.isfinite(error))
-    return f"Typical errors against right guesses: {said}." if said else "Nothing is published."
+    return f"Errors against right guesses: {said}." if said else "Nothing is published."
 
 
 def _table(lines: Sequence[Line]) -> dict[str, list[Any]]:
     return {"method": [line.label for line in lines for _ in line.errors],
             "right guess, at most": [float(np.ceil(1000 * v) / 1000) for line in lines
                                      for v in line.right],
-            "typical error": [v for line in lines for v in plain(line.errors, 4)]}
+            "error": [v for line in lines for v in plain(line.errors, 4)]}
 
 
 def kept(epsilons: Sequence[float], found: Sequence[tuple[Line, Kept]], here: float | None,

@@ -30,7 +30,7 @@ _BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, w
 
 @dataclass(frozen=True)
 class Method:
-    """A line of the chart: typical errors (budgets,) of one method, NaN where it gives nothing."""
+    """A line of the chart: errors (budgets,) of one method, NaN where it gives nothing."""
 
     label: str
     key: str
@@ -53,8 +53,8 @@ def against_budget(shown: Preview, here: int, method: Method, theme: Theme, *,
     low, high = (np.where(shown.published, study.quantile(q), np.nan) for q in (0.1, 0.9))
     data = [_range(x, low, high, method, theme)]
     data += [_line(x, one, unit, theme) for one in (method, *others)]
-    if study.floor is not None:
-        data.append(traces.line("No protection", [x[0], x[-1]], [study.floor, study.floor],
+    if study.baseline is not None:
+        data.append(traces.line("No protection", [x[0], x[-1]], [study.baseline, study.baseline],
                                 colour("without", theme), 2.2, UNPROTECTED,
                                 hovertemplate=f"%{{y:.3g}} {unit}"))
     if theory is not None:
@@ -62,7 +62,8 @@ def against_budget(shown: Preview, here: int, method: Method, theme: Theme, *,
                                 "dot", hoverinfo="skip"))
     if np.isfinite(median[here]):
         data.append(traces.diamond(x[here], float(median[here]), theme))
-    heights = np.concatenate([low, high, *(one.errors for one in others), [study.floor or np.nan]])
+    heights = np.concatenate([low, high, *(one.errors for one in others),
+                              [study.baseline or np.nan]])
     frame = layout(theme, legend=True, xaxis=_budgets(x, shown.budgets[here].delta, theme),
                    yaxis=_errors(heights, 2 * facts.value_half_width, unit, theme))
     return Chart({"data": data, "layout": frame},
@@ -77,7 +78,7 @@ def _alt(x: list[float], median: Array, here: int, unit: str) -> str:
     def at(k: int) -> str:
         return f"{with_unit(number(float(median[k])), unit)} at ε = {x[k]:g}"
 
-    now = (f"At ε = {x[here]:g} the typical error is "
+    now = (f"At ε = {x[here]:g} the error is "
            f"{with_unit(number(float(median[here])), unit)}" if here in known
            else f"At ε = {x[here]:g} nothing would be published")
     return f"{now}; it falls from {at(int(known[0]))} to {at(int(known[-1]))}."
@@ -106,7 +107,7 @@ def _errors(heights: Array, most: float, unit: str, theme: Theme) -> Spec:
     """The axis of errors, over `heights` as far as `most`."""
     heights = heights[np.isfinite(heights) & (heights > 0)]
     bottom, top = (heights.min() * 0.85, heights.max() * 1.15) if len(heights) else (0.1, 1.0)
-    quantity = f"Typical error ({unit}, log scale)" if unit else "Typical error (log scale)"
+    quantity = f"Error ({unit}, log scale)" if unit else "Error (log scale)"
     return log_axis(theme, quantity, bottom, max(min(top, most), 2 * bottom), grid=True)
 
 
@@ -126,6 +127,6 @@ def _allowed(epsilon: float, delta: float) -> str:
 
 def _table(x: list[float], median: Array, low: Array, high: Array, others: Sequence[Method]
            ) -> dict[str, list[Any]]:
-    columns = {"typical error": median, "1 in 10 below": low, "1 in 10 above": high,
+    columns = {"error": median, "1 in 10 below": low, "1 in 10 above": high,
                **{one.label: one.errors for one in others}}
     return {"ε": x, **{name: _gaps(values.round(4)) for name, values in columns.items()}}

@@ -54,7 +54,7 @@ def left(parts: ErrorParts, chosen: Chosen, method: Method, facts: PublicFacts, 
     spec = {"data": [errors, traces.zero(facts, theme)],
             "layout": _axes(facts, theme, range=[-edge, edge])}
     low, middle, high = np.quantile(lines, (0.05, 0.5, 0.95), axis=0)
-    typical = with_unit(number(parts.typical[chosen]), facts.value_unit)
+    typical = with_unit(number(parts.error[chosen]), facts.value_unit)
     return Chart(spec, f"Errors of {len(lines)} releases with the parts that are switched on: "
                  f"typically {typical}.", {
                      named(facts.time_name, facts.time_unit): parts.times.round(3).tolist(),

@@ -1,4 +1,4 @@
-"""The map of a plan: typical error over people and ε, with the line of the target."""
+"""The map of a plan: error over people and ε, with the line of the target."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
         xaxis=log_axis(theme, "Protection ε (log scale)", min(epsilons), max(epsilons)),
         yaxis=log_axis(theme, f"{capital(who)} (log scale)", min(people), max(people)))}
     share = float((errors <= target).mean())
-    return Chart(spec, f"Map of the typical error over ε and {who}. It is at most "
+    return Chart(spec, f"Map of the error over ε and {who}. It is at most "
                  f"{with_unit(number(target), unit)} on {100 * share:.0f} % of the map.",
                  {who: [n for n in people for _ in epsilons], "ε": list(epsilons) * len(people),
-                  "typical error": traces.plain(errors.ravel(), 4)})
+                  "error": traces.plain(errors.ravel(), 4)})
 
 
 def _levels(low: float, high: float) -> list[float]:

@@ -82,8 +82,8 @@ def _panel(found: Federation, one: Arrangement, name: str, base: Array,
         yaxis=axis(theme, named(quantity, facts.value_unit), grid=True, range=list(heights),
                    nticks=7))}
     said = ("nothing would be published" if refused else
-            f"{len(one.releases)} possible releases, typical error "
-            f"{with_unit(number(one.typical), facts.value_unit)}")
+            f"{len(one.releases)} possible releases, error "
+            f"{with_unit(number(one.error), facts.value_unit)}")
     return Chart(spec, f"{name}: {said}.", _panel_table(found, one))
 
 
@@ -148,7 +148,7 @@ def _share(value: float) -> float | None:
 
 
 def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
-    """Dots of the typical error without a site and with half its ε; a dashed line is now."""
+    """Dots of the error without a site and with half its ε; a dashed line is now."""
     names, now = [case.name for case in cases], cases[0].now
     columns = {"leaves": plain([c.leaves for c in cases], 4),
                "half its ε": plain([c.tightens for c in cases], 4)}
@@ -164,9 +164,9 @@ def what_if(cases: Sequence[WhatIf], unit: str, theme: Theme) -> Chart:
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest",
-        xaxis=axis(theme, named("Typical error", unit), nticks=6),
+        xaxis=axis(theme, named("Error", unit), nticks=6),
         yaxis=axis(theme, grid=True, type="category", autorange="reversed", showline=False,
                    ticks=""))}
     said = "nothing" if math.isnan(now) else with_unit(number(now), unit)
-    return Chart(spec, f"Typical error if one of {len(cases)} sites leaves or halves its ε; now "
+    return Chart(spec, f"Error if one of {len(cases)} sites leaves or halves its ε; now "
                  f"{said}.", {"site": names, "now": plain([c.now for c in cases], 4), **columns})

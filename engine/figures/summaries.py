@@ -49,7 +49,7 @@ def panel(view: SummaryView, way: Way, k: int, theme: Theme) -> Chart:
         theme, hovermode=False, xaxis=axis(theme, axis_title(view)),
         yaxis=axis(theme, value_title(view), grid=True, range=_span(view, k)))}
     return Chart(spec, f"{way.label}: {len(way.releases)} possible releases, typically "
-                 f"{number(way.typical)} off.", table)
+                 f"{number(way.error)} off.", table)
 
 
 def surface(view: SummaryView, values: Array, title: str, theme: Theme) -> Chart:
@@ -86,26 +86,26 @@ def _second_axis(view: SummaryView, theme: Theme) -> Spec:
 
 
 def errors(view: SummaryView, theme: Theme) -> Chart:
-    """The typical error of every way with its 8-in-10 range, on a log axis."""
+    """The error of every way with its 8-in-10 range, on a log axis."""
     ways = [way for way in view.ways if way.errors is not None]
     ranges = [np.quantile(way.errors, [0.1, 0.9]).tolist() for way in view.ways
               if way.errors is not None]
     labels, ends = [way.label for way in ways], list(chain(*ranges))
     data = [_range(way, near, far, theme) for way, (near, far) in zip(ways, ranges, strict=True)]
-    if view.floor:
-        ends.append(view.floor)
-        data.append(traces.line("No protection", [view.floor] * 2, [labels[0], labels[-1]],
+    if view.baseline:
+        ends.append(view.baseline)
+        data.append(traces.line("No protection", [view.baseline] * 2, [labels[0], labels[-1]],
                                 colour("without", theme), 2, UNPROTECTED, hoverinfo="skip"))
     own = unit_of(view)
     unit = f"{own}, " if own else ""
     spec = {"data": data, "layout": layout(
         theme, hovermode="closest",
-        xaxis=log_axis(theme, f"Typical error ({unit}log scale)", min(ends, default=0.1),
+        xaxis=log_axis(theme, f"Error ({unit}log scale)", min(ends, default=0.1),
                        max(ends, default=1.0), grid=True, room=0.05),
         yaxis=axis(theme, autorange="reversed", type="category"))}
-    said = "; ".join(f"{way.label} {with_unit(number(way.typical), own)}" for way in ways)
-    return Chart(spec, f"Typical errors: {said}.", {
-        "way": labels, "typical error": plain([way.typical for way in ways], 4),
+    said = "; ".join(f"{way.label} {with_unit(number(way.error), own)}" for way in ways)
+    return Chart(spec, f"Errors: {said}.", {
+        "way": labels, "error": plain([way.error for way in ways], 4),
         "1 in 10 below": plain([near for near, _ in ranges], 4),
         "1 in 10 above": plain([far for _, far in ranges], 4)})
 
@@ -113,8 +113,8 @@ def errors(view: SummaryView, theme: Theme) -> Chart:
 def _range(way: Way, near: float, far: float, theme: Theme) -> Spec:
     shade, _, marker = method_style(way.mechanism.key, way.mechanism.family, theme)
     return traces.points(
-        way.label, [way.typical], [way.label], {"size": 11, "color": shade, "symbol": marker},
-        error_x=traces.off_by([far - way.typical], [way.typical - near], shade, 2, 5))
+        way.label, [way.error], [way.label], {"size": 11, "color": shade, "symbol": marker},
+        error_x=traces.off_by([far - way.error], [way.error - near], shade, 2, 5))
 
 
 def split(view: SummaryView, theme: Theme) -> Chart:

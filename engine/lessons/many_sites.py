@@ -20,13 +20,12 @@ CHILDREN, READINGS = 1000, 10
 SITES = (1, 2, 5, 10, 20)
 BUDGET = Budget(1.0, 1 / CHILDREN**2)
 _METHOD = AdaptiveMean()
-_REPEATS = 24
 _ROOM = 1.5  # times the largest error together is shown
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Typical errors in cm with so many sites: together, and of one site alone (NaN: nothing).
+    """Errors in cm with so many sites: together, and of one site alone (NaN: nothing).
 
     `floor` is the error without protection of all children together.
     """
@@ -54,14 +53,14 @@ MAKERS: dict[str, Make] = {_NAME: _simulated}
 
 
 def _typical(children: int, sites: int, seed: int) -> tuple[float, float]:
-    """Typical error with protection, NaN where nothing would be published, and without."""
+    """Error with protection, NaN where nothing would be published, and without."""
     source = SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
                           n_servers=sites)
     verdict = _METHOD.feasibility(source.sizes, (BUDGET,) * sites)
-    study = simulated_study(source, _METHOD, [BUDGET], seed, _REPEATS)
-    assert study.floor is not None
+    study = simulated_study(source, _METHOD, [BUDGET], seed)
+    assert study.baseline is not None
     is_refused = verdict is not None and not verdict.is_feasible
-    return math.nan if is_refused else float(study.typical[0]), study.floor
+    return math.nan if is_refused else float(study.error[0]), study.baseline
 
 
 @lessons.register
@@ -136,7 +135,7 @@ def _picture(found: Errors) -> Picture:
     return Picture(
         Axis("Hospitals that share the children (log scale)", 1, 20, plain_ticks(*SITES),
              is_log=True),
-        Axis("Typical error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.01, 0.5))), marks,
+        Axis("Error (cm)", 0, top, plain_ticks(*np.arange(0, top + 0.01, 0.5))), marks,
         alt, f"{alt} It grows to {found.together[-1]:.2f} cm with {SITES[-1]} hospitals; one "
         "alone has more.",
         {"hospitals": list(SITES),

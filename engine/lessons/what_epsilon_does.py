@@ -80,7 +80,7 @@ class WhatEpsilonDoes(Lesson):
     def work(cls, seed: int) -> Worked:
         shown = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
         release = shown.releases[_AT, 0]
-        typical = together(shown.study.typical.tolist())
+        typical = together(shown.study.error.tolist())
         found = [risk.of_ledger(spends) for spends in shown.spends]
         odds = [in_hundred(one.right) for one in found]
         moved, noise = together([moved_by_one_child(seed), typical_noise(shown)])

@@ -118,18 +118,20 @@ class HormoneStudy(Source):
             raise InputError("In this study every woman has as many visits; got "
                              f"{min(readings)} to {max(readings)}.", field="readings",
                              hint="Give all sites the same number of readings each.")
+        if tuple(people) == dealt(sum(people), len(people)):  # alike: the recipe of `resized`
+            return replace(self, n_curves=sum(people), n_servers=len(people),
+                           n_visits=readings[0], site_sizes=None)
         return replace(self, n_visits=readings[0], site_sizes=", ".join(map(str, people)))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets.
 
-        With a list of sites each has a random stream of its own, so that its women do not depend
-        on the sizes of the others.
+        Of several sites each has a random stream of its own, so that its women do not depend on
+        the sizes of the others, nor on how the sizes were given.
         """
         women = self._women
-        parts = ([self._visits(n_repeats, sum(women), rng)] if self.site_sizes is None else
-                 [self._visits(n_repeats, n, own) for n, own in
-                  zip(women, rng.spawn(len(women)), strict=True)])
+        streams = [rng] if len(women) == 1 else rng.spawn(len(women))
+        parts = [self._visits(n_repeats, n, own) for n, own in zip(women, streams, strict=True)]
         times, values = (np.concatenate(own, axis=1) for own in zip(*parts, strict=True))
         return CurveData(times=times, values=values, counts=np.full(sum(women), self.n_visits),
                          server=np.repeat(np.arange(len(women)), women), facts=self.facts,

@@ -252,24 +252,29 @@ class SparseCurves(Source):
                        n_observations_per_curve=readings, site_sizes=None, site_readings=None)
 
     def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> SparseCurves:
-        """The same curves on sites of these sizes; see `Source.with_sites`."""
+        """The same curves on sites of these sizes; see `Source.with_sites`.
+
+        Sites that are alike need no lists, so that the recipe is the one of `resized`.
+        """
+        if tuple(people) == dealt(sum(people), len(people)) and min(readings) == max(readings):
+            return replace(self, n_curves=sum(people), n_servers=len(people),
+                           n_observations_per_curve=readings[0], site_sizes=None,
+                           site_readings=None)
         return replace(self, n_curves=sum(people), n_servers=len(people),
                        n_observations_per_curve=min(readings),
                        site_sizes=", ".join(map(str, people)),
                        site_readings=", ".join(map(str, readings)))
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
-        """Draw data sets, all curves at once where sites are alike.
+        """Draw data sets.
 
-        With a list of sites each has a random stream of its own, so that its curves do not depend
-        on the sizes of the others.
+        Of several sites each has a random stream of its own, so that its curves do not depend on
+        the sizes of the others, nor on how the sizes were given.
         """
         people, readings = self._people, self._readings
-        if self.site_sizes is None and self.site_readings is None:
-            parts = [self._curves(n_repeats, sum(people), readings[0], rng)]
-        else:
-            parts = [self._curves(n_repeats, n, m, own) for n, m, own in
-                     zip(people, readings, rng.spawn(len(people)), strict=True)]
+        streams = [rng] if len(people) == 1 else rng.spawn(len(people))
+        parts = [self._curves(n_repeats, n, m, own) for n, m, own in
+                 zip(people, readings, streams, strict=True)]
         times, values = (np.concatenate(own, axis=1) if len(own) > 1 else own[0]
                          for own in zip(*parts, strict=True))
         return CurveData(times=times, values=values, counts=np.repeat(readings, people),

@@ -17,7 +17,7 @@ from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism
-from engine.metrics import errors_by_function, typical_distance
+from engine.metrics import distances, errors_by_function, root_mean_square, within
 from engine.numerics.grids import drawing_grid
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate, Spend
@@ -37,7 +37,7 @@ class CoefficientView:
     K functions, the intercept first, in response units: `releases`, `low` and `high` (draws, K,
     GRID_SIZE), `without` and `truth` (K, GRID_SIZE). `low` and `high` are the bands that come with
     each release. `errors` (K, releases) are distances from the truth where it is known, else from
-    the functions without protection; `floor` (K,) is the typical distance of those from the truth.
+    the functions without protection; `baseline` (K,) is the error of those.
     """
 
     data: CurveData
@@ -50,7 +50,7 @@ class CoefficientView:
     without: Array
     truth: Array | None
     errors: Array
-    floor: Array | None
+    baseline: Array | None
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     feasibility: Feasibility | None
@@ -70,9 +70,14 @@ class CoefficientView:
                        without=np.zeros_like(self.without))
 
     @property
-    def typical(self) -> Array:
-        """The median error of each function: half of the releases are closer. (K,)"""
-        return np.asarray(np.median(self.errors, axis=1))
+    def error(self) -> Array:
+        """The root mean squared distance of each function: (K,)."""
+        return root_mean_square(self.errors)
+
+    @property
+    def within(self) -> float:
+        """The distance, over all functions, that 95 % of the releases stay within."""
+        return float(within(np.sqrt((self.errors**2).sum(axis=0))))
 
 
 def coefficient_view(source: Source, mechanism: Mechanism, budget: Budget, seed: int
@@ -95,13 +100,13 @@ def coefficient_view(source: Source, mechanism: Mechanism, budget: Budget, seed:
     quiet = without.values(grid)[0, 0, 0]
     low, high = (None, None) if estimate.band is None else (
         end[0, 0] for end in limits(estimate, estimate.band))
-    errors, floor = (_simulated_errors(source, mechanism, [budget], seed, _REPEATS)
+    errors, baseline = (_simulated_errors(source, mechanism, [budget], seed, _REPEATS)
                      if source.is_random else (_distances(estimate, quiet), None))
     return CoefficientView(
         data=data, names=estimate.functions, budget=budget, without=quiet, low=low, high=high,
         times=data.facts.from_unit_time(grid), releases=estimate.values(grid)[0, 0],
         truth=None if data.truth is None else data.truth.grid_values, errors=errors[0],
-        floor=floor, spends=estimate.spends[0],
+        baseline=baseline, spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
         feasibility=mechanism.feasibility(data.sizes, (budget,)))
 
@@ -110,7 +115,7 @@ def _simulated_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Bu
                       repeats: int) -> tuple[Array, Array]:
     """Distances from the truth on fresh data sets, (budgets, K, releases), and without protection.
 
-    The second is (K,): the median over data sets.
+    The second is (K,): root mean squares over data sets.
     """
     repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
     data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
@@ -121,18 +126,18 @@ def _simulated_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Bu
     private = errors_by_function(estimate, data.truth)
     quiet = errors_by_function(mechanism.without_protection(data), data.truth)
     by_function = np.moveaxis(private, -1, 1).reshape(len(budgets), private.shape[-1], -1)
-    return typical_distance(by_function), np.median(typical_distance(quiet), axis=(0, 1, 2))
+    return distances(by_function), root_mean_square(distances(quiet), axis=(0, 1, 2))
 
 
 def _distances(estimate: Estimate, target: Array) -> Array:
     """From the functions without protection (K, GRID_SIZE): (budgets, K, draws)."""
     squared = ((estimate.values(drawing_grid())[:, 0] - target) ** 2).mean(axis=-1)
-    return typical_distance(squared.swapaxes(1, 2))
+    return distances(squared.swapaxes(1, 2))
 
 
 def errors_over_budgets(source: Source, mechanism: Mechanism, delta: float, seed: int,
                         epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
-    """Typical error of each function at every ε: (epsilons, K); NaN where nothing is published."""
+    """Error of each function at every ε: (epsilons, K); NaN where nothing is published."""
     budgets = [Budget(epsilon, delta) for epsilon in epsilons]
     if source.is_random:
         errors = _simulated_errors(source, mechanism, budgets, seed, _REPEATS_QUICK)[0]
@@ -144,7 +149,7 @@ def errors_over_budgets(source: Source, mechanism: Mechanism, delta: float, seed
         errors = _distances(estimate, target)
     verdicts = [mechanism.feasibility(source.sizes, (budget,)) for budget in budgets]
     known = np.array([v is None or v.is_feasible for v in verdicts])
-    return np.where(known[:, None], np.median(errors, axis=2), np.nan)
+    return np.where(known[:, None], root_mean_square(errors, axis=2), np.nan)
 
 
 def with_own(view: CoefficientView, epsilons: Sequence[float], errors: Array
@@ -153,7 +158,7 @@ def with_own(view: CoefficientView, epsilons: Sequence[float], errors: Array
 
     So that a chart of `errors_over_budgets` and the errors above it say the same.
     """
-    own = np.full_like(view.typical, np.nan) if view.is_refused else view.typical
+    own = np.full_like(view.error, np.nan) if view.is_refused else view.error
     rows = {**dict(zip(epsilons, errors, strict=True)), view.budget.epsilon: own}
     return sorted(rows), np.array([rows[epsilon] for epsilon in sorted(rows)])
 
@@ -188,11 +193,11 @@ def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, see
                          field="source", hint="Choose simulated curves.")
     private, without = [], []
     for one in changed:
-        study = simulated_study(one, mechanism, [budget], seed, _REPEATS_QUICK)
+        study = simulated_study(one, mechanism, [budget], seed)
         verdict = mechanism.feasibility(one.sizes, (budget,))
-        private.append(float(study.typical[0]) if verdict is None or verdict.is_feasible
+        private.append(float(study.error[0]) if verdict is None or verdict.is_feasible
                        else math.nan)
-        without.append(study.floor or math.nan)
+        without.append(study.baseline or math.nan)
     counts = tuple(one.sizes.n_covariates for one in changed)
     return CostOfCovariates(counts, np.array(private), np.array(without),
                             source.sizes.n_covariates)

@@ -13,7 +13,7 @@ from itertools import pairwise, product
 import numpy as np
 
 from engine.mechanisms import Mechanism
-from engine.metrics import typical_distance
+from engine.metrics import distances, root_mean_square
 from engine.numerics.grids import drawing_grid
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate
@@ -42,7 +42,7 @@ class Steps:
         """How far each step moves the curve: root mean squares over time."""
         after = (self.without, self.fewer, self.quiet, self.released)
         squares = [((b - a) ** 2).mean() for a, b in pairwise(after)]
-        first, second, third = map(float, typical_distance(np.array(squares)))
+        first, second, third = map(float, distances(np.array(squares)))
         return first, second, third
 
 
@@ -52,8 +52,8 @@ class ErrorParts:
 
     `noise` and `sampling` (draws, GRID_SIZE) and `bias` (GRID_SIZE,) add up to a release less what
     it is compared with: the truth, or for real curves the average without protection, where
-    `sampling` is zero and `has_sampling` false. `typical` is the median distance that any of the
-    parts leave together. `times` (GRID_SIZE,) are in their own unit.
+    `sampling` is zero and `has_sampling` false. `error` is the root mean squared distance that any
+    of the parts leave together. `times` (GRID_SIZE,) are in their own unit.
     """
 
     times: Array
@@ -61,7 +61,7 @@ class ErrorParts:
     sampling: Array
     bias: Array
     has_sampling: bool
-    typical: dict[Chosen, float]
+    error: dict[Chosen, float]
     steps: Steps
 
     def lines(self, chosen: Chosen) -> Array:
@@ -78,15 +78,12 @@ def error_parts(source: Source, mechanism: Mechanism, budget: Budget, seed: int)
     InputError
         Whatever the mechanism refuses.
     """
-    # Beside the last step of the slider, with which all steps share their noise.
-    budgets = (budget, Budget(preview.EPSILON_STEPS[-1], budget.delta))
-    data, estimate = preview.on_screen(source, mechanism, budgets, seed)
+    data, estimate = preview.on_screen(source, mechanism, (budget,), seed)
     without = mechanism.without_protection(data).values(drawing_grid())[0, 0, 0]
     steps = _steps(estimate, without)
     if not source.is_random:
         return _of_real_curves(data, estimate, without, steps)
-    return _of_fresh_curves(*preview.simulated(source, mechanism, budgets, seed, preview.REPEATS),
-                            steps)
+    return _of_fresh_curves(*preview.simulated(source, mechanism, (budget,), seed), steps)
 
 
 def _steps(estimate: Estimate, without: Array) -> Steps:
@@ -111,15 +108,15 @@ def _of_fresh_curves(data: CurveData, estimate: Estimate, steps: Steps) -> Error
     sampling = np.repeat(quiet - centre, released.shape[1], axis=0)
     parts = (noise, sampling, np.broadcast_to(centre - best, noise.shape))
 
-    def typical(chosen: Chosen) -> float:
+    def error(chosen: Chosen) -> float:
         left = _sum(parts, chosen)
         squared = estimate.squared_distance(left) + chosen[2] * tail.sum()
-        return float(np.median(typical_distance(squared)))
+        return float(root_mean_square(distances(squared)))
 
     shown = slice(preview.SHOWN_DRAWS)
     return ErrorParts(data.facts.from_unit_time(drawing_grid()), noise[shown] @ waves.T,
                       sampling[shown] @ waves.T, estimate.on_grid(centre, drawing_grid()) - truth,
-                      True, _every(typical), steps)
+                      True, _every(error), steps)
 
 
 def _of_real_curves(data: CurveData, estimate: Estimate, without: Array, steps: Steps
@@ -129,17 +126,17 @@ def _of_real_curves(data: CurveData, estimate: Estimate, without: Array, steps: 
     noise = estimate.on_grid(estimate.coefficients[0, 0], grid) - quiet
     parts = (noise, np.zeros_like(noise), np.broadcast_to(quiet - without, noise.shape))
 
-    def typical(chosen: Chosen) -> float:
-        return float(np.median(typical_distance((_sum(parts, chosen) ** 2).mean(axis=-1))))
+    def error(chosen: Chosen) -> float:
+        return float(root_mean_square(distances((_sum(parts, chosen) ** 2).mean(axis=-1))))
 
     shown = slice(preview.SHOWN_DRAWS)
     return ErrorParts(data.facts.from_unit_time(grid), noise[shown], parts[1][shown],
-                      quiet - without, False, _every(typical), steps)
+                      quiet - without, False, _every(error), steps)
 
 
 def _sum(parts: Sequence[Array], chosen: Chosen) -> Array:
     return np.asarray(sum(part * is_on for part, is_on in zip(parts, chosen, strict=True)))
 
 
-def _every(typical: Callable[[Chosen], float]) -> dict[Chosen, float]:
-    return {(a, b, c): typical((a, b, c)) for a, b, c in product((False, True), repeat=3)}
+def _every(error: Callable[[Chosen], float]) -> dict[Chosen, float]:
+    return {(a, b, c): error((a, b, c)) for a, b, c in product((False, True), repeat=3)}

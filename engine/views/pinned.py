@@ -10,7 +10,7 @@ from functools import cached_property
 from engine.privacy import risk
 from engine.types import Budget, PublicFacts, Spend
 from engine.words import chances
-from engine.words.numbers import change, in_hundred, number, small, times, with_unit
+from engine.words.numbers import change, error, in_hundred, number, small, times
 
 NOTHING = "nothing would be published"
 
@@ -20,8 +20,9 @@ class Pinned:
     """One scenario that was kept, with what was found for it.
 
     `budget` is the one asked for where people are protected least, `budgets` the words for all of
-    them. `typical` is the typical error in `error_unit`, NaN where nothing would be published or no
-    truth is known; `written` is how its page writes it. Odds are those of a person with `group`
+    them. `error` is that of its page in `error_unit`, NaN where nothing would be published or no
+    truth is known; `within` the distance that 95 % of releases stay
+    within. Odds are those of a person with `group`
     protected units; `population` is the size of the group that a secret sample was declared to be
     drawn of.
     """
@@ -35,9 +36,9 @@ class Pinned:
     budget: Budget
     budgets: str
     spends: tuple[Spend, ...] = field(repr=False)
-    typical: float = math.nan
+    error: float = math.nan
     error_unit: str = ""
-    written: str = ""
+    within: float = math.nan
     limits: str = ""
     group: int = 1
     population: int | None = None
@@ -79,7 +80,7 @@ def table(pins: Sequence[Pinned]) -> dict[str, list[str]]:
     return columns
 
 
-_ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Typical error", "Right guess",
+_ROWS = ("Data", "Method", "How many", "Protected", "ε", "δ", "Error", "Right guess",
          "Careful attacker", "What limits accuracy")
 
 
@@ -107,14 +108,14 @@ def _against(ratio: float) -> str:
 
 
 def _error(pin: Pinned, first: Pinned) -> str:
-    if not math.isfinite(pin.typical):
+    if not math.isfinite(pin.error):
         return NOTHING
-    text = pin.written or with_unit(number(pin.typical), pin.error_unit)
-    if pin is first or not math.isfinite(first.typical):
+    text = error(pin.error, pin.error_unit, pin.within)
+    if pin is first or not math.isfinite(first.error):
         return text
     if not pin.measures_like(first):
         return f"{text} (of other things)"
-    return f"{text} ({_against(pin.typical / first.typical)})"
+    return f"{text} ({_against(pin.error / first.error)})"
 
 
 def _chance(chance: float, first: float, others: bool) -> str:

@@ -1,9 +1,10 @@
 """How much is needed? Solve for the one size or budget that is left open, by simulation.
 
-A plan is a question with five dials, ε, people on each site, readings, sites and the typical error,
-of which four are given. The error is measured on simulated curves at a few values of the open dial,
-joined by straight lines over log scales, and the answer carries the error bar of what was measured.
-Nothing here has seen anybody's data.
+A plan is a question with five dials, ε, people on each site, readings, sites and the error, of
+which four are given. The error is that of the study of each setting (`engine.studies`), the number
+that every other page shows for it; it is measured at a few values of the open dial and joined by
+straight lines over log scales, and the answer carries the error bar of what was measured. Nothing
+here has seen anybody's data.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from engine import studies
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
+from engine.metrics import Accuracy
 from engine.privacy import accounting, risk
+from engine.privacy.failure import Delta, delta_rule
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts, Spend
-from engine.views.preview import typical_errors
+from engine.views.preview import errors_and_shares
 from engine.words.numbers import two_digits_up
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
@@ -30,8 +34,6 @@ _LOWEST = {"epsilon": 0.01, "people": 2.0, "readings": 1.0, "sites": 1.0}
 _HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, "sites": 1000.0}
 _MOST_READINGS = 1_000_000  # of one data set
 _MOST_PEOPLE = 20_000  # in all
-_QUICK, _SURE = 60, 240  # data sets behind a step of the search and behind the answer
-_MOST_CURVES = 1000  # of a data set up to which so many are drawn; fewer of larger ones
 _CORRECTIONS = 4
 _MET = 0.005  # of log error: the target is met
 _NEAR = 0.03  # of log error: the search is over
@@ -43,7 +45,7 @@ _CERTAIN = 2.58  # standard errors: 99 times in 100
 class Setting:
     """One point: sizes, budget, and what kind of curves and which method.
 
-    `delta` None means 1/n² for n people in all.
+    `delta` None means the usual one for so many people in all, 0 where the method needs none.
     """
 
     source: Source
@@ -63,9 +65,14 @@ class Setting:
                    round(sizes.n_observations_per_curve), sizes.n_servers, delta)
 
     @property
+    def stated_delta(self) -> Delta:
+        """δ by the rule of all pages."""
+        return delta_rule(self.people * self.sites, self.delta,
+                          self.mechanism.guarantee == "pure")
+
+    @property
     def budget(self) -> Budget:
-        delta = 1.0 / (self.people * self.sites) ** 2 if self.delta is None else self.delta
-        return Budget(self.epsilon, delta)
+        return Budget(self.epsilon, self.stated_delta.value)
 
     @property
     def curves(self) -> Source:
@@ -80,20 +87,28 @@ class Setting:
         return replace(self, **changed)
 
     @property
+    def is_exact(self) -> bool:
+        """Whether a formula gives the error."""
+        return self.mechanism.exact_risk(self.curves, (self.budget,)) is not None
+
+    @property
     def n_readings(self) -> int:
         return self.people * self.sites * self.readings
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The typical error at one setting, and the standard error of its logarithm.
+    """The error at one setting, its 95 % value and its error bar.
 
-    Infinite where the method publishes nothing because nothing useful could be.
+    `log_se` is the standard error of the logarithm of `error`, `within` the distance that 95 % of
+    releases stay within, NaN where a formula gives the error. Both distances are infinite where the
+    method publishes nothing because nothing useful could be.
     """
 
     setting: Setting
     error: float
     log_se: float
+    within: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -122,7 +137,8 @@ class Answer:
     allowed value will do. `reached` is the error at the answer (or at the most favourable value),
     `steps` the settings one step either way, and `fixes` which value of each other dial would do.
     `too_easy` says that even the least favourable value does; `protection` is that of the answer,
-    `beside` that of each step where steps differ in ε, else empty.
+    `beside` that of each step where steps differ in ε, else empty. `baseline` is the error without
+    privacy at the answer, None where it is unknown.
     """
 
     unknown: str
@@ -136,6 +152,7 @@ class Answer:
     too_easy: bool = False
     protection: Protection | None = None
     beside: tuple[Protection, ...] = ()
+    baseline: float | None = None
 
     @property
     def is_possible(self) -> bool:
@@ -164,13 +181,18 @@ def plain(answer: Answer) -> dict[str, Any]:
     def row(measured: Measured) -> dict[str, Any]:
         at = measured.setting
         return {"epsilon": at.epsilon, "people": at.people, "readings": at.readings,
-                "sites": at.sites, "error": measured.error if math.isfinite(measured.error)
-                else None}
+                "sites": at.sites, "delta": at.budget.delta, "error": known(measured.error),
+                "within_95": known(measured.within)}
+
+    def known(value: float | None) -> float | None:
+        return value if value is not None and math.isfinite(value) else None
 
     return {"unknown": answer.unknown, "target": answer.target, "possible": answer.is_possible,
             "value": answer.value, "low": answer.low, "high": answer.high,
-            "reached": row(answer.reached), "steps": [row(step) for step in answer.steps],
-            "fixes": answer.fixes}
+            "reached": row(answer.reached), "without_privacy": known(answer.baseline),
+            "attacker_accuracy": None if answer.protection is None
+            else answer.protection.odds.right,
+            "steps": [row(step) for step in answer.steps], "fixes": answer.fixes}
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
@@ -191,7 +213,7 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
     setting : Setting
         All dials; the value of the unknown one is where the search begins.
     unknown : "epsilon", "people", "readings", "sites" or "error"
-    target : typical error to reach, in response units; not used where the error is asked for.
+    target : error to reach, in response units; not used where the error is asked for.
 
     Raises
     ------
@@ -201,14 +223,17 @@ def plan(setting: Setting, unknown: str, target: float, seed: int = 1, with_fixe
     _check(unknown, target)
     answer = yield from _solved(setting, unknown, target, seed, with_fixes)
     steps = answer.steps if unknown == "epsilon" else ()
-    return replace(answer, protection=protection(answer.reached.setting),
-                   beside=tuple(protection(step.setting) for step in steps))
+    here = answer.reached.setting
+    return replace(answer, protection=protection(here),
+                   beside=tuple(protection(step.setting) for step in steps),
+                   baseline=None if here.is_exact else studies.baseline(
+                       here.curves, here.mechanism, here.budget.delta, seed))
 
 
 def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes: bool
             ) -> Generator[Measured, None, Answer]:
     if unknown == "error":
-        found = measure(setting, _SURE, seed)
+        found = measure(setting, seed)
         yield found
         spread = math.exp(_CERTAIN * found.log_se)
         known = math.isfinite(found.error)
@@ -234,40 +259,30 @@ def _check(unknown: str, target: float) -> None:
 # -- measuring --------------------------------------------------------------------------------
 
 
-def measure(setting: Setting, repeats: int, seed: int) -> Measured:
-    """The typical error at one setting: exact where a formula is known, else simulated.
-
-    An exact one is the root of the mean squared error, and its standard error is zero.
-    """
-    curves = setting.curves
-    squared = setting.mechanism.exact_risk(curves, (setting.budget,))
-    if squared is not None:
-        return Measured(setting, math.sqrt(squared), 0.0)
-    return _measured(setting, [setting.budget], repeats, seed)[0]
+def measure(setting: Setting, seed: int) -> Measured:
+    """The error at one setting: exact where a formula is known, else that of its study."""
+    return _measured(setting, [setting.budget], seed)[0]
 
 
-def _measured(setting: Setting, budgets: Sequence[Budget], repeats: int, seed: int
-              ) -> list[Measured]:
+def _measured(setting: Setting, budgets: Sequence[Budget], seed: int) -> list[Measured]:
     """At several budgets of one setting, on the same data and noise."""
-    curves = setting.curves
-    fewer = max(4, repeats * _MOST_CURVES // max(curves.sizes.n_curves, _MOST_CURVES))
-    errors = typical_errors(curves, setting.mechanism, budgets, seed, fewer)
-    return [_summary(replace(setting, epsilon=budget.epsilon), budget, row)
-            for budget, row in zip(budgets, errors, strict=True)]
+    curves, method = setting.curves, setting.mechanism
+    squares = [method.exact_risk(curves, (budget,)) for budget in budgets]
+    if any(squared is None for squared in squares):
+        errors, _ = errors_and_shares(curves, method, budgets, seed)
+        found = [Accuracy.of(one) for one in errors]
+    else:
+        found = [Accuracy.exact(squared or 0.0) for squared in squares]
+    return [_summary(replace(setting, epsilon=budget.epsilon), budget, one)
+            for budget, one in zip(budgets, found, strict=True)]
 
 
-def _summary(setting: Setting, budget: Budget, errors: Array) -> Measured:
-    """Median of (data sets, releases) and the standard error of its logarithm."""
+def _summary(setting: Setting, budget: Budget, found: Accuracy) -> Measured:
+    """As it is, or infinite where nothing would be published."""
     verdict = setting.mechanism.feasibility(setting.curves.sizes, (budget,))
     if verdict is not None and not verdict.is_feasible:
-        return Measured(setting, math.inf, 0.0)
-    logs = np.sort(np.log(errors), axis=None)
-    away = math.sqrt(len(logs)) / 2  # ranks: one standard deviation of a binomial count
-    low, middle, high = np.interp(np.array([-away, 0.0, away]) + (len(logs) - 1) / 2,
-                                  np.arange(len(logs)), logs)
-    by_data_set = np.median(np.log(errors), axis=1)  # releases of one data set are alike
-    spread = by_data_set.std(ddof=1) / math.sqrt(len(by_data_set)) if errors.shape[1] > 1 else 0.0
-    return Measured(setting, float(np.exp(middle)), max(float(high - low) / 2, float(spread)))
+        return Measured(setting, math.inf, 0.0, math.inf)
+    return Measured(setting, found.error, found.log_se, found.within)
 
 
 # -- the search -------------------------------------------------------------------------------
@@ -294,7 +309,7 @@ def _search(setting: Setting, unknown: str, target: float, seed: int
     seen: dict[float, Measured] = {}
     value: float | None = min(max(float(getattr(setting, unknown)), low), high)
     while value is not None and value not in seen and len(seen) < _MOST_STEPS:
-        seen[value] = measure(setting.moved(unknown, value), _QUICK, seed)
+        seen[value] = measure(setting.moved(unknown, value), seed)
         yield seen[value]
         if abs(_gap(seen[value], target)) < _NEAR:
             break
@@ -328,7 +343,7 @@ def _next(seen: dict[float, Measured], target: float, low: float, high: float, w
 
 def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
             ) -> Generator[Measured, None, Answer]:
-    """The least favourable value that does, measured well, with the range that holds it."""
+    """The least favourable value that does, with the range that holds it."""
     low, high = bounds(seen[min(seen)].setting, unknown)
     nearest = min(seen, key=lambda value: abs(_gap(seen[value], target)))
     slope = _slope(seen, nearest)
@@ -348,13 +363,14 @@ def _answer(seen: dict[float, Measured], unknown: str, target: float, seed: int
 
 def _at_the_crossing(seen: dict[float, Measured], nearest: float, slope: float, unknown: str,
                      target: float, seed: int) -> Generator[Measured, None, dict[float, Measured]]:
-    """Measure well, on fresh data, and go along the slope until the target is met, not more."""
+    """Go along the slope until the target is met, not more."""
     start = seen[nearest].setting
     low, high = bounds(start, unknown)
     sure: dict[float, Measured] = {}
     value = _corrected(nearest, _gap(seen[nearest], target), slope, unknown, low, high)
     while value not in sure and len(sure) < _CORRECTIONS:
-        sure[value] = yield from _surely(start.moved(unknown, value), seed)
+        sure[value] = seen.get(value) or measure(start.moved(unknown, value), seed)
+        yield sure[value]
         gap = _gap(sure[value], target)
         if gap > _MET or gap < -_CERTAIN * sure[value].log_se / 2:
             value = _corrected(value, max(gap, -0.5) + _MET, slope, unknown, low, high)
@@ -373,13 +389,6 @@ def _least_that_does(sure: dict[float, Measured], target: float) -> float:
     return min(does) if does else min(sure, key=lambda v: _gap(sure[v], target))
 
 
-def _surely(setting: Setting, seed: int) -> Generator[Measured, None, Measured]:
-    """A measurement to rely on: more data sets, other ones than those of the search."""
-    found = measure(setting, _SURE, seed + 1)
-    yield found
-    return found
-
-
 def _either_side(setting: Setting, unknown: str, value: float, low: float, high: float, seed: int
                  ) -> Generator[Measured, None, tuple[Measured, ...]]:
     """A fifth less and a quarter more, and at least one where the dial counts."""
@@ -388,7 +397,7 @@ def _either_side(setting: Setting, unknown: str, value: float, low: float, high:
     for near in (min(0.8 * value, value - least), max(1.25 * value, value + least)):
         near = float(f"{near:.2g}") if unknown == "epsilon" else near
         if low <= near <= high and near != value:
-            found.append(measure(setting.moved(unknown, near), _QUICK, seed + 1))
+            found.append(measure(setting.moved(unknown, near), seed))
             yield found[-1]
     return tuple(found)
 
@@ -432,12 +441,11 @@ def _with_fixes(answer: Answer, setting: Setting, seed: int
 
 def error_map(setting: Setting, people: Sequence[int], epsilons: Sequence[float], seed: int = 1
               ) -> Iterator[Array]:
-    """Typical errors over people on each site and ε: one row (epsilons,) for each size.
+    """Errors over people on each site and ε: one row (epsilons,) for each size.
 
-    NaN where nothing would be published. δ stays at that of `setting`.
+    NaN where nothing would be published. δ follows the people by its rule unless it was chosen.
     """
-    delta = setting.budget.delta
     for count in people:
         here = setting.moved("people", count)
-        rows = _measured(here, [Budget(e, delta) for e in epsilons], _QUICK // 2, seed)
+        rows = _measured(here, [replace(here.budget, epsilon=e) for e in epsilons], seed)
         yield np.array([m.error if math.isfinite(m.error) else math.nan for m in rows])

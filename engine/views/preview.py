@@ -15,28 +15,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import studies
 from engine.bands import limits
 from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism, mechanisms
-from engine.metrics import integrated_squared_errors, typical_distance
+from engine.metrics import (
+    distances,
+    integrated_squared_errors,
+    root_mean_square,
+    squared_distances_from,
+    within,
+)
 from engine.numerics.grids import drawing_grid
+from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
+from engine.studies import EPSILON_STEPS as EPSILON_STEPS
+from engine.studies import SHOWN
+from engine.studies import SHOWN_DRAWS as SHOWN_DRAWS
 from engine.types import Array, Budget, CurveData, Estimate, Spend
 
-EPSILON_STEPS = (0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2,
-                 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-SHOWN_DRAWS = 20
-_DRAWS = 100  # releases of the shown curves behind the noise range
-REPEATS = 100  # fresh data sets behind the errors, where curves are simulated
-_REPEATS_QUICK = 60  # behind comparisons
 _EVERY = 3  # of the budgets, where doubling is simulated
 MOST_READINGS = 2_000_000  # of one data set on screen
-_STUDY_READINGS = 1_000_000  # of all data sets of a study
-_FEWEST_RELEASES = 20
-_MOST_WORK = 2e8  # gradient entries one preview may cost; fewer draws are made beyond
-_SHOWN, _STUDY = 0, 1  # block numbers of the two random streams
 
 
 @dataclass(frozen=True)
@@ -44,18 +44,24 @@ class Study:
     """Errors at every budget, as distances in response units, and what they are made of.
 
     `errors` (budgets, releases): from the truth where it is known, else from the average without
-    protection. `floor`: the median error without protection, where the truth is known. `shares`
-    (budgets, 3): privacy noise, sampling, smoothing and clipping, as shares of squared error.
+    protection. `baseline`: the error without privacy, tuned as well as with it (see
+    `engine.studies.baseline`), where the truth is known. `shares` (budgets, 3): privacy noise,
+    sampling, smoothing and clipping, as shares of squared error.
     """
 
     errors: Array
-    floor: float | None
+    baseline: float | None
     shares: Array
 
     @property
-    def typical(self) -> Array:
-        """The median error at each budget: half of the releases are closer."""
-        return np.asarray(np.median(self.errors, axis=1))
+    def error(self) -> Array:
+        """The root mean squared distance at each budget: (budgets,)."""
+        return root_mean_square(self.errors)
+
+    @property
+    def within(self) -> Array:
+        """The distance that 95 % of the releases stay within, at each budget: (budgets,)."""
+        return within(self.errors)
 
     def quantile(self, level: float) -> Array:
         return np.asarray(np.quantile(self.errors, level, axis=1))
@@ -119,7 +125,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class Draws:
-    """The releases behind typical errors, as curves on the drawing grid, in response units.
+    """The releases behind errors, as curves on the drawing grid, in response units.
 
     `curves` (budgets, draws, GRID_SIZE), `without` (data sets, GRID_SIZE) and `reference`
     (GRID_SIZE,), which they are compared with: the truth, or where there is none the average
@@ -151,18 +157,20 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
     data, estimate = on_screen(source, mechanism, budgets, seed)
     without = mechanism.without_protection(data)
     grid = drawing_grid()
-    curves = estimate.values(grid)[:, 0]
+    count = len(budgets)
+    curves = estimate.values(grid)[:count, 0]
     return Preview(
         data=data, budgets=budgets, times=data.facts.from_unit_time(grid),
         releases=curves[:, :SHOWN_DRAWS], without=without.values(grid)[0, 0, 0],
-        sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without),
+        sampling=_half_width(without, "pointwise"), band=_plausible(estimate, without, count),
         noise_low=np.quantile(curves, 0.025, axis=1), noise_high=np.quantile(curves, 0.975, axis=1),
-        truth=None if data.truth is None else data.truth.grid_values, spends=estimate.spends,
-        tuning=estimate.tuning or ({},) * len(budgets),  # a method may have none
+        truth=None if data.truth is None else data.truth.grid_values,
+        spends=estimate.spends[:count],
+        tuning=estimate.tuning[:count] or ({},) * count,  # a method may have none
         feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
-               else _study_of_real_curves(estimate, without)))
+               else _study_of_real_curves(estimate, without, len(budgets))))
 
 
 def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: int,
@@ -205,13 +213,13 @@ def _half_width(without: Estimate, kind: str) -> Array:
     return np.asarray((high - low)[0, 0, 0] / 2)
 
 
-def _plausible(estimate: Estimate, without: Estimate) -> PlausibleBand | None:
-    """The bands of the releases that are shown."""
+def _plausible(estimate: Estimate, without: Estimate, count: int) -> PlausibleBand | None:
+    """The bands of the releases that are shown, at the first budgets."""
     if estimate.band is None:
         return None
-    low, high = limits(estimate, estimate.band.of(slice(None), 0, slice(SHOWN_DRAWS)))
+    low, high = limits(estimate, estimate.band.of(slice(count), 0, slice(SHOWN_DRAWS)))
     kind = estimate.band.kind
-    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.kept)
+    return PlausibleBand(low, high, _half_width(without, kind), kind, estimate.kept[:count])
 
 
 def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
@@ -220,68 +228,45 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
     return math.nan if squared is None else math.sqrt(squared)
 
 
-def _affordable(data: CurveData, budgets: Sequence[Budget]) -> int:
-    """Draws per budget: fewer for very many curves, so that the picture stays prompt."""
-    rounds_times_size = 50
-    return int(np.clip(_MOST_WORK / (data.n_curves * rounds_times_size * len(budgets)),
-                       SHOWN_DRAWS, _DRAWS))
-
-
-def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-                    repeats: int = REPEATS) -> Study:
+def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+                    ) -> Study:
     """Errors from the truth over fresh data sets, usually one release of each."""
-    data, estimate = simulated(source, mechanism, budgets, seed, repeats)
-    without = integrated_squared_errors(mechanism.without_protection(data), data.truth).total
-    total = integrated_squared_errors(estimate, data.truth).total
-    assert without is not None and total is not None and data.truth is not None
-    return Study(typical_distance(total.reshape(len(budgets), -1)),
-                 float(np.median(typical_distance(without))),
-                 _shares(estimate, *estimate.project(data.truth)))
-
-
-def typical_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-                   repeats: int) -> Array:
-    """Distances of releases from the truth: (budgets, data sets, releases of each)."""
-    data, estimate = simulated(source, mechanism, budgets, seed, repeats)
-    total = integrated_squared_errors(estimate, data.truth).total
-    assert total is not None
-    return typical_distance(total)
-
-
-def errors_and_shares(source: Source, mechanism: Mechanism, budget: Budget, seed: int,
-                      repeats: int) -> tuple[Array, Array]:
-    """Distances from the truth at one budget, (data sets, releases of each), and their `shares`.
-
-    Shares (3,) are those of `Study`.
-    """
-    data, estimate = simulated(source, mechanism, [budget], seed, repeats)
+    data, estimate = simulated(source, mechanism, budgets, seed)
     total = integrated_squared_errors(estimate, data.truth).total
     assert total is not None and data.truth is not None
-    return typical_distance(total)[0], _shares(estimate, *estimate.project(data.truth))[0]
+    count = len(budgets)
+    return Study(distances(total[:count].reshape(count, -1)),
+                 _baseline(source, mechanism, data, estimate, budgets, seed),
+                 _shares(estimate, *estimate.project(data.truth))[:count])
 
 
-def simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-              repeats: int) -> tuple[CurveData, Estimate]:
-    """Fresh data sets and their releases; very large ones are drawn less and released more."""
-    data = _fresh(source, seed, repeats)
-    return data, _released(data, mechanism, budgets, seed)
+def _baseline(source: Source, mechanism: Mechanism, data: CurveData, estimate: Estimate,
+              budgets: Sequence[Budget], seed: int) -> float | None:
+    """The error without privacy, from the releases at hand where all steps are among them."""
+    if tuple(budget.epsilon for budget in budgets) == EPSILON_STEPS:
+        return studies.baseline_among(mechanism, data, estimate, budgets)
+    return studies.baseline(source, mechanism, budgets[0].delta, seed)
 
 
-def _fresh(source: Source, seed: int, repeats: int) -> CurveData:
-    """Data sets of a study."""
-    repeats = int(np.clip(_STUDY_READINGS // source.sizes.n_observations, 2, repeats))
-    data = source.draw(repeats, generator(seed, DATA_STREAM, _STUDY))
-    if data.truth is None:
-        raise ValueError("a simulated source must know its truth")
-    return data
+def errors_and_shares(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+                      ) -> tuple[Array, Array]:
+    """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
+
+    Shares (budgets, 3) are those of `Study`.
+    """
+    data, estimate = simulated(source, mechanism, budgets, seed)
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None and data.truth is not None
+    count = len(budgets)
+    return (distances(total)[:count],
+            _shares(estimate, *estimate.project(data.truth))[:count])
 
 
-def _released(data: CurveData, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-              ) -> Estimate:
-    """Their releases, at least twenty over all data sets."""
-    draws = -(-_FEWEST_RELEASES // data.n_repeats)
-    return mechanism.release_many(data, [(b,) for b in budgets], draws,
-                                  generator(seed, NOISE_STREAM, _STUDY))
+def simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+              ) -> tuple[CurveData, Estimate]:
+    """Fresh data sets and their releases, the highest step after the budgets; see `studies`."""
+    data = studies.data(source, seed)
+    return data, studies.released(source, mechanism, data, [(b,) for b in budgets], seed)
 
 
 def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
@@ -296,7 +281,7 @@ def _shares(estimate: Estimate, best: Array, tail: Array) -> Array:
     return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
-def _study_of_real_curves(estimate: Estimate, without: Estimate) -> Study:
+def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> Study:
     """Errors from the average without protection, over releases of the same curves."""
     target = without.values(drawing_grid())[0, 0, 0]
     quiet = estimate.on_grid(estimate.unprotected[:, 0], drawing_grid())
@@ -304,16 +289,9 @@ def _study_of_real_curves(estimate: Estimate, without: Estimate) -> Study:
     privacy = estimate.basis.squared_distance(
         estimate.coefficients[:, 0] - estimate.unprotected[:, 0][:, None]).mean(axis=1)
     parts = np.stack([privacy, np.zeros_like(bias), bias], axis=1)
-    return Study(_distances(estimate, target), None, parts / parts.sum(axis=1, keepdims=True))
-
-
-def _distances(estimate: Estimate, target: Array) -> Array:
-    """From a curve (GRID_SIZE,), or one for each function, for every budget and draw.
-
-    Of the first data set; squares are summed over functions.
-    """
-    squared = ((estimate.values(drawing_grid())[:, 0] - target) ** 2).mean(axis=-1)
-    return typical_distance(squared.sum(axis=-1) if estimate.functions else squared)
+    shares = parts / parts.sum(axis=1, keepdims=True)
+    return Study(distances(squared_distances_from(estimate, without))[:count], None,
+                 shares[:count])
 
 
 def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequence[Budget],
@@ -324,7 +302,7 @@ def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequ
     """
     grid = drawing_grid()
     if source.is_random:
-        data, estimate = simulated(source, mechanism, budgets, seed, REPEATS)
+        data, estimate = simulated(source, mechanism, budgets, seed)
         assert data.truth is not None
         reference = data.truth.grid_values
         without = mechanism.without_protection(data).values(grid)[0, :, 0]
@@ -332,7 +310,8 @@ def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequ
         data, estimate = on_screen(source, mechanism, budgets, seed)
         without = beside.without_protection(data).values(grid)[0, :, 0]
         reference = without[0]
-    curves = estimate.values(grid).reshape(len(budgets), -1, len(grid)).astype(np.float32)
+    count = len(budgets)
+    curves = estimate.values(grid)[:count].reshape(count, -1, len(grid)).astype(np.float32)
     return Draws(data.facts.from_unit_time(grid), curves, without, reference,
                  data.truth is not None)
 
@@ -344,79 +323,78 @@ def study_beside(source: Source, mechanism: Mechanism, beside: Mechanism,
     So that methods side by side have one aim: each one's own would hide what its fit leaves out.
     """
     data, estimate = on_screen(source, mechanism, budgets, seed)
-    return _study_of_real_curves(estimate, beside.without_protection(data))
+    return _study_of_real_curves(estimate, beside.without_protection(data), len(budgets))
 
 
 def on_screen(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> tuple[CurveData, Estimate]:
-    """The curves that are shown and their releases."""
-    data = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    return data, mechanism.release_many(data, [(b,) for b in budgets], _affordable(data, budgets),
-                                        generator(seed, NOISE_STREAM, _SHOWN))
+    """The curves that are shown and their releases, the highest step after the budgets."""
+    data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
+    return data, mechanism.release_many(
+        data, studies.beside_the_highest([(b,) for b in budgets]),
+        studies.draws_of_shown(data.n_curves), generator(seed, NOISE_STREAM, SHOWN))
 
 
 def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequence[Budget],
                   seed: int) -> dict[str, tuple[Mechanism, Array]]:
-    """The typical error of every other method of the same task at the same budgets, by its label.
+    """The error of every other method of the same task at the same budgets, by its label.
 
-    Errors (budgets,) are those of `Study.typical`, on the same curves; NaN where a method publishes
+    Errors (budgets,) are those of `Study.error`, on the same curves; NaN where a method publishes
     nothing. Methods that refuse these sizes or this δ are left out.
     """
     own, found = mechanism.nearest_preset()[0], {}
-    data = (_fresh(source, seed, _REPEATS_QUICK) if source.is_random else
-            source.draw(1, generator(seed, DATA_STREAM, _SHOWN)))
     for cls in mechanisms.for_task(task):
         for label, chosen in cls.presets_for(task):
             other = cls(**chosen).comparable(source.facts)
             if type(mechanism) is cls and own == label:
                 continue
             with contextlib.suppress(InputError):
-                found[label] = (other, _typical(data, other, mechanism, budgets, seed))
+                found[label] = (other, _error(source, other, mechanism, budgets, seed))
     return found
 
 
-def _typical(data: CurveData, other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
-             seed: int) -> Array:
-    """Typical errors of another method, where it publishes anything."""
-    if data.truth is not None:
-        estimate = _released(data, other, budgets, seed)
-        total = integrated_squared_errors(estimate, data.truth).total
-        assert total is not None
-        typical = np.median(typical_distance(total.reshape(len(budgets), -1)), axis=1)
+def _error(source: Source, other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
+           seed: int) -> Array:
+    """Errors of another method, where it publishes anything, with the δ that it needs."""
+    asked_for = [replace(b, delta=0.0) for b in budgets] if other.guarantee == "pure" else budgets
+    if source.is_random:
+        errors = errors_and_shares(source, other, asked_for, seed)[0].reshape(len(budgets), -1)
     else:
-        target = asked.without_protection(data).values(drawing_grid())[0, 0, 0]
-        estimate = other.release_many(data, [(b,) for b in budgets], _FEWEST_RELEASES,
-                                      generator(seed, NOISE_STREAM, _SHOWN))
-        typical = np.median(_distances(estimate, target), axis=1)
-    verdicts = [other.feasibility(data.sizes, (budget,)) for budget in budgets]
-    return np.where([v is None or v.is_feasible for v in verdicts], typical, np.nan)
+        errors = study_beside(source, other, asked, asked_for, seed).errors
+    verdicts = [other.feasibility(source.sizes, (budget,)) for budget in asked_for]
+    return np.where([v is None or v.is_feasible for v in verdicts], root_mean_square(errors),
+                    np.nan)
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> dict[str, Array]:
-    """Relative change of the typical error at every budget if people, readings or ε were doubled.
+    """Relative change of the error at every budget if people, readings or ε were doubled.
 
-    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. It is
-    simulated at every third budget and read off between them.
+    Only for simulated curves, whose sizes can be changed; the same seed keeps chance common. δ
+    stays what it is. It is simulated at every third budget and read off between them.
     """
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 
-    def typical(changed: Source, at: Sequence[Budget]) -> Array:
+    def error(changed: Source, at: Sequence[Budget]) -> Array:
         once = list(dict.fromkeys(at))  # many steps of the slider are twice another one
-        errors = typical_errors(changed, mechanism, once, seed, _REPEATS_QUICK)
-        medians = np.median(errors.reshape(len(once), -1), axis=1)
-        return medians[[once.index(budget) for budget in at]]
+        found = np.concatenate([
+            root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in places],
+                                               seed)[0], axis=(1, 2))
+            for places in studies.alike([(budget,) for budget in once])])
+        order = [k for places in studies.alike([(budget,) for budget in once]) for k in places]
+        by_budget = dict(zip((once[k] for k in order), found, strict=True))
+        return np.array([by_budget[budget] for budget in at])
 
     def with_twice(symbol: str) -> Source:
         name = next(p.name for p in source.parameters() if p.symbol == symbol)
         return replace(source, **{name: 2 * getattr(source, name)})
 
-    now, twice = np.split(typical(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
-                                                    for b in some)]), 2)
+    now, twice = np.split(error(source, [*some, *(replace(b, epsilon=2 * b.epsilon)
+                                                  for b in some)]), 2)
     changes = {"epsilon": twice / now - 1}
     for what, symbol in (("people", "n"), ("readings", "m")):
         with contextlib.suppress(InputError):  # beyond what can be simulated
-            changes[what] = typical(with_twice(symbol), some) / now - 1
+            changes[what] = error(with_twice(symbol), some) / now - 1
     return {what: _between(budgets, some, relative) for what, relative in changes.items()}
 
 

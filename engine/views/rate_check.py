@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from engine import studies
 from engine.rates import Rate
 from engine.views.coverage_lab import EACH, REPEATS, Batch, Question, repetitions
 from engine.views.planner import Setting
 from engine.views.regimes import Comparison, Measured, compare, sweep
 
-DATA_SETS = 50  # at every value of the symbol
+DATA_SETS = studies.MOST_DATA_SETS  # at every value of the symbol, of few readings
 
 Part = tuple[int, Measured | Batch]  # and to which method a measured error belongs
 
@@ -69,7 +70,7 @@ def check(asked: Check) -> Iterator[Part]:
     """
     for k, setting in enumerate(asked.settings):
         dial = asked.rate.dials[asked.symbol]
-        for measured in sweep(setting, dial, asked.values, DATA_SETS, asked.seed):
+        for measured in sweep(setting, dial, asked.values, asked.seed):
             yield k, measured
     if asked.limits is not None:
         for batch in repetitions(asked.limits):

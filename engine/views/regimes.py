@@ -187,9 +187,8 @@ def ready() -> Iterator[None]:
     yield None
 
 
-def sweep(setting: Setting, dial: str, values: Sequence[float], repeats: int, seed: int
-          ) -> Iterator[Measured]:
-    """Measure the squared error at each value of a dial; NaN where nothing is published.
+def sweep(setting: Setting, dial: str, values: Sequence[float], seed: int) -> Iterator[Measured]:
+    """The squared error of the study at each value of a dial; NaN where nothing is published.
 
     δ stays what it is at `setting`, so that only one thing changes.
     """
@@ -200,10 +199,10 @@ def sweep(setting: Setting, dial: str, values: Sequence[float], repeats: int, se
         if verdict is not None and not verdict.is_feasible:
             yield Measured(value, math.nan, math.nan)
             continue
-        errors, shares = errors_and_shares(here.curves, here.mechanism, here.budget, seed, repeats)
-        summary = mean_and_se(errors**2)
+        errors, shares = errors_and_shares(here.curves, here.mechanism, [here.budget], seed)
+        summary = mean_and_se(errors[0]**2)
         yield Measured(value, float(summary["mean"] or 0.0), float(summary["se"] or 0.0),
-                       float(shares[0]))
+                       float(shares[0, 0]))
 
 
 def sweep_values(setting: Setting, dial: str, count: int = 6) -> list[float]:

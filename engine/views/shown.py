@@ -23,13 +23,14 @@ from engine.views.regimes import Weighted
 from engine.views.regression import RegressionView
 from engine.views.reuse import Reuse
 from engine.views.side_by_side import Refused, Way, at_equal_risk, published, step
-from engine.views.sites import Arrangement, Federation
+from engine.views.sites import Federation
 from engine.views.sparse import SparseView
 from engine.views.summaries import SummaryView
 from engine.words import error_parts
 from engine.words.coefficients import total
 
 Numbers = dict[str, float]
+WITHIN = "95 % of releases within"
 
 
 def lines(numbers: Numbers) -> str:
@@ -42,12 +43,8 @@ def curves(view: Preview, budget: Budget, who: Person = ONE) -> Numbers:
     at = view.budgets.index(budget)
     study, unit = view.study, _unit(view.data.facts.value_unit)
     refused = view.is_refused(at)
-    found = {f"typical error{unit}": study.typical[at],
-             f"19 in 20 releases within{unit}": study.quantile(0.95)[at]}
-    if refused:
-        found = dict.fromkeys(found, math.nan)
-    if study.floor is not None:
-        found[f"typical error without protection{unit}"] = study.floor
+    found = _errors(math.nan if refused else study.error[at],
+                    math.nan if refused else study.within[at], unit, study.baseline)
     found |= _shares(view, study, at)
     return _plain(found) | _protection(view.spends[at], who)
 
@@ -68,33 +65,36 @@ def methods(ways: Sequence[Way | Refused], epsilons: Sequence[float]) -> Numbers
             found |= {f"ε = {epsilon:g}, {way.label}: {name}": value
                       for name, value in _of_way(way, step(epsilon)).items()}
     chance, errors = at_equal_risk(known)
-    found |= {f"{label}: typical error where right guesses are {100 * chance:.0f} in 100": error
+    found |= {f"{label}: error where right guesses are {100 * chance:.0f} in 100": error
               for label, error in errors.items()}
     return _plain(found)
 
 
 def _of_way(way: Way, at: int) -> Numbers:
     """One row of the table."""
-    error = {f"typical error{_unit(way.shown.data.facts.value_unit)}": way.typical[at]}
-    return error | _shares(way.shown, way.study, at) | {
-        "right guess, at most": way.odds[at].right,
+    unit = _unit(way.shown.data.facts.value_unit)
+    within = way.study.within[at] if math.isfinite(way.error[at]) else math.nan
+    found = _errors(way.error[at], within, unit, way.study.baseline)
+    return found | _shares(way.shown, way.study, at) | {
+        "proved δ": way.odds[at].budget.delta, "right guess, at most": way.odds[at].right,
         "careful attacker, at most": way.odds[at].detected}
 
 
 def coefficients(view: CoefficientView, who: Person = ONE) -> Numbers:
     """Varying coefficients: all functions together, and each."""
     unit = _unit(view.data.facts.value_unit)
-    typical = [math.nan if view.is_refused else error for error in view.typical]
-    found = {f"typical error, all functions{unit}":
-             math.nan if view.is_refused else total(view.typical)}
-    found |= {f"typical error, {name}{unit}": error
-              for name, error in zip(view.names, typical, strict=True)}
+    errors = [math.nan if view.is_refused else error for error in view.error]
+    found = {f"error, all functions{unit}": math.nan if view.is_refused else total(view.error),
+             f"{WITHIN}, all functions{unit}": math.nan if view.is_refused else view.within}
+    found |= {f"error, {name}{unit}": error
+              for name, error in zip(view.names, errors, strict=True)}
     return _plain(found) | _protection(view.spends, who)
 
 
 def summary(view: SummaryView, who: Person = ONE) -> Numbers:
     """Summaries: every way, and the protection of the chosen one, which is the first."""
-    found = _plain({f"typical error, {way.label}": way.typical for way in view.ways})
+    found = _plain({f"{name}, {way.label}": value for way in view.ways
+                    for name, value in (("error", way.error), (WITHIN, way.within))})
     chosen = view.ways[0]
     if chosen.spends:
         found |= _protection(chosen.spends, who)
@@ -104,14 +104,14 @@ def summary(view: SummaryView, who: Person = ONE) -> Numbers:
 def regression(view: RegressionView, who: Person = ONE) -> Numbers:
     """Regression: the exact error where there is a truth, and the privacy noise alone."""
     unit = _unit(view.facts.value_unit)
-    found = {f"typical error{unit}": math.nan if view.is_refused else view.typical,
+    found = {f"error{unit}": math.nan if view.is_refused else view.typical,
              f"privacy noise{unit}": view.known.noise}
     return _plain(found) | _protection(view.spends, who)
 
 
 def sparse(view: SparseView, who: Person = ONE) -> Numbers:
     """Sparse regression: the distance, and which features are found."""
-    found = {"typical error": view.typical,
+    found = {"error": view.typical,
              "features that matter": float(len(view.support)),
              "of these found, on average": float(view.found.sum()),
              "chosen in vain, on average": view.false}
@@ -121,11 +121,10 @@ def sparse(view: SparseView, who: Person = ONE) -> Numbers:
 def sites(found: Federation, who: Person = ONE) -> Numbers:
     """Sites: the three ways to use the curves, and the odds where protection is weakest."""
     unit, weakest = _unit(found.facts.value_unit), found.for_group(who.units).weakest
-    ways = {"together": found.together, "at one trusted centre": found.pooled,
-            "best site alone": found.alone}
-    out = {f"typical error {name}{unit}": _typical(way) for name, way in ways.items()}
-    if found.floor is not None:
-        out[f"typical error without protection{unit}"] = found.floor
+    one = found.together.accuracy
+    out = _errors(one.error, one.within, unit, found.baseline)
+    out |= {f"error at one trusted centre{unit}": found.pooled.error,
+            f"error of the best site alone{unit}": found.alone.error}
     out["right guess, at most"] = weakest.odds.right
     out["proved ε"] = weakest.guarantee.epsilon
     out["proved δ"] = weakest.guarantee.delta
@@ -137,7 +136,8 @@ def plan(answer: Answer, unit: str = "", who: Person = ONE) -> Numbers:
     ends = {"answer": answer.value, "between": answer.low, "and": answer.high}
     found = {f"{name} ({answer.unknown})": math.nan if value is None else value
              for name, value in ends.items()}
-    found[f"typical error there{_unit(unit)}"] = answer.reached.error
+    there = answer.reached
+    found |= _errors(there.error, there.within, _unit(unit), answer.baseline)
     given = answer.protection
     if given is not None:
         found |= {"right guess, at most": given.for_group(who.units).odds.right,
@@ -210,8 +210,10 @@ def _number(value: object) -> float:
         return math.nan
 
 
-def _typical(way: Arrangement) -> float:
-    return math.nan if way.is_refused else way.typical
+def _errors(error: float, within: float, unit: str, baseline: float | None) -> Numbers:
+    """The error, its 95 % value and the error without privacy, under the same names everywhere."""
+    found = {f"error{unit}": error, f"{WITHIN}{unit}": within}
+    return found if baseline is None else found | {f"error without privacy{unit}": baseline}
 
 
 def _protection(spends: Sequence[Spend], who: Person) -> Numbers:

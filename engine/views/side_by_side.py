@@ -53,9 +53,9 @@ class Way:
         return np.array([odds.right for odds in self.odds])
 
     @cached_property
-    def typical(self) -> Array:
-        """Typical errors in response units, NaN where nothing is published: (budgets,)."""
-        return np.where(self.shown.published, self.study.typical, np.nan)
+    def error(self) -> Array:
+        """Errors in response units, NaN where nothing is published: (budgets,)."""
+        return np.where(self.shown.published, self.study.error, np.nan)
 
 
 def side_by_side(source: Source, methods: Sequence[Mechanism], delta: float, seed: int,
@@ -104,7 +104,7 @@ def step(epsilon: float) -> int:
 
 
 def at_equal_risk(ways: Sequence[Way]) -> tuple[float, dict[str, float]]:
-    """A round chance of a right guess that most methods reach, and their typical errors there.
+    """A round chance of a right guess that most methods reach, and their errors there.
 
     The smallest chance of those that equally many reach; NaN for methods that do not reach it.
     """
@@ -118,9 +118,9 @@ def _known(errors: Mapping[str, float]) -> int:
 
 
 def _error_at(way: Way, chance: float) -> float:
-    """The typical error where the right guess is this, between steps on a log scale."""
-    known = np.isfinite(way.typical)
-    right, errors = way.right[known], way.typical[known]
+    """The error where the right guess is this, between steps on a log scale."""
+    known = np.isfinite(way.error)
+    right, errors = way.right[known], way.error[known]
     if not len(right) or not right.min() <= chance <= right.max():
         return float("nan")
     return float(np.exp(np.interp(chance, right, np.log(errors))))

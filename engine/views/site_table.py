@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.errors import InputError
-from engine.experiments import DATA_STREAM, generator
+from engine.privacy.failure import Delta, delta_rule
+from engine.random_streams import DATA_STREAM, generator
 from engine.sources import Source
 from engine.types import Budget
 from engine.views.preview import EPSILON_STEPS, MOST_READINGS
 
 MOST_SITES, MOST_CURVES, MOST_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20
-_FEW = 10  # people; below that 1/n² would be no small chance
 
 
 @dataclass(frozen=True)
 class SiteRow:
-    """One site of the table; `delta` None means the usual one for so many curves."""
+    """One site of the table; `delta` None means the usual one for all people who take part."""
 
     name: str
     n_curves: int
@@ -29,10 +29,27 @@ class SiteRow:
     delta: float | None = None
     included: bool = True
 
-    @property
-    def budget(self) -> Budget:
-        return Budget(self.epsilon, usual_delta(self.n_curves) if self.delta is None
-                      else self.delta)
+
+def people(rows: Sequence[SiteRow]) -> int:
+    """How many take part, at all sites."""
+    return sum(row.n_curves for row in rows if row.included)
+
+
+def stated_deltas(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Delta, ...]:
+    """δ of every site by the rule of all pages: 1/n² for all who take part, unless chosen."""
+    n = people(rows)
+    return tuple(delta_rule(n, row.delta, is_pure) for row in rows)
+
+
+def budgets(rows: Sequence[SiteRow], is_pure: bool = False) -> tuple[Budget, ...]:
+    """The budget of every site; `is_pure` says that the method never needs a δ."""
+    return tuple(Budget(row.epsilon, delta.value)
+                 for row, delta in zip(rows, stated_deltas(rows, is_pure), strict=True))
+
+
+def with_delta(rows: Sequence[SiteRow], chosen: float | None) -> tuple[SiteRow, ...]:
+    """The rows with a chosen δ where a site has none of its own."""
+    return tuple(replace(row, delta=chosen) if row.delta is None else row for row in rows)
 
 
 @dataclass(frozen=True)
@@ -42,11 +59,6 @@ class Preset:
     label: str
     rows: tuple[SiteRow, ...]
     source: str = ""
-
-
-def usual_delta(n_curves: int) -> float:
-    """1/n² of the site; 1/100 for fewer than ten curves."""
-    return 1.0 / max(n_curves, _FEW) ** 2
 
 
 def _alike(names: Sequence[str], people: int) -> tuple[SiteRow, ...]:
@@ -79,10 +91,10 @@ def rows_of(source: Source, names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
     `names` are made fit for a table; sites without one are numbered.
     """
     data = source.draw(1, generator(0, DATA_STREAM, 0))
-    people = data.sizes.n_curves_per_server
-    readings = np.bincount(data.server, weights=data.counts) / np.maximum(people, 1)
+    sizes = data.sizes.n_curves_per_server
+    readings = np.bincount(data.server, weights=data.counts) / np.maximum(sizes, 1)
     return tuple(SiteRow(name, n, max(round(m), 1)) for name, n, m in
-                 zip(fit_names(names, len(people)), people, readings.tolist(), strict=True))
+                 zip(fit_names(names, len(sizes)), sizes, readings.tolist(), strict=True))
 
 
 def fit_names(names: Sequence[str], count: int) -> list[str]:

@@ -3,9 +3,9 @@
 A table says who takes part, with how many curves and which budget. Compared are three ways to use
 these curves: *together*, each site adding its own noise; *pooled* at one trusted centre, under the
 smallest ε and δ of all, so that everybody gets at least what they were promised; and the best site
-*alone*. Errors are typical distances over fresh data sets, with the same chance in every case, so
-that small changes of the table show; everything is simulated with a known seed and only for
-looking.
+*alone*. Every case is a scenario of its own, whose error is that of its study (`engine.studies`):
+the number that another page shows for the same sites. Everything is simulated with a known seed and
+only for looking.
 """
 
 from __future__ import annotations
@@ -17,23 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from engine import studies
 from engine.errors import InputError
-from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
 from engine.identity import digest
 from engine.mechanisms import Mechanism
-from engine.metrics import integrated_squared_errors, typical_distance
+from engine.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
 from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting, risk, transcript
+from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
+from engine.studies import SHOWN, SHOWN_DRAWS
 from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, ServerParts, Spend
-from engine.views.preview import SHOWN_DRAWS
-from engine.views.site_table import SiteRow, checked
-
-_RELEASES = 20  # behind every typical error, usually each of a data set of its own
-_CURVES_OF_ALL = 20_000  # in all fresh data sets; larger ones are drawn less and released more
-_SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
-
+from engine.views.site_table import SiteRow, budgets, checked
 
 # -- what is found ------------------------------------------------------------------------------
 
@@ -43,8 +39,8 @@ class Arrangement:
     """One way to use the curves, and what it would publish.
 
     `releases` (SHOWN_DRAWS, GRID_SIZE) of the shown curves, in response units; `errors`
-    (releases,): distances from the truth over fresh data sets or, for real curves, from the
-    average without protection. `fewest_in_a_round` is as in `Mechanism`.
+    (data sets, releases of each): distances from the truth over fresh data sets or, for real
+    curves, from the average without protection. `fewest_in_a_round` is as in `Mechanism`.
     """
 
     budgets: tuple[Budget, ...]
@@ -60,14 +56,19 @@ class Arrangement:
         return self.feasibility is not None and not self.feasibility.is_feasible
 
     @property
-    def typical(self) -> float:
-        """The median error; NaN where nothing would be published."""
-        return math.nan if self.is_refused else float(np.median(self.errors))
+    def accuracy(self) -> Accuracy:
+        """The error and its 95 % value; NaN where nothing would be published."""
+        return NOTHING if self.is_refused else Accuracy.of(self.errors)
+
+    @property
+    def error(self) -> float:
+        """The root mean squared distance; NaN where nothing would be published."""
+        return self.accuracy.error
 
     @property
     def standard_error(self) -> float:
-        """Of the typical error, from the number of simulated releases."""
-        return float(1.25 * self.errors.std(ddof=1) / math.sqrt(len(self.errors)))
+        """Of the error, from the number of simulated releases."""
+        return self.accuracy.error * self.accuracy.log_se
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Member:
     `weight` is its share in the average. `noise` and `sampling` are what its noise, and chance in
     who takes part there, have in the squared error, as shares that sum to one over all members
     (NaN where nothing would be published). `guarantee` is proved from its own messages; `alone` is
-    its typical error without the others, NaN where it would publish nothing.
+    its error without the others, NaN where it would publish nothing.
     """
 
     row: SiteRow
@@ -99,15 +100,15 @@ class Federation:
     """The sites together, beside one trusted centre and the best site alone.
 
     `times`, `without` and `truth` (GRID_SIZE,) in their own units; `without` is the average
-    without protection of all curves that take part, `floor` its typical error where the truth is
-    known. `best` is the number of the best member: it has the largest n μ.
+    without protection of all curves that take part, `baseline` the error without privacy where the
+    truth is known. `best` is the number of the best member: it has the largest n μ.
     """
 
     facts: PublicFacts
     times: Array
     without: Array
     truth: Array | None
-    floor: float | None
+    baseline: float | None
     together: Arrangement
     pooled: Arrangement
     alone: Arrangement
@@ -155,30 +156,34 @@ def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], se
     """
     desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
     kept = tuple(k for k, row in enumerate(rows) if row.included)
-    budgets = tuple(rows[k].budget for k in kept)
-    without, floor = desk.without(kept)
-    best = max(range(len(kept)), key=lambda k: _worth(rows[kept[k]]))
-    together = desk.arrangement(_Case(kept, budgets), kept)
-    pooled = desk.arrangement(_Case(kept, (_smallest(budgets),), pooled=True), kept)
-    facts, truth = source.facts, desk.drawn.shown.truth
+    asked = _budgets(rows, mechanism)
+    own = tuple(asked[k] for k in kept)
+    without, baseline = desk.without(kept, own)
+    best = max(range(len(kept)), key=lambda at: _worth(rows[kept[at]].n_curves, own[at]))
+    together = desk.arrangement(_Case(kept, own), kept)
+    pooled = desk.arrangement(_Case(kept, (_smallest(own),), pooled=True), kept)
+    facts, truth = source.facts, desk.shown.truth
     return Federation(
         facts, facts.from_unit_time(drawing_grid()), without,
-        None if truth is None else truth.grid_values, floor, together, pooled,
-        desk.arrangement(_Case((kept[best],), (budgets[best],)), kept),
+        None if truth is None else truth.grid_values, baseline, together, pooled,
+        desk.arrangement(_Case((kept[best],), (own[best],)), kept),
         _odds(pooled.spends)[0], desk.members(rows, kept, together), best)
 
 
-def _smallest(budgets: Sequence[Budget]) -> Budget:
+def _budgets(rows: Sequence[SiteRow], mechanism: Mechanism) -> tuple[Budget, ...]:
+    return budgets(rows, mechanism.guarantee == "pure")
+
+
+def _smallest(asked: Sequence[Budget]) -> Budget:
     """What keeps every site's promise when one release is about all curves."""
-    return Budget(min(b.epsilon for b in budgets), min(b.delta for b in budgets))
+    return Budget(min(b.epsilon for b in asked), min(b.delta for b in asked))
 
 
-def _worth(row: SiteRow) -> float:
+def _worth(n_curves: int, budget: Budget) -> float:
     """N μ, by which sites can be compared before anything is simulated; ε/4 for δ = 0."""
-    budget = row.budget
     mu = (budget.epsilon / 4 if budget.is_pure
           else accounting.exact_mu(budget.epsilon, budget.delta))
-    return row.n_curves * mu
+    return n_curves * mu
 
 
 def _odds(spends: Sequence[Spend], records: int = 1) -> list[risk.Odds]:
@@ -191,7 +196,7 @@ def _odds(spends: Sequence[Spend], records: int = 1) -> list[risk.Odds]:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """Typical errors with the same chance: now, without a site, with half its ε.
+    """Errors now, without a site, with half its ε, each as the page shows it for such a table.
 
     `leaves` is NaN where nobody else is left or nothing would be published.
     """
@@ -207,16 +212,18 @@ def what_if(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed:
     """For each site that takes part, one after the other."""
     desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
     kept = tuple(k for k, row in enumerate(rows) if row.included)
-    budgets = [rows[k].budget for k in kept]
-    now = desk.typical(_Case(kept, (*budgets,)), kept)
+    asked = _budgets(rows, mechanism)
+    own = [asked[k] for k in kept]
+    now = desk.error(_Case(kept, (*own,)), kept)
     for at, k in enumerate(kept):
-        halved = replace(budgets[at], epsilon=budgets[at].epsilon / 2)
-        before, after = budgets[:at], budgets[at + 1:]
-        others = _Case(kept[:at] + kept[at + 1:], (*before, *after))
-        tighter = _Case(kept, (*before, halved, *after))
-        yield WhatIf(rows[k].name, now,
-                     desk.typical(others, kept) if others.kept else math.nan,
-                     desk.typical(tighter, kept))
+        halved = replace(own[at], epsilon=own[at].epsilon / 2)
+        tighter = _Case(kept, (*own[:at], halved, *own[at + 1:]))
+        left = kept[:at] + kept[at + 1:]
+        fewer = _budgets([replace(row, included=row.included and place != k)
+                          for place, row in enumerate(rows)], mechanism)
+        others = _Case(left, tuple(fewer[place] for place in left))
+        yield WhatIf(rows[k].name, now, desk.error(others, left) if left else math.nan,
+                     desk.error(tighter, kept))
 
 
 @dataclass(frozen=True)
@@ -236,20 +243,14 @@ def transcript_of(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow],
     desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
     kept = tuple(k for k, row in enumerate(rows) if row.included)
     with transcript.recorded() as messages:
-        desk.release(desk.drawn.shown, _Case(kept, tuple(rows[k].budget for k in kept)), 1, _SHOWN)
+        asked = _budgets(rows, mechanism)
+        case = _Case(kept, tuple(asked[k] for k in kept))
+        mechanism.release(case.of(desk.shown), case.budgets, generator(seed, NOISE_STREAM, SHOWN))
     return [Sent(message.step, rows[kept[message.server]].name, message.values.size,
                  message.values.ravel(), message.noise.ravel()) for message in messages]
 
 
 # -- simulation ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """The curves of all rows: those on screen and, where they can be drawn, fresh data sets."""
-
-    shown: CurveData
-    fresh: CurveData | None
 
 
 @dataclass(frozen=True)
@@ -267,7 +268,7 @@ class _Case:
 
 @dataclass(frozen=True)
 class _Measured:
-    """Errors (releases,) and parts of fresh data sets."""
+    """Errors (data sets, releases of each) and parts."""
 
     errors: Array
     parts: ServerParts | None
@@ -275,7 +276,7 @@ class _Measured:
 
 @dataclass(frozen=True)
 class _Possible:
-    """Releases (SHOWN_DRAWS, GRID_SIZE) of the shown curves, with parts and ledger."""
+    """Releases (draws, GRID_SIZE) of the shown curves, with parts and ledger."""
 
     releases: Array
     parts: ServerParts | None
@@ -284,16 +285,17 @@ class _Possible:
 
 @dataclass(frozen=True)
 class _Desk:
-    """One table's drawn curves, and results that are computed once for each case.
+    """One table's curves on screen, and results that are computed once for each case.
 
-    A case depends on nothing but its own rows and budgets: when one ε changes, the curves and all
-    cases without it stay as they are.
+    A case is a scenario of its own: when one ε changes, all cases without it stay as they are, and
+    sites that are alike share one study. `source` is the recipe of all rows.
     """
 
     mechanism: Mechanism
     seed: int
-    drawn: _Drawn
-    key: str
+    source: Source
+    rows: tuple[SiteRow, ...]
+    shown: CurveData
     memory: Memory
 
     @classmethod
@@ -303,99 +305,109 @@ class _Desk:
         if source.has_free_sites:
             source = source.with_sites([row.n_curves for row in rows],
                                        [row.n_observations_per_curve for row in rows])
-        key = digest((source, seed))
-        drawn = memory.data(key, lambda: _draw(source, seed))
-        if drawn.shown.sizes.n_servers != len(rows):
+        shown = memory.data(digest(("shown", source, seed)), lambda: source.draw(
+            1, generator(seed, DATA_STREAM, SHOWN)))
+        if shown.sizes.n_servers != len(rows):
             raise InputError("The table does not fit the sites of these curves.", field="sites")
-        return cls(mechanism, seed, drawn, key, memory)
-
-    def release(self, data: CurveData, case: _Case, draws: int, block: int) -> Estimate:
-        return self.mechanism.release_many(case.of(data), [case.budgets], draws,
-                                           generator(self.seed, NOISE_STREAM, block))
+        return cls(mechanism, seed, source, tuple(rows), shown, memory)
 
     def once(self, what: str, case: _Case, compute: Callable[[], Any]) -> Any:
-        return self.memory.results(digest((what, self.key, self.mechanism, case)), compute)
+        key = (what, self.source, self.seed, self.mechanism, case)
+        return self.memory.results(digest(key), compute)
+
+    def curves(self, case: _Case) -> tuple[Source, bool]:
+        """The recipe of those who take part, and whether its sites are still to be pooled."""
+        rows = [self.rows[k] for k in case.kept]
+        people = [row.n_curves for row in rows]
+        each = [row.n_observations_per_curve for row in rows]
+        if case.pooled and min(each) == max(each):
+            return self.source.resized(sum(people), each[0], 1), False
+        return self.source.with_sites(people, each), case.pooled
 
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
         possible = self.possible(case)
-        sizes = case.of(self.drawn.shown).sizes
-        return Arrangement(case.budgets, possible.releases, self.errors(case, everybody),
+        sizes = case.of(self.shown).sizes
+        return Arrangement(case.budgets, possible.releases[:SHOWN_DRAWS], self.errors(case, everybody),
                            possible.spends, self.mechanism.feasibility(sizes, case.budgets),
                            self.mechanism.fewest_in_a_round(sizes))
 
     def possible(self, case: _Case) -> _Possible:
+        """Releases of the curves on screen; of real ones as many as a study makes."""
         def compute() -> _Possible:
-            estimate = self.release(self.drawn.shown, case, SHOWN_DRAWS, _SHOWN)
+            data = case.of(self.shown)
+            draws = (SHOWN_DRAWS if self.source.is_random
+                     else studies.draws_of_shown(data.n_curves))
+            estimate = self.mechanism.release_many(
+                data, studies.beside_the_highest([case.budgets]), draws,
+                generator(self.seed, NOISE_STREAM, SHOWN))
             return _Possible(estimate.values(drawing_grid())[0, 0], estimate.parts,
                              estimate.spends[0])
         return self.once("possible", case, compute)
 
     def measured(self, case: _Case) -> _Measured:
-        """On fresh data sets, released more than once each where there are few."""
-        fresh = self.drawn.fresh
-        assert fresh is not None
+        """The study of one case, of curves that can be drawn afresh."""
+        source, is_to_pool = self.curves(case)
 
         def compute() -> _Measured:
-            draws = -(-_RELEASES // fresh.n_repeats)
-            estimate = self.release(fresh, case, draws, _FRESH)
-            total = integrated_squared_errors(estimate, fresh.truth).total
+            drawn = self.memory.data(digest(("fresh", source, self.seed)),
+                                     lambda: studies.data(source, self.seed))
+            data = drawn.pooled() if is_to_pool else drawn
+            estimate = studies.released(source, self.mechanism, data, [case.budgets], self.seed)
+            total = integrated_squared_errors(estimate, data.truth).total
             assert total is not None
-            return _Measured(typical_distance(total).ravel(), estimate.parts)
-        return self.once("measured", case, compute)
+            return _Measured(distances(total[0]), estimate.parts)
+        key = ("study", source, is_to_pool, self.seed, self.mechanism, case.budgets)
+        return self.memory.results(digest(key), compute)
 
     def errors(self, case: _Case, everybody: tuple[int, ...]) -> Array:
         """Distances from the truth, or from the average of everybody without protection."""
-        if self.drawn.fresh is not None:
+        if self.source.is_random:
             return self.measured(case).errors
-        target = self.without(everybody)[0]
-        squared = ((self.possible(case).releases - target) ** 2).mean(axis=-1)
-        return typical_distance(squared)
+        off = self.possible(case).releases - self.average(everybody)
+        return distances((off**2).mean(axis=-1))[None]
 
-    def typical(self, case: _Case, everybody: tuple[int, ...]) -> float:
-        """The median error; NaN where nothing would be published."""
-        verdict = self.mechanism.feasibility(case.of(self.drawn.shown).sizes, case.budgets)
+    def error(self, case: _Case, everybody: tuple[int, ...]) -> float:
+        """The root mean squared distance; NaN where nothing would be published."""
+        verdict = self.mechanism.feasibility(case.of(self.shown).sizes, case.budgets)
         if verdict is not None and not verdict.is_feasible:
             return math.nan
-        return float(np.median(self.errors(case, everybody)))
+        return Accuracy.of(self.errors(case, everybody)).error
 
-    def without(self, kept: tuple[int, ...]) -> tuple[Array, float | None]:
-        """The average without protection, and its typical error where the truth is known."""
-        def compute() -> tuple[Array, float | None]:
-            estimate = self.mechanism.without_protection(self.drawn.shown.of_servers(kept))
-            curve, fresh = estimate.values(drawing_grid())[0, 0, 0], self.drawn.fresh
-            if fresh is None:
-                return curve, None
-            quiet = self.mechanism.without_protection(fresh.of_servers(kept))
-            total = integrated_squared_errors(quiet, fresh.truth).total
-            assert total is not None
-            return curve, float(np.median(typical_distance(total)))
-        return self.once("without", _Case(kept, ()), compute)
+    def average(self, kept: tuple[int, ...]) -> Array:
+        """Of those who take part, without protection: (GRID_SIZE,)."""
+        def compute() -> Array:
+            estimate = self.mechanism.without_protection(self.shown.of_servers(kept))
+            return estimate.values(drawing_grid())[0, 0, 0]
+        return self.once("average", _Case(kept, ()), compute)
+
+    def without(self, kept: tuple[int, ...], own: tuple[Budget, ...]) -> tuple[Array, float | None]:
+        """The average without protection, and the error without privacy where it is known."""
+        average = self.average(kept)
+        if not self.source.is_random:
+            return average, None
+        source, delta = self.curves(_Case(kept, own))[0], min(one.delta for one in own)
+        key = ("baseline", source, self.mechanism, delta, self.seed)
+        return average, self.memory.results(digest(key), lambda: studies.baseline(
+            source, self.mechanism, delta, self.seed))
 
     def members(self, rows: Sequence[SiteRow], kept: tuple[int, ...], together: Arrangement
                 ) -> tuple[Member, ...]:
         case = _Case(kept, together.budgets)
-        parts = self.possible(case).parts if self.drawn.fresh is None else self.measured(case).parts
+        parts = self.measured(case).parts if self.source.is_random else self.possible(case).parts
         weight, noise, sampling = _shares(parts, len(kept))
         proved, odds = accounting.guarantees(together.spends), _odds(together.spends)
         return tuple(Member(
             rows[k], float(weight[at]), float(noise[at]), float(sampling[at]), proved[at], odds[at],
-            self.typical(_Case((k,), (rows[k].budget,)), kept),
-            self.mechanism.feasibility(self.drawn.shown.of_servers((k,)).sizes, (rows[k].budget,)))
+            self.error(_Case((k,), (together.budgets[at],)), kept),
+            self.mechanism.feasibility(self.shown.of_servers((k,)).sizes,
+                                       (together.budgets[at],)))
             for at, k in enumerate(kept))
 
 
 def _shares(parts: ServerParts | None, count: int) -> tuple[Array, Array, Array]:
     """Weights, and both parts as shares of the error of all; NaN where there is no release."""
-    total = 0.0 if parts is None else float((parts.noise + parts.sampling).sum())
+    total = 0.0 if parts is None else float((parts.noise[0] + parts.sampling[0]).sum())
     if parts is None or not total > 0:
         unknown = np.full(count, math.nan)
         return unknown, unknown, unknown
     return parts.weight[0], parts.noise[0] / total, parts.sampling[0] / total
-
-
-def _draw(source: Source, seed: int) -> _Drawn:
-    shown = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
-    if not source.is_random:
-        return _Drawn(shown, None)
-    repeats = int(np.clip(_CURVES_OF_ALL // shown.n_curves, 2, _RELEASES))
-    return _Drawn(shown, source.draw(repeats, generator(seed, DATA_STREAM, _FRESH)))

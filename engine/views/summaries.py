@@ -17,7 +17,7 @@ from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.functional_parts import Linear
 from engine.families.functional_release import FunctionalRelease
 from engine.mechanisms import Mechanism, mechanisms
-from engine.metrics import integrated_squared_errors, typical_distance
+from engine.metrics import distances, integrated_squared_errors, root_mean_square, within
 from engine.numerics.grids import drawing_grid
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
@@ -58,9 +58,14 @@ class Way:
     refusal: str = ""
 
     @property
-    def typical(self) -> float:
-        """The median error; NaN where there is none."""
-        return math.nan if self.errors is None else float(np.median(self.errors))
+    def error(self) -> float:
+        """The root mean squared distance; NaN where there is none."""
+        return math.nan if self.errors is None else float(root_mean_square(self.errors))
+
+    @property
+    def within(self) -> float:
+        """The distance that 95 % of the releases stay within; NaN where there is none."""
+        return math.nan if self.errors is None else float(within(self.errors))
 
     @property
     def guarantee(self) -> Budget:
@@ -85,7 +90,7 @@ class SummaryView:
     across: Array
     without: Array
     truth: Array | None
-    floor: float | None
+    baseline: float | None
     ways: tuple[Way, ...]
     n: int
     shortened: float | None
@@ -114,14 +119,14 @@ def summary_view(source: Source, chosen: Any, task: str, budget: Budget, seed: i
         data, study = replace(data, truth=None), None
     reference = chosen.without_protection(data)
     drawing = _Drawing.of(reference, data.facts)
-    floor = None
+    baseline = None
     if study is not None:
         total = integrated_squared_errors(chosen.without_protection(study), study.truth).total
-        floor = None if total is None else float(np.median(typical_distance(total)))
+        baseline = None if total is None else float(root_mean_square(distances(total), None))
     return SummaryView(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
-        without=drawing.draw(reference)[0], floor=floor, n=data.n_curves,
+        without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
         truth=None if data.truth is None else drawing.of_truth(data.truth),
         shortened=_shortened(chosen, data) if source.is_random else None,
         ways=tuple(_way(label, one, data, study, reference, drawing, budget, seed)
@@ -189,7 +194,7 @@ def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
     sampling = float(spread.sum() / max(len(quiet) - 1, 1))
     rest = max(float(found.estimation.mean()) - sampling, 0.0)
     parts = np.array([float(found.privacy.mean()), sampling, rest])
-    return typical_distance(found.total).ravel(), parts / parts.sum()
+    return distances(found.total).ravel(), parts / parts.sum()
 
 
 def _from_reference(shown: Estimate, drawing: _Drawing, reference: Estimate
@@ -200,7 +205,7 @@ def _from_reference(shown: Estimate, drawing: _Drawing, reference: Estimate
     quiet = replace(shown, coefficients=shown.unprotected[:, :, None])
     bias = float(_mean_square(drawing.draw(quiet) - target)[0])
     parts = np.array([max(float(squared.mean()) - bias, 0.0), 0.0, bias])
-    return typical_distance(squared), parts / max(parts.sum(), 1e-300)
+    return distances(squared), parts / max(parts.sum(), 1e-300)
 
 
 def _mean_square(difference: Array) -> Array:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from engine.privacy.failure import LARGEST_COMMON, Delta
 from engine.privacy.risk import Odds
 from engine.types import PublicFacts
 from engine.words.grammar import a, capital, escape, of
-from engine.words.numbers import digits_up, in_hundred, one_in, percent_of, small
+from engine.words.numbers import digits_up, in_hundred, one_in, percent_of, small, whole
 from engine.words.tags import proved_chip
 
 
@@ -141,3 +142,30 @@ def delta_explained(delta: float) -> str:
         return "With δ = 0 the limit set by ε never fails."
     return (f"With a chance of at most δ the limit set by ε may fail. δ = {small(delta)} is "
             f"{one_in(delta)}.")
+
+
+def delta_stated(stated: Delta) -> str:
+    """δ, where it is from, and what is to be said of its size."""
+    if stated.value == 0:
+        return delta_explained(0.0)
+    whence = ("was chosen" if stated.is_chosen else
+              f"is the default, 1/n² for n = {whole(stated.n_people)} in all")
+    return " ".join(filter(None, (
+        f"δ = {small(stated.value)} {whence}. {delta_explained(stated.value)}",
+        delta_concern(stated))))
+
+
+def delta_concern(stated: Delta) -> str:
+    """Why δ is marked: above a hundred-thousandth, or above a tenth of 1/n; else empty."""
+    if stated.is_near_one_in_n:
+        return (f"**δ is large:** above a tenth of 1/n = {small(1 / stated.n_people)}. A method "
+                "that publishes one whole record with chance δ n would still pass.")
+    if stated.is_above_common:
+        return f"**δ is above {small(LARGEST_COMMON)},** the most that is common practice."
+    return ""
+
+
+def delta_tag(stated: Delta) -> str:
+    """For the strip, where δ is marked."""
+    limit = ("a tenth of 1/n" if stated.is_near_one_in_n else small(LARGEST_COMMON))
+    return f"δ above {limit}" if stated.is_large else ""

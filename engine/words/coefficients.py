@@ -11,7 +11,7 @@ from engine.types import Array, Budget, Covariate, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
 from engine.words import quality
 from engine.words.grammar import escape, of, uncapital
-from engine.words.numbers import number, times, together, two_digits_up, with_unit
+from engine.words.numbers import number, times, two_digits_up, with_unit
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -67,36 +67,36 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
 
 
 def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
-    """How far off the functions typically are, and which one most."""
-    worst = int(view.typical.argmax())
-    numbers = together([float(view.typical[0]), float(view.typical[worst])])
-    first, most = (with_unit(text, facts.value_unit) for text in numbers)
-    target = "the true one" if view.floor is not None else "the one without protection"
-    text = f"The published average curve is typically **{first}** from {target}."
+    """The errors of the functions, and which one is furthest off."""
+    worst = int(view.error.argmax())
+    first, most = (with_unit(number(float(view.error[k])), facts.value_unit) for k in (0, worst))
+    target = "the true one" if view.baseline is not None else "the one without protection"
+    text = f"The error of the published average curve is **{first}**, from {target}."
     if worst:
-        text += (f" The effect of {escape(_lower(view.names[worst]))} is furthest off, "
-                 f"typically **{most}**.")
-    count, added = len(view.names), number(total(view.typical))
+        text += (f" The effect of {escape(_lower(view.names[worst]))} is furthest off: "
+                 f"**{most}**.")
+    count, added = len(view.names), number(total(view.error))
     return (f"{text} All {count} functions together: {with_unit(added, facts.value_unit)}, "
-            "the root of their summed squares.")
+            f"the root of their summed squares; 95 % of releases are within "
+            f"{number(view.within)}.")
 
 
 def visible(view: CoefficientView, facts: PublicFacts) -> str:
-    """Which effects are larger than their typical error, so that the release shows them."""
+    """Which effects are larger than their error, so that the release shows them."""
     known = view.truth if view.truth is not None else view.without
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
     lost = [escape(_lower(name)) for name, s, e in
-            zip(view.names[1:], size, view.typical[1:], strict=True) if e > s]
+            zip(view.names[1:], size, view.error[1:], strict=True) if e > s]
     if not lost:
-        return "Every effect is larger than its typical error, so the release shows it."
+        return "Every effect is larger than its error, so the release shows it."
     if len(lost) == 1:
         return f"The effect of {lost[0]} is smaller than its error: noise would hide it."
     return f"The effects of {_and(lost)} are smaller than their errors: noise would hide them."
 
 
-def compared(typical: float, others: Mapping[str, float]) -> str:
+def compared(error: float, others: Mapping[str, float]) -> str:
     """The total error beside that of the other methods."""
-    return quality.compared(typical, others)
+    return quality.compared(error, others)
 
 
 def cost(found: CostOfCovariates, budget: Budget) -> str:
@@ -126,5 +126,5 @@ def _and(names: Sequence[str]) -> str:
 
 
 def total(errors: Array) -> float:
-    """The root of the summed squares of the typical errors of all functions."""
+    """The root of the summed squares of the errors of all functions."""
     return float(np.sqrt((errors**2).sum()))

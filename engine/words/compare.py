@@ -27,7 +27,7 @@ def budgets(epsilons: Sequence[float]) -> str:
 
 
 def span(errors: Sequence[float], unit: str) -> str:
-    """For the strip: from the least to the largest typical error; empty where there is none."""
+    """For the strip: from the least to the largest error; empty where there is none."""
     known = [error for error in errors if math.isfinite(error)]
     if not known:
         return ""
@@ -43,7 +43,7 @@ def promise(delta: float) -> str:
 
 
 def cell(epsilon: float, error: str, odds: Odds) -> str:
-    """Above a small picture: the budget, the typical error and the risk."""
+    """Above a small picture: the budget, the error and the risk."""
     return f"**ε = {epsilon:g}** · typically {error} · right guess {chances.odds_short(odds)}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from engine.types import PublicFacts
 from engine.words.grammar import capital, escape
-from engine.words.numbers import change, percent, together, with_unit
+from engine.words.numbers import change, number, percent, together, with_unit
 
 
 def parts(facts: PublicFacts) -> tuple[str, str, str]:
@@ -39,12 +39,12 @@ def steps_done(facts: PublicFacts, kept: int, moves: Sequence[float]) -> str:
     return f"{first}; clipping and smoothing move it by **{clipped}**; noise by **{noise}**."
 
 
-def parts_left(facts: PublicFacts, typical: float, whole: float) -> str:
-    """What is left of the typical error with some parts of it alone."""
-    here, of = (with_unit(text, escape(facts.value_unit)) for text in together([typical, whole]))
-    if typical == whole:
-        return f"With all parts the typical error is **{of}**."
-    return f"With what is switched on, the typical error is **{here}** of {of}."
+def parts_left(facts: PublicFacts, error: float, whole: float) -> str:
+    """What is left of the error with some parts of it alone."""
+    here, of = (with_unit(number(value), escape(facts.value_unit)) for value in (error, whole))
+    if error == whole:
+        return f"With all parts the error is **{of}**."
+    return f"With what is switched on, the error is **{here}** of {of}."
 
 
 def parts_key(has_sampling: bool) -> str:

@@ -112,9 +112,10 @@ TERMS = (
     Term("Audit", "An attack on a method by its makers: whatever it finds is a lower bound on what "
          "is really spent. Finding nothing proves nothing.", "Audit"),
     # -- how wrong it is --
-    Term("Typical error", "The median distance of a release from the truth: half are closer. "
-         "Distance is averaged over the whole curve.", "The accuracy card, Plan",
-         r"\mathrm{median}\ \Big(\int(\tilde f-f)^2\Big)^{1/2}"),
+    Term("Error", "The root mean squared distance of a release from the truth, averaged over the "
+         "whole curve and over releases. Beside it stands the distance that 95 % of releases stay "
+         "within.", "Every page, Plan, the memo, the command line",
+         r"\Big(\mathrm{E}\int(\tilde f-f)^2\Big)^{1/2}", ("root mean squared distance",)),
     Term("Integrated squared error", "The squared distance between two curves, averaged over time.",
          "Rates, Sweeps, the command line", r"\int_0^1(\tilde f(t)-f(t))^2\,dt", ("ISE",)),
     Term("Bias", "Error that does not shrink with more people: from smoothing, clipping and "

@@ -38,6 +38,18 @@ def small(value: float) -> str:
     return f"{digits.removesuffix('.0')}×10{str(int(exponent)).translate(_SUPERSCRIPTS)}"
 
 
+def error(value: float, unit: str, within: float = math.nan) -> str:
+    """An error as it is written everywhere, with its 95 % value: "1.53 cm (95 %: 2.41)".
+
+    `value` is a root mean squared distance and `within` the distance that 95 % of releases stay
+    within, which is left out where it is unknown. Empty where nothing would be published.
+    """
+    if not math.isfinite(value):
+        return ""
+    text = with_unit(number(value), unit)
+    return f"{text} (95 %: {number(within)})" if math.isfinite(within) else text
+
+
 def power_of_two(exponent: int) -> str:
     """2⁻²⁰."""
     return f"2{str(exponent).translate(_SUPERSCRIPTS)}"

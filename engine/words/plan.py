@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from engine.types import Budget, PublicFacts
 from engine.views.budget_split import Split, cost
 from engine.views.planner import HIGHEST_EPSILON, Answer, Measured, Setting
 from engine.views.risk_plan import RiskAnswer
-from engine.words import spending
+from engine.words import quality, spending
 from engine.words.grammar import escape
 from engine.words.numbers import digits_up, number, small, times, with_unit
 
-METHOD = ("The error is the median distance from the true average over simulated curves of the "
-          "stated sizes. It is measured at a few values of the blank and joined by straight lines "
-          "over log scales; the answer is measured again with more curves, and its limits are 2.58 "
-          "standard errors to each side.")
+METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
+          "of the stated sizes: the number that every page shows for them. It is measured at a few "
+          "values of the blank and joined by straight lines over log scales; the limits of the "
+          "answer are 2.58 standard errors to each side.")
 
 
 def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) -> str:
     """The question in one sentence, with the open dial as a blank."""
     parts = {name: "…" if name == unknown else value for name, value in _dials(setting).items()}
     error = "…" if unknown == "error" else _target(target, facts)
-    delta = "1/n²" if setting.delta is None else small(setting.delta)
-    return (f"A typical error of at most {error} with {_people(parts, facts)}, "
+    stated = setting.stated_delta
+    delta = "1/n²" if not stated.is_chosen and stated.value > 0 else small(stated.value)
+    return (f"An error of at most {error} with {_people(parts, facts)}, "
             f"{parts['readings']} readings each, at ε = {parts['epsilon']} and "
             f"δ = {delta}.")
 
@@ -37,7 +39,7 @@ def verdict(answer: Answer, facts: PublicFacts) -> str:
     dial = _dial(answer.unknown, answer.value or 0.0, facts)
     if answer.too_easy:
         return f"**{dial} is already enough**, the least that can be asked for here."
-    return (f"**{dial} {_verb(answer)} enough** for a typical error of "
+    return (f"**{dial} {_verb(answer)} enough** for an error of "
             f"{_target(answer.target, facts)}. {_certainty(answer)}")
 
 
@@ -118,7 +120,7 @@ def _not_possible(answer: Answer, facts: PublicFacts) -> str:
     where = _dial(answer.unknown, float(best), facts)
     if answer.reached.error == float("inf"):
         return f"**Not possible.** Even with {where} nothing useful could be published."
-    return (f"**Not possible.** Even with {where} the typical error stays at "
+    return (f"**Not possible.** Even with {where} the error stays at "
             f"{_error(answer.reached.error, facts)}, {times(short_of(answer))} what you ask for.")
 
 
@@ -126,10 +128,18 @@ def _found_error(answer: Answer, facts: PublicFacts) -> str:
     if answer.value is None or answer.low is None or answer.high is None:
         return "**Nothing would be published:** too few people for this ε."
     if answer.reached.log_se == 0:
-        return (f"**The typical error is {_error(answer.value, facts)}.** By formula, not by "
+        return (f"**The error is {_error(answer.value, facts)}.** By formula, not by "
                 "simulation: the root of the mean squared error.")
-    return (f"**The typical error is {_error(answer.value, facts)}.** Simulated; it lies between "
+    return (f"**The error is {_error(answer.value, facts)}.** Simulated; it lies between "
             f"{_error(answer.low, facts)} and {_error(answer.high, facts)}, 99 times in 100.")
+
+
+def accuracy(answer: Answer, facts: PublicFacts) -> str:
+    """The error at the answer as every page writes it; empty where nothing would be published."""
+    there = answer.reached
+    if not math.isfinite(there.error):
+        return ""
+    return quality.accuracy(facts, there.error, there.within, answer.baseline)
 
 
 def _dials(setting: Setting) -> dict[str, str]:

@@ -12,26 +12,27 @@ from engine.feasibility import Feasibility
 from engine.sources.table_words import counted
 from engine.types import Budget, PublicFacts
 from engine.words.grammar import capital, escape, span, uncapital
-from engine.words.numbers import number, percent, times, together, two_digits_up, whole, with_unit
+from engine.words.numbers import number, percent, times, two_digits_up, whole, with_unit
 
 _ENOUGH_IN_A_ROUND = 10
 
 
-def typical_error(typical: float, within: float, floor: float | None, unit: str) -> str:
-    """A typical error with the decimals it has in `accuracy`; empty where there is none."""
-    if not math.isfinite(typical):
-        return ""
-    return with_unit(together([typical, within, floor or 0.0])[0], unit)
+def accuracy(facts: PublicFacts, error: float, within: float, baseline: float | None,
+             is_truth: bool = True) -> str:
+    """How close the published average is: its error, the 95 % value, and the error without privacy.
 
-
-def accuracy(facts: PublicFacts, typical: float, within: float, floor: float | None) -> str:
-    """How close the published average is: median, 19 in 20, and without protection."""
-    numbers = together([typical, within, *([] if floor is None else [floor])])
-    x, y, *rest = (with_unit(n, escape(facts.value_unit)) for n in numbers)
-    target = "the true one" if floor is not None else "the average without protection"
-    text = (f"The published average is typically **{x}** from {target}, over {span(facts)}. In 19 "
-            f"of 20 releases it is within {y}.")
-    return f"{text} Without protection: {rest[0]}." if rest else text
+    `is_truth` says that the true average is known; else errors are from the average of the same
+    curves without protection.
+    """
+    unit = escape(facts.value_unit)
+    x, y = (with_unit(number(value), unit) for value in (error, within))
+    target = "the true average" if is_truth else "the average without protection"
+    text = f"The error is **{x}**: root mean squared distance from {target} over {span(facts)}."
+    if math.isfinite(within):
+        text += f" In 95 % of releases the distance is at most {y}."
+    if baseline is None:
+        return text
+    return f"{text} Without privacy the error is {with_unit(number(baseline), unit)}."
 
 
 def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: int
@@ -101,7 +102,7 @@ def compared(here: float, others: Mapping[str, float]) -> str:
 
 
 def why_method(own: str, errors: Mapping[str, float], facts: PublicFacts) -> str:
-    """Why this method, or which one errs less: simulated typical errors at the same ε, by name."""
+    """Why this method, or which one errs less: simulated errors at the same ε, by name."""
     known = {name: error for name, error in errors.items() if math.isfinite(error)}
     best = min(known, key=lambda name: known[name], default=own)
     others = [name for name in known if name != own]
@@ -112,8 +113,8 @@ def why_method(own: str, errors: Mapping[str, float], facts: PublicFacts) -> str
         lead = f"**{own}** errs least of {len(known)} methods here"
     else:
         lead = f"**{best}** errs less here than {own}"
-    here, least = (with_unit(text, escape(facts.value_unit))
-                   for text in together([known[own], known[best]]))
+    here, least = (with_unit(number(error), escape(facts.value_unit))
+                   for error in (known[own], known[best]))
     return f"{lead}: {here} against {least}, simulated at the same ε."
 
 
@@ -127,33 +128,30 @@ def _ratio(ratio: float) -> str:
     return f"{times(ratio)} as far" if ratio > 1 else f"only {percent(ratio)} as far"
 
 
-def useless(facts: PublicFacts, typical: float, budget: Budget, n_curves: int) -> str:
+def useless(facts: PublicFacts, error: float, budget: Budget, n_curves: int) -> str:
     """For budgets where the noise drowns the curve; empty elsewhere."""
-    if typical < facts.value_half_width:
+    if error < facts.value_half_width:
         return ""
     n = whole(n_curves)
     return (f"**The noise is as large as the curve.** With {n} {facts.people} at ε = "
-            f"{budget.epsilon:g} the typical error is as large as half the range of "
+            f"{budget.epsilon:g} the error is as large as half the range of "
             f"{facts.value_name.lower()}. Ask more {facts.people}, raise ε, or fit a simpler "
             "curve.")
 
 
-def budget_ratio(facts: PublicFacts, epsilon: float, typical: float, floor: float | None,
+def budget_ratio(facts: PublicFacts, epsilon: float, error: float, baseline: float | None,
                  half: float | None, double: float | None) -> str:
     """Beside the error chart: this budget against none, half and double."""
     unit = escape(facts.value_unit)
-    known = [v for v in (half, double) if v is not None]
-    numbers = [with_unit(n, unit) for n in together([typical, *known])]
-    if floor is None:
-        text = f"At ε = {epsilon:g} the typical error is **{numbers[0]}**."
-    elif typical <= 1.1 * floor:
+    if baseline is None:
+        text = f"At ε = {epsilon:g} the error is **{with_unit(number(error), unit)}**."
+    elif error <= 1.1 * baseline:
         text = "Protection costs almost no accuracy here."
     else:
-        text = (f"At ε = {epsilon:g} the error is **{times(typical / floor)}** what it would be "
-                "without protection.")
-    parts = [f"{n} at ε = {e:g}" for n, e in zip(
-        numbers[1:], [e for e, v in ((epsilon / 2, half), (2 * epsilon, double)) if v is not None],
-        strict=True)]
+        text = (f"At ε = {epsilon:g} the error is **{times(error / baseline)}** what it would be "
+                "without privacy.")
+    parts = [f"{with_unit(number(value), unit)} at ε = {other:g}" for other, value in
+             ((epsilon / 2, half), (2 * epsilon, double)) if value is not None]
     return f"{text} It would be {' and '.join(parts)}." if parts else text
 
 

@@ -25,7 +25,7 @@ def ruling(weighted: Weighted, point: Mapping[str, float]) -> str:
     shares = weighted.shares(**point)
     first = int(shares.argmax())
     name = weighted.rate.terms[first].name.lower()
-    return f"What limits the error most: **{name}**, {100 * shares[first]:.0f} % of the rate."
+    return f"Largest term of the rate: **{name}**, {100 * shares[first]:.0f} % of it."
 
 
 def if_doubled(weighted: Weighted, point: Mapping[str, float]) -> list[str]:

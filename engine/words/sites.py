@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from engine.types import PublicFacts
 from engine.views.site_table import SiteRow
 from engine.views.sites import Arrangement, Federation, Member, Sent, WhatIf
+from engine.words import numbers
 from engine.words.chances import odds_main, odds_short
 from engine.words.grammar import a, escape, of
-from engine.words.numbers import in_hundred, number, small, times, together, with_unit
+from engine.words.numbers import in_hundred, number, small, times, with_unit
 
 WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre"}
 _SAME = 0.01  # relative change of an error that is called none
@@ -48,54 +49,37 @@ def weakest(found: Federation) -> str:
     return f"{chance} (weakest site: {found.weakest.row.name})"
 
 
-def typical(found: Federation) -> str:
-    """For the strip: the typical error of all sites together; empty where there is none."""
-    if found.together.is_refused:
-        return ""
-    return with_unit(_written(found)[0], found.facts.value_unit)
-
-
-def _written(found: Federation) -> list[str]:
-    """The errors of the three ways where there are any, and without protection where known."""
-    ways = (found.together, found.pooled, found.alone)
-    return together([way.typical for way in ways if not way.is_refused]
-                    + ([] if found.floor is None else [found.floor]))
+def error(found: Federation) -> str:
+    """For the strip: the error of all sites together; empty where nothing would be published."""
+    one = found.together.accuracy
+    return numbers.error(one.error, found.facts.value_unit, one.within)
 
 
 # -- how accurate -------------------------------------------------------------------------------
 
 
 def compared(found: Federation) -> str:
-    """The typical errors of the three ways, and without protection."""
-    unit, written = escape(found.facts.value_unit), iter(_written(found))
+    """The errors of the three ways, and without privacy."""
+    unit = escape(found.facts.value_unit)
 
     def said(arrangement: Arrangement) -> str:
-        return "nothing" if arrangement.is_refused else with_unit(next(written), unit)
+        return numbers.error(arrangement.error, unit) or "nothing can be published"
 
-    of_all, pooled, alone = (said(way) for way in (found.together, found.pooled,
-                                                          found.alone))
-    smallest = found.pooled.budgets[0].epsilon
-    text = (f"Typical error together: **{of_all}**. At one trusted centre, with ε = {smallest:g} "
-            f"for everybody: **{pooled}**. {found.members[found.best].row.name}, the best site, "
-            f"alone: **{alone}**.")
-    text += (" Measured from the average without protection." if found.floor is None else
-             f" Without protection: {with_unit(next(written), unit)}.")
-    text = text.replace("**nothing**", "**nothing can be published**")
-    return " ".join(filter(None, (f"{text}{_smoother(found)}", _verdict(found), _rough(found))))
-
-
-def _smoother(found: Federation) -> str:
-    """Why a release can be closer to the truth than the average without protection."""
-    closest = min((way.typical for way in (found.together, found.pooled, found.alone)
-                   if not way.is_refused), default=math.inf)
-    if found.floor is None or closest >= found.floor:
-        return ""
-    return " (A release is smoothed more, which can bring it closer.)"
+    together, smallest = found.together, found.pooled.budgets[0].epsilon
+    within = "" if together.is_refused else (
+        f" (95 % of releases within {number(together.accuracy.within)})")
+    text = (f"Error together: **{said(together)}**{within}. At one trusted centre, with ε = "
+            f"{smallest:g} for everybody: **{said(found.pooled)}**. "
+            f"{found.members[found.best].row.name}, the best site, alone: "
+            f"**{said(found.alone)}**.")
+    text += (" Measured from the average without protection." if found.baseline is None else
+             f" Without privacy: {with_unit(number(found.baseline), unit)}.")
+    return " ".join(filter(None, (text, _verdict(found), _rough(found))))
 
 
 def _verdict(found: Federation) -> str:
     """What taking part buys, in one sentence."""
-    mine, pooled, alone = (way.typical for way in (found.together, found.pooled, found.alone))
+    mine, pooled, alone = (way.error for way in (found.together, found.pooled, found.alone))
     if math.isnan(mine):
         return "Too few people for these budgets, even together."
     if len(found.members) == 1:
@@ -118,7 +102,7 @@ def _verdict(found: Federation) -> str:
 def _rough(found: Federation) -> str:
     """How far chance in the simulation moves the first number, where that is much."""
     error = found.together.standard_error
-    if found.together.is_refused or error < _ROUGH * found.together.typical:
+    if found.together.is_refused or error < _ROUGH * found.together.error:
         return ""
     said = with_unit(number(error, 2), escape(found.facts.value_unit))
     return f"(Simulation: ± {said} on the first number.)"
@@ -131,7 +115,7 @@ def refused(facts: PublicFacts) -> str:
 
 
 def change(before: float, after: float, unit: str, since: str) -> str:
-    """What the last edit, or the difference from a preset, did to the typical error.
+    """What the last edit, or the difference from a preset, did to the error.
 
     `since` begins the sentence: "Since your change".
     """
@@ -141,17 +125,17 @@ def change(before: float, after: float, unit: str, since: str) -> str:
     if math.isnan(after):
         return f"{since}: **nothing can be published** any more."
     if math.isnan(before):
-        return f"{since}: a curve can be published, typical error **{_one(after, unit)}**."
+        return f"{since}: a curve can be published, error **{_one(after, unit)}**."
     if abs(after / before - 1) < _SAME:
-        return f"{since}: typical error **{_one(after, unit)}**, no change."
-    first, second = together([before, after])
+        return f"{since}: error **{_one(after, unit)}**, no change."
+    first, second = number(before), number(after)
     sign = "+" if after > before else "−"
-    return (f"{since}: typical error **{first} → {with_unit(second, unit)}** "
+    return (f"{since}: error **{first} → {with_unit(second, unit)}** "
             f"({sign}{abs(100 * (after / before - 1)):.0f} %).")
 
 
 def _one(value: float, unit: str) -> str:
-    return with_unit(together([value])[0], unit)
+    return with_unit(number(value), unit)
 
 
 def lines(found: Federation, difference: bool) -> str:
@@ -239,8 +223,7 @@ def guarantee(member: Member) -> str:
 
 
 def _column(values: Sequence[float]) -> list[str]:
-    written = iter(together([v for v in values if not math.isnan(v)]))
-    return ["nothing" if math.isnan(v) else next(written) for v in values]
+    return ["nothing" if math.isnan(value) else number(value) for value in values]
 
 
 def percent(share: float) -> str:
@@ -258,8 +241,8 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
     if not left or not held:
         return "Some of these changes would leave too little to publish anything."
     missed, tight = max(left, key=_leaves), max(held, key=_tightens)
-    now, gone, halved = (with_unit(n, unit) for n in together(
-        [missed.now, missed.leaves, tight.tightens]))
+    now, gone, halved = (with_unit(number(value), unit) for value in
+                         (missed.now, missed.leaves, tight.tightens))
     return (f"Now: {now}. Without {missed.name} it would be **{gone}**, the largest change of this "
             f"kind. With half the ε at {tight.name}: **{halved}**.")
 

@@ -20,7 +20,7 @@ from engine.types import Budget
 from engine.views.feasible_smoothness import GridSweep, PrintedDensity
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
 from engine.words.grammar import uncapital
-from engine.words.numbers import number, small, times, together, with_unit
+from engine.words.numbers import number, small, times, with_unit
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."
@@ -50,27 +50,28 @@ def guarantee(way: Way) -> str:
 
 
 def off(ways: Sequence[Way]) -> dict[str, str]:
-    """How far off each way is that can publish anything, with decimals in common."""
-    known = {way.label: way.typical for way in ways if way.errors is not None}
-    return dict(zip(known, together([*known.values()]), strict=True))
+    """The error of each way that can publish anything."""
+    known = {way.label: way.error for way in ways if way.errors is not None}
+    return {label: number(error) for label, error in known.items()}
 
 
 def compared(view: SummaryView) -> str:
     """Which way comes closest, and by how much the next one is behind."""
-    known = sorted((way for way in view.ways if way.errors is not None), key=lambda w: w.typical)
+    known = sorted((way for way in view.ways if way.errors is not None), key=lambda w: w.error)
     if not known:
         return "None of the ways can publish anything at this budget."
     unit = unit_of(view)
-    target = "the truth" if view.floor is not None else "the estimate without protection"
+    target = "the truth" if view.baseline is not None else "the estimate without protection"
     best = known[0]
-    text = (f"**{best.label}** comes closest: typically **"
-            f"{with_unit(number(best.typical), unit)}** from {target}.")
+    text = (f"**{best.label}** comes closest: error **"
+            f"{with_unit(number(best.error), unit)}** from {target}, 95 % of releases within "
+            f"{number(best.within)}.")
     if len(known) > 1:
-        behind = _behind(known[1].typical / best.typical)
+        behind = _behind(known[1].error / best.error)
         text += f" Next is {uncapital(known[1].label)}, {behind}."
-    if view.floor:
-        without = with_unit(number(view.floor), unit)
-        text += f" Without protection it would be {without}."
+    if view.baseline:
+        without = with_unit(number(view.baseline), unit)
+        text += f" Without privacy it would be {without}."
     return text
 
 

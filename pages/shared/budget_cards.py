@@ -46,10 +46,10 @@ def _bought(scene: Scene) -> tuple[Chart, list[str]]:
                                        theory=_theory(scene))
     if scene.is_refused:
         return chart, [quality.enough(*_enough(scene))]
-    typical = float(scene.typical[scene.at])
+    typical = float(scene.error[scene.at])
     errors = {other.label: float(other.errors[scene.at]) for other in others}
     return chart, [
-        quality.budget_ratio(facts, here, typical, study.floor, _at(scene, here / 2),
+        quality.budget_ratio(facts, here, typical, study.baseline, _at(scene, here / 2),
                              _at(scene, here * 2)),
         quality.enough(*_enough(scene)), quality.compared(typical, errors),
         chances.two_kinds(_deltas(scene, own, others))]
@@ -82,7 +82,7 @@ def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]
     budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
     found = run.other_methods(scene.source, now.mechanism, budgets, now.seed)
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
-    return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.typical), others
+    return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.error), others
 
 
 def _deltas(scene: Scene, own: error_curve.Method, others: Sequence[error_curve.Method]
@@ -100,13 +100,13 @@ def _method(mechanism: Mechanism, label: str, errors: Array) -> error_curve.Meth
 
 
 def _at(scene: Scene, epsilon: float) -> float | None:
-    """The typical error at an ε on the slider's range, between its steps on log scales."""
+    """The error at an ε on the slider's range, between its steps on log scales."""
     known = scene.shown.published
     epsilons = np.array(scene.epsilons)[known]
     if not len(epsilons) or not epsilons[0] <= epsilon <= epsilons[-1]:
         return None
     return float(np.exp(np.interp(np.log(epsilon), np.log(epsilons),
-                                  np.log(scene.typical[known]))))
+                                  np.log(scene.error[known]))))
 
 
 def _enough(scene: Scene) -> tuple[float | None, str]:
@@ -115,7 +115,7 @@ def _enough(scene: Scene) -> tuple[float | None, str]:
     names = error_parts.parts(scene.facts)
     if last.argmax() == 0:
         return None, ""
-    far = np.flatnonzero(scene.typical > 1.1 * scene.typical[-1])
+    far = np.flatnonzero(scene.error > 1.1 * scene.error[-1])
     return scene.epsilons[int(far.max(initial=-1)) + 1], names[int(last.argmax())]
 
 
@@ -132,5 +132,5 @@ def _theory(scene: Scene) -> Array | None:
             S=float(sizes.n_servers), epsilon=np.array(scene.epsilons))
         shape = np.sqrt(terms[[1, 3]].sum(axis=0))
         anchor = int(known[np.argmin(np.abs(scene.shown.study.shares[known, 0] - _RULES))])
-        return np.asarray(shape * scene.typical[anchor] / shape[anchor])
+        return np.asarray(shape * scene.error[anchor] / shape[anchor])
     return None

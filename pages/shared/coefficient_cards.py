@@ -15,9 +15,8 @@ from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
 from engine.views.coefficients import BUDGET_STEPS, CoefficientView, with_own
-from engine.words import chances, quality, tags
+from engine.words import chances, numbers, quality, tags
 from engine.words import coefficients as words
-from engine.words.numbers import number, with_unit
 from pages.shared import (
     budget_cards,
     code_fold,
@@ -91,10 +90,11 @@ def own_curves() -> None:
 
 def strip(view: View) -> None:
     odds = odds_card.of(view.shown.spends)
-    typical = "" if view.shown.is_refused else with_unit(
-        number(words.total(view.shown.typical)), view.facts.value_unit)
+    error = "" if view.shown.is_refused else numbers.error(
+        words.total(view.shown.error), view.facts.value_unit, view.shown.within)
     strips.fixed(view.facts, tags.budget_chip(view.budget), "coefficients_strip",
-                 chances.odds_short(odds), typical, highest=view.budget.epsilon)
+                 chances.odds_short(odds), error, highest=view.budget.epsilon,
+                 stated=session.stated_delta(session.source(TASK), TASK))
     odometer.line(session.source(TASK))
 
 
@@ -147,7 +147,7 @@ def errors(view: View) -> None:
         st.markdown("Nothing would be published at this ε, so there is no error to state.")
         return
     names = view.shown.names
-    view.draw("Typical errors", figures.errors(view.shown, view.facts, layout.theme()),
+    view.draw("Errors", figures.errors(view.shown, view.facts, layout.theme()),
               "errors", 90 + 44 * len(names))
     st.markdown(":small[Line: 8 in 10 releases.]")
     st.markdown(words.accuracy(view.shown, view.facts))
@@ -167,7 +167,7 @@ def over_budgets(view: View) -> None:
         source, view.mechanism, view.budget.delta, now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
-        view.draw("Typical errors over ε", figures.over_budgets(
+        view.draw("Errors over ε", figures.over_budgets(
             steps, found, view.shown.names, view.budget.epsilon, view.facts,
             layout.theme()), "over_budgets", 340, 320)
         st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
@@ -178,7 +178,7 @@ def over_budgets(view: View) -> None:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
             few = {label: errors[label] for label in ranked[:budget_cards.FEW]}
-            st.markdown(words.compared(words.total(view.shown.typical), few))
+            st.markdown(words.compared(words.total(view.shown.error), few))
 
 
 def cost(view: View) -> None:
@@ -208,7 +208,7 @@ def ledger(view: View) -> None:
 def formula(view: View) -> None:
     guarantee_cards.formula(view.mechanism, view.shown.tuning)
     st.markdown("Covariates are moved into their stated ranges and mapped to −1 … 1. Errors are "
-                f"summed over {np.size(view.shown.typical)} functions.")
+                f"summed over {np.size(view.shown.error)} functions.")
 
 
 def code(view: View) -> None:

@@ -10,12 +10,13 @@ from engine.exports import code_for
 from engine.figures import compare as figures
 from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism
+from engine.privacy.failure import delta_rule
 from engine.sources import Source
 from engine.types import Array
 from engine.views.preview import EPSILON_STEPS
 from engine.views.shape import Question
 from engine.views.side_by_side import Refused, Way, at_equal_risk, published, side_by_side
-from engine.words import chances, error_parts, quality
+from engine.words import chances, error_parts, numbers, quality
 from engine.words import compare as words
 from engine.words import shape as shapes
 from engine.words.grammar import escape
@@ -62,16 +63,15 @@ class View:
 
 
 def _written(way: Way, k: int) -> str:
-    """A typical error in words; empty where nothing is published."""
-    return quality.typical_error(way.typical[k], way.study.quantile(0.95)[k], way.study.floor,
-                                 way.shown.data.facts.value_unit)
+    """An error in words; empty where nothing is published."""
+    return numbers.error(way.error[k], way.shown.data.facts.value_unit, way.study.within[k])
 
 
 def _line(way: Way, errors: Array | None = None) -> figures.Line:
-    """What charts know of a method, with its typical errors or others."""
+    """What charts know of a method, with its errors or others."""
     return figures.Line(way.label, way.mechanism.key, way.mechanism.family,
                         controls.variant(way.mechanism, way.label),
-                        way.typical if errors is None else errors, way.right)
+                        way.error if errors is None else errors, way.right)
 
 
 def chosen_methods() -> tuple[str, ...]:
@@ -103,12 +103,13 @@ def _member(word: str, source: Source) -> Mechanism:
 def strip(view: View) -> None:
     """The facts, with the span of errors and the weakest odds of all pictures below."""
     odds = [way.odds[k] for way in view.known for k in view.at]
-    errors = [way.typical[k] for way in view.known for k in view.at]
+    errors = [way.error[k] for way in view.known for k in view.at]
     weakest = max(odds, key=lambda one: one.right, default=None)
     strips.fixed(view.facts, words.budgets(view.now.budgets), "compare_strip",
                  "" if weakest is None else chances.odds_short(weakest),
                  words.span(errors, view.facts.value_unit),
-                 highest=max(view.now.budgets), pins_here=False)
+                 highest=max(view.now.budgets), pins_here=False,
+                 stated=delta_rule(view.source.sizes.n_curves, view.now.delta))
 
 
 def choices(view: View) -> None:
@@ -178,7 +179,7 @@ def _cell(view: View, way: Way, k: int, edge: float) -> None:
     st.markdown(f":small[{words.cell(epsilon, escape(error), way.odds[k])}]")
     line = _line(way)
     chart = figures.difference(line, way.shown.times, view.difference(way, k), view.facts, edge,
-                               f"ε = {epsilon:g}, typical error {error}", layout.theme())
+                               f"ε = {epsilon:g}, error {error}", layout.theme())
     view.draw(f"{way.label}, ε = {epsilon:g}", chart, f"{line.key}_{line.variant}_{epsilon:g}",
               _HEIGHT, _PHONE)
 
@@ -188,7 +189,7 @@ def _cell(view: View, way: Way, k: int, edge: float) -> None:
 
 def verdict(view: View) -> None:
     """Which method errs least at each budget."""
-    lines = [words.least(EPSILON_STEPS[k], {way.label: float(way.typical[k]) for way in view.known},
+    lines = [words.least(EPSILON_STEPS[k], {way.label: float(way.error[k]) for way in view.known},
                          {way.label: _written(way, k) for way in view.known}) for k in view.at]
     is_truth = view.source.is_random
     st.markdown("  \n".join(lines) + "  \n" + words.aim(view.known[0].label, is_truth))
@@ -208,7 +209,7 @@ def _row(view: View, way: Way, k: int) -> dict[str, object]:
     budget, odds, error = way.shown.budgets[k], way.odds[k], _written(way, k)
     row: dict[str, object] = {"method": way.label, "ε": f"{budget.epsilon:g}",
                               "δ": small(budget.delta),
-                              "typical error": error or "nothing published"}
+                              "error": error or "nothing published"}
     for part, share in zip(error_parts.parts(view.facts), way.study.shares[k], strict=True):
         row[part] = f"{100 * share:.0f} %" if error else "–"
     row["right guess"] = in_hundred(odds.right).replace(" times in", " in")
@@ -242,7 +243,7 @@ def shapes_kept(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         chart = figures.kept(EPSILON_STEPS, [
-            (_line(way, np.where(answer.known, way.typical, np.nan)), answer.kept)
+            (_line(way, np.where(answer.known, way.error, np.nan)), answer.kept)
             for way, answer in found], None, layout.theme())
         view.draw(shapes.short(asked, view.facts), chart, "shape", 320, 300)
         st.markdown(f":small[{shapes.KEY.replace(' ◇ you are here.', '')}]")
@@ -257,7 +258,7 @@ def shapes_kept(view: View) -> None:
 def _answer(view: View, way: Way, asked: Question) -> shape_cards.Answer:
     draws = run.drawn(view.source, way.mechanism, view.known[0].mechanism, way.shown.budgets,
                       view.now.seed)
-    return shape_cards.answer(asked, draws, way.typical, view.facts)
+    return shape_cards.answer(asked, draws, way.error, view.facts)
 
 
 def _kept_at(view: View, way: Way, answer: shape_cards.Answer) -> None:

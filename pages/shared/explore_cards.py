@@ -40,7 +40,8 @@ def strip(scene: Scene) -> None:
     """What is protected, the odds and the error; follows the slider in the browser."""
     facts = scene.facts
     strips.pinnable(
-        [*strips.fact_chips(facts), *odds_card.chips(facts)],
+        [*strips.fact_chips(facts), *strips.delta_chips(scene.stated_delta),
+         *odds_card.chips(facts)],
         scene.made_once("strip", lambda: [
             pieces.Budgeted(tags.budget_chip(b), chances.odds_short(o), e,
                             max(b.epsilon, o.budget.epsilon) >= odds_card.WEAK_FROM)
@@ -71,7 +72,7 @@ def picture(scene: Scene) -> None:
 
 
 def _payload(scene: Scene) -> dict[str, Any]:
-    spoken = [f"typical error {e}" if e else "nothing published" for e in scene.errors_in_words]
+    spoken = [f"error {e}" if e else "nothing published" for e in scene.errors_in_words]
     return pieces.picture_payload(scene.facts, scene.shown, spoken, scene.verdicts)
 
 
@@ -82,10 +83,10 @@ def accuracy(scene: Scene) -> None:
     """How close a release comes, in the data's own unit; follows the slider."""
     study, unit, theme = scene.shown.study, scene.facts.value_unit, layout.theme()
     with st.container(border=True):
-        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         _said(scene, "accuracy", lambda k: _how_close(scene, k))
         _draw_steps(scene, "Twenty equally likely releases", "dots", lambda k: figures.error_dots(
-            study.errors[k], study.floor, unit, theme), 118)
+            study.errors[k], study.baseline, unit, theme), 118)
         _said(scene, "beside", lambda k: _beside_accuracy(scene, k))
 
 
@@ -93,17 +94,18 @@ def _how_close(scene: Scene, k: int) -> list[pieces.Said]:
     if scene.shown.is_refused(k):
         return [pieces.Said("Nothing would be published at this ε, so there is no error to state.")]
     study = scene.shown.study
-    return [pieces.Said(quality.accuracy(scene.facts, float(scene.typical[k]),
-                                         float(study.quantile(0.95)[k]), study.floor))]
+    return [pieces.Said(quality.accuracy(
+        scene.facts, float(scene.error[k]), float(study.within[k]), study.baseline,
+        scene.source.is_random))]
 
 
 def _beside_accuracy(scene: Scene, k: int) -> list[pieces.Said]:
     shown, facts = scene.shown, scene.facts
     if shown.is_refused(k):
         return []
-    dashed = " Dashed: without protection." if shown.study.floor is not None else ""
+    dashed = " Dashed: without privacy." if shown.study.baseline is not None else ""
     planned = quality.planned(facts, shown.feasibility[k], float(shown.planned[k]))
-    drowned = quality.useless(facts, float(scene.typical[k]), shown.budgets[k],
+    drowned = quality.useless(facts, float(scene.error[k]), shown.budgets[k],
                               shown.data.n_curves)
     said = [pieces.Said(f"Each dot: 1 of 20 equally likely releases.{dashed}", "small"),
             pieces.Said(planned, "small"), pieces.Said(drowned, "warning")]
@@ -117,21 +119,16 @@ def limits(scene: Scene) -> None:
         st.subheader("What limits accuracy", anchor=False, help=glossary.explain("Bias"))
         left, right = st.columns([7, 3], gap="medium")
         with left:
-            _said(scene, "limits", lambda k: _what_limits(scene, k))
+            _said(scene, "limits", lambda k: [pieces.Said(scene.what_limits(k))])
             _draw_steps(scene, "Parts of the error", "split", lambda k: figures.split_bar(
                 shares[k], error_parts.parts(facts), theme), 44)
             _said(scene, "parts", lambda k: _key_of_parts(scene, k))
         with right:
             if scene.knows_changes:
-                _said(scene, "doubled", lambda k: _if_doubled(scene, k))
+                _said(scene, "doubled", lambda k: [
+                    pieces.Said(text) for text in [scene.if_doubled(k)] if text])
             else:
-                _simulate_doubled(scene)
-
-
-def _what_limits(scene: Scene, k: int) -> list[pieces.Said]:
-    if scene.shown.is_refused(k):
-        return [pieces.Said("Nothing would be published at this ε.")]
-    return [pieces.Said(error_parts.what_limits(scene.facts, scene.shown.study.shares[k]))]
+                simulate_doubled(scene)
 
 
 def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
@@ -140,15 +137,7 @@ def _key_of_parts(scene: Scene, k: int) -> list[pieces.Said]:
     return [pieces.Said(error_parts.shares_key(scene.facts, scene.shown.study.shares[k]), "small")]
 
 
-def _if_doubled(scene: Scene, k: int) -> list[pieces.Said]:
-    if scene.shown.is_refused(k) or not scene.changes:
-        return []
-    here = {what: float(relative[k]) for what, relative in scene.changes.items()}
-    return [pieces.Said("If you doubled…  \n"
-                        + "  \n".join(error_parts.if_doubled(scene.facts, here)))]
-
-
-def _simulate_doubled(scene: Scene) -> None:
+def simulate_doubled(scene: Scene) -> None:
     """What takes longest starts when the page stands, and only if its visitor stays at it."""
     has_begun = False
 
@@ -213,7 +202,7 @@ def numbers(scene: Scene) -> None:
     unit = scene.facts.value_unit or "their unit"
     error = scene.errors_in_words[scene.at]
     st.markdown(f"**Curves at {tags.budget_chip(scene.budget)}**, in {unit}. "
-                + (f"Typical error {escape(error)}." if error else "Nothing published."))
+                + (f"Error {escape(error)}." if error else "Nothing published."))
     columns = {scene.facts.time_name: shown.times, "without protection": shown.without,
                "noise range low": shown.noise_low[scene.at],
                "noise range high": shown.noise_high[scene.at], "sampling ±": shown.sampling}
@@ -230,14 +219,15 @@ def numbers(scene: Scene) -> None:
     st.markdown(f"**Errors at every budget**, from {study.errors.shape[1]} simulated releases "
                 f"each. {escape(every.alt)}")
     table = pd.DataFrame({
-        "ε": scene.epsilons, "typical error": scene.typical,
+        "ε": scene.epsilons, "error": scene.error,
+        "95 % within": scene.where_published(study.within),
         "1 in 10 below": scene.where_published(study.quantile(0.1)),
         "1 in 10 above": scene.where_published(study.quantile(0.9)),
         "right guess, at most": [np.ceil(1000 * o.right) / 1000 for o in scene.odds],
         **{name: scene.where_published(study.shares[:, k])
            for k, name in enumerate(error_parts.parts(scene.facts))}})
     for other in budget_cards.methods(scene)[1]:
-        table[f"typical error of {other.label}"] = other.errors
+        table[f"error of {other.label}"] = other.errors
     layout.table(table.round(3), scene.own, 220)
 
 

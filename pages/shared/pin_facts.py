@@ -7,12 +7,14 @@ from typing import Any
 
 from engine.errors import InputError
 from engine.privacy import accounting
+from engine.privacy.failure import delta_rule
 from engine.tasks import SPARSE_REGRESSION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.types import Budget
 from engine.views.pinned import Pinned
 from engine.views.planner import Setting, usual_target
+from engine.views.site_table import with_delta
 from engine.words import coefficients as coefficient_words
-from engine.words import error_parts, quality, tags
+from engine.words import error_parts, tags
 from engine.words import regression as regression_words
 from engine.words import sites as site_words
 from engine.words import sparse as sparse_words
@@ -37,9 +39,7 @@ def of(pin: Pin) -> Pinned:
 
 def _budget(now: Settings, task: str) -> Budget:
     """The budget of a page with one mechanism and one ε."""
-    pure = now.mechanism_of(task).guarantee == "pure"
-    usual = session.usual_delta(now.source_of(task))
-    return Budget(now.epsilon, 0.0 if pure else usual if now.delta is None else now.delta)
+    return Budget(now.epsilon, session.delta_of(now, now.source_of(task), task).value)
 
 
 def _average(now: Settings) -> dict[str, Any]:
@@ -49,14 +49,12 @@ def _average(now: Settings) -> dict[str, Any]:
                         settings.steps_of(now.epsilon))
     at = [b.epsilon for b in shown.budgets].index(now.epsilon)
     refused, study, unit = shown.is_refused(at), shown.study, source.facts.value_unit
-    typical = float("nan") if refused else float(study.typical[at])
+    error = float("nan") if refused else float(study.error[at])
     parts = error_parts.parts(source.facts)
     return {"facts": source.facts, "protects": tags.unit_tag(source.facts)[0],
             "method": now.mechanism.nearest_preset()[0], "people": source.sizes.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": shown.spends[at],
-            "typical": typical, "error_unit": unit,
-            "written": quality.typical_error(typical, study.quantile(0.95)[at], study.floor,
-                                             unit),
+            "error": error, "within": float(study.within[at]), "error_unit": unit,
             "limits": "" if refused else _largest(parts, study.shares[at])}
 
 
@@ -77,8 +75,8 @@ def _plan(now: Settings) -> dict[str, Any]:
     return {"facts": now.source.facts, "protects": tags.unit_tag(now.source.facts)[0],
             "method": now.mechanism.nearest_preset()[0], "people": at.people * at.sites,
             "budget": asked, "budgets": tags.budget_chip(asked),
-            "spends": found.protection.spends, "typical": found.reached.error,
-            "error_unit": now.source.facts.value_unit}
+            "spends": found.protection.spends, "error": found.reached.error,
+            "within": found.reached.within, "error_unit": now.source.facts.value_unit}
 
 
 def _sites(now: Settings) -> dict[str, Any]:
@@ -86,13 +84,15 @@ def _sites(now: Settings) -> dict[str, Any]:
     if not now.source.has_free_sites:
         raise InputError("These curves come with their sites, which no link holds.",
                          hint="Choose simulated curves.")
-    found = run.federation(now.source, now.mechanism, now.sites, now.seed).for_group(now.group)
+    rows = with_delta(now.sites, now.delta)
+    found = run.federation(now.source, now.mechanism, rows, now.seed).for_group(now.group)
     return {"facts": found.facts, "protects": site_words.unit_tag(found.facts)[0],
             "method": now.mechanism.nearest_preset()[0],
             "people": sum(member.row.n_curves for member in found.members),
             "budget": accounting.weakest(found.together.spends)[0].asked,
             "budgets": site_words.budgets(now.sites), "spends": found.together.spends,
-            "typical": found.together.typical, "error_unit": found.facts.value_unit}
+            "error": found.together.error, "within": found.together.accuracy.within,
+            "error_unit": found.facts.value_unit}
 
 
 def _coefficients(now: Settings) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _coefficients(now: Settings) -> dict[str, Any]:
     return {"facts": shown.data.facts, "protects": tags.unit_tag(shown.data.facts)[0],
             "method": now.mechanism_of(task).nearest_preset()[0], "people": shown.data.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": shown.spends,
-            "typical": float("nan") if shown.is_refused else coefficient_words.total(shown.typical),
+            "error": float("nan") if shown.is_refused else coefficient_words.total(shown.error),
             "error_unit": shown.data.facts.value_unit}
 
 
@@ -118,13 +118,13 @@ def _regression(now: Settings) -> dict[str, Any]:
             "people": sum(group.sites * group.readings for group in now.network.groups),
             "budget": asked,
             "budgets": regression_words.budgets(now.network), "spends": shown.spends,
-            "typical": float("nan") if shown.is_refused else shown.typical}
+            "error": float("nan") if shown.is_refused else shown.typical}
 
 
 def _summary(now: Settings) -> dict[str, Any]:
     """A whole function in the chosen way."""
     task, source = now.summary, now.source_of(now.summary)
-    delta = session.usual_delta(source) if now.delta is None else now.delta
+    delta = delta_rule(source.sizes.n_curves, now.delta).value
     shown = run.summary(source, now.mechanism_of(task), task, Budget(now.epsilon, delta), now.seed)
     way = shown.ways[0]
     if way.refusal:
@@ -132,7 +132,7 @@ def _summary(now: Settings) -> dict[str, Any]:
     unit = "One record" if task in settings.OF_ROWS else tags.unit_tag(shown.facts)[0]
     return {"facts": shown.facts, "protects": unit, "people": shown.n, "budget": way.budget,
             "method": f"{way.label}: {summary_words.LABELS[task]}", "spends": way.spends,
-            "budgets": tags.budget_chip(way.budget), "typical": way.typical,
+            "budgets": tags.budget_chip(way.budget), "error": way.error,
             "error_unit": summary_words.unit_of(shown),
             "limits": "" if way.parts is None else _largest(summary_words.PARTS, way.parts)}
 
@@ -146,7 +146,7 @@ def _sparse(now: Settings) -> dict[str, Any]:
     return {"facts": shown.facts, "protects": sparse_words.UNIT[0],
             "method": mechanism.nearest_preset()[0], "people": shown.sizes.n_curves,
             "budget": budget, "budgets": sparse_words.budget_line(budget, shown.sizes.n_servers),
-            "spends": shown.spends, "typical": shown.typical}
+            "spends": shown.spends, "error": shown.typical}
 
 
 _FOUND: dict[str, Callable[[Settings], dict[str, Any]]] = {

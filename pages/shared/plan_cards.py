@@ -16,10 +16,10 @@ from engine.figures.theme import Chart
 from engine.privacy.amplification import Person
 from engine.types import Budget, PublicFacts
 from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
-from engine.words import chances, glossary, tags
+from engine.words import chances, glossary, numbers, tags
 from engine.words import plan as plan_words
 from engine.words.grammar import escape
-from engine.words.numbers import number, with_unit
+from engine.words.numbers import with_unit
 from pages.shared import (
     code_fold,
     controls,
@@ -66,15 +66,16 @@ def strip(view: View, found: Answer | None) -> None:
     """The same facts as on Explore, with what the answer gives; without one with what was asked."""
     given = None if found is None or not found.is_possible else found.protection
     if found is not None and given is not None:
-        error = with_unit(number(found.reached.error), view.facts.value_unit)
+        error = numbers.error(found.reached.error, view.facts.value_unit, found.reached.within)
         strips.fixed(view.facts, tags.budget_chip(given.asked), "plan_strip_found",
                      chances.odds_short(given.for_group(view.now.group).odds), error,
-                     highest=given.asked.epsilon)
+                     highest=given.asked.epsilon,
+                     stated=found.reached.setting.stated_delta)
         return
     budget = Budget(view.now.epsilon, session.delta(view.source))
     chip = "ε to be found" if view.unknown == "epsilon" else tags.budget_chip(budget)
     key = "plan_strip" if found is None else "plan_strip_no"
-    strips.fixed(view.facts, chip, key)
+    strips.fixed(view.facts, chip, key, stated=view.setting.stated_delta)
 
 
 def question(view: View) -> None:
@@ -90,7 +91,7 @@ def question(view: View) -> None:
         help="The blank that is solved for; the others are given.")
     unit = f" ({facts.value_unit})" if facts.value_unit else ""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _blank(view, "error", f"I need a typical error of at most{unit}", view.target,
+        _blank(view, "error", f"I need an error of at most{unit}", view.target,
                lambda value: session.change(target=settings.checked_target(value)), "%g")
         _blank(view, "people", f"I have so many {facts.people}"
                + (" on each site" if view.setting.sites > 1 else ""), view.setting.people,
@@ -176,6 +177,9 @@ def answer(view: View, found: Answer) -> None:
             st.subheader(f"Odds for one {view.facts.person}", anchor=False,
                          help=glossary.explain("Odds"))
             st.markdown(chances.odds_main(found.protection.odds, view.facts.person))
+        with st.container(border=True):
+            st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
+            st.markdown(plan_words.accuracy(found, view.facts))
     if found.steps:
         _steps(view, found)
     st.download_button(
@@ -195,7 +199,7 @@ def _steps(view: View, found: Answer) -> None:
 
 def _step(view: View, found: Answer, row: Measured, given: Protection | None) -> dict[str, str]:
     size, error = plan_words.step(row, found.unknown, view.facts)
-    cells = {"with": f"{size} ◇" if row is found.reached else size, "typical error": error}
+    cells = {"with": f"{size} ◇" if row is found.reached else size, "error": error}
     return cells if given is None else cells | {"right guess": chances.odds_short(given.odds)}
 
 
@@ -250,7 +254,7 @@ def error_map(view: View, found: Answer) -> None:
     pieces.chart(chart.spec, chart.alt, "chart_plan", _MAP_HEIGHT, 340)
     view.charts[f"Error over {view.facts.people} and ε"] = chart
     unit = escape(view.facts.value_unit)
-    st.markdown(f":small[Thick line: a typical error of {with_unit(f'{line:.3g}', unit)}. "
+    st.markdown(f":small[Thick line: an error of {with_unit(f'{line:.3g}', unit)}. "
                 f"Numbers: the error on the thin lines{', in ' * bool(unit)}{unit}. Stronger blue: "
                 "larger error. Blank: nothing would be published. ◇ the answer.]")
 

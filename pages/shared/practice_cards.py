@@ -150,7 +150,7 @@ def _what(here: Check, symbol: str) -> str:
     if here.values:
         methods = " and by ".join(f"*{_name(one.mechanism)}*" for one in here.settings)
         parts.append(f"the error at {len(here.values)} values of {symbol}, "
-                     f"{rate_check.DATA_SETS} data sets each, by {methods}")
+                     f"up to {rate_check.DATA_SETS} data sets each, by {methods}")
     else:
         lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
     if here.limits is not None:

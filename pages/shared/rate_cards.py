@@ -21,6 +21,7 @@ from engine.words import rates as rate_words
 from pages.shared import (
     code_fold,
     controls,
+    explore_cards,
     layout,
     practice_cards,
     run,
@@ -143,7 +144,8 @@ def strip(view: View) -> None:
         error = scene.errors_in_words[scene.at]
     strips.fixed(view.facts, tags.budget_chip(budget), "rates_strip", odds, error,
                  strips.unit_of(view.task, view.facts), strips.held_in(view.task),
-                 budget.epsilon, view.serves_curves and not view.now.example)
+                 budget.epsilon, view.serves_curves and not view.now.example,
+                 None if scene is None else scene.stated_delta)
 
 
 def choices(view: View) -> None:
@@ -221,8 +223,9 @@ def answer(view: View) -> None:
     with st.container(border=True):
         st.subheader("Here", anchor=False)
         st.markdown(_where(view))
+        _measured(view)
         st.markdown(rate_words.ruling(view.weighted, view.point))
-        st.markdown("If you doubled…  \n" + "  \n".join(
+        st.markdown("By the rate, if you doubled…  \n" + "  \n".join(
             rate_words.if_doubled(view.weighted, view.point)))
         st.markdown(rate_words.when_free(view.weighted, view.point))
     lines = rate_words.conditions(view.weighted, view.point)
@@ -234,6 +237,18 @@ def answer(view: View) -> None:
                 st.markdown(line)
             if tuned:
                 st.markdown(f"Best tuning, constants dropped: {tuned}")
+
+
+def _measured(view: View) -> None:
+    """What limits the error of the scenario, and what doubling buys: the words of Explore."""
+    scene = view.scene
+    if scene is None:
+        return
+    st.markdown(f"Measured: {scene.what_limits(scene.at)}")
+    if scene.knows_changes:
+        st.markdown(scene.if_doubled(scene.at))
+    else:
+        explore_cards.simulate_doubled(scene)
 
 
 def _where(view: View) -> str:

@@ -22,11 +22,11 @@ from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
-from engine.words import chances, glossary, quality, tags
+from engine.words import chances, glossary, numbers, tags
 from engine.words import coefficients as coefficient_words
 from engine.words import release as words
 from engine.words.grammar import capital, escape
-from engine.words.numbers import number, power_of_two, small, with_unit
+from engine.words.numbers import number, power_of_two, small
 from pages.shared import (
     code_fold,
     controls,
@@ -99,28 +99,31 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
     odds = error = ""
     if quoted is not None:
         odds = chances.odds_short(odds_card.of(quoted.charged))
-        error = _typical_error(choice, choice.source, quoted)
+        error = _error(choice, choice.source, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
                  odds, error, (capital(unit), "What is protected: exchanging all of "
                                "it changes what is published only a little."),
-                 strips.held_in(choice.task), choice.budget.epsilon)
+                 strips.held_in(choice.task), choice.budget.epsilon,
+                 stated=session.stated_delta(choice.source, choice.task))
     odometer.line(choice.source)
 
 
-def _typical_error(choice: Choice, source: Source, quoted: Quote) -> str:
-    """How far such releases typically are from what they protect, as the page of the task says."""
+def _error(choice: Choice, source: Source, quoted: Quote) -> str:
+    """The error of such releases, as the page of the task writes it."""
     seed, mechanism, unit = session.current().seed, choice.mechanism, source.facts.value_unit
     if choice.what == MEAN_FUNCTION.key:
         inner = quoted.inner
         shown = run.picture(source, mechanism, inner.delta, seed, (inner.epsilon,))
         study, at = shown.study, shown.budgets.index(inner)
-        return quality.typical_error(study.typical[at], study.quantile(0.95)[at], study.floor, unit)
+        if shown.is_refused(at):
+            return ""
+        return numbers.error(float(study.error[at]), unit, float(study.within[at]))
     if choice.what == DENSITY.key:
         way = run.summary(source, mechanism, choice.what, quoted.inner, seed).ways[0]
-        return "" if way.errors is None else number(way.typical)
+        return numbers.error(way.error, "", way.within)
     if choice.what == VARYING_COEFFICIENTS.key:
         found = run.coefficients(source, mechanism, quoted.inner, seed)
-        return with_unit(number(coefficient_words.total(found.typical)), unit)
+        return numbers.error(coefficient_words.total(found.error), unit, found.within)
     return ""  # of one number nothing is simulated
 
 

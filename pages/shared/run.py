@@ -176,7 +176,7 @@ def _doubled_key(*asked: Any) -> str:
 
 def other_methods(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int,
                   task: str = TASK) -> dict[str, tuple[Mechanism, Any]]:
-    """The typical errors of the other methods, at every budget."""
+    """The errors of the other methods, at every budget."""
     key = digest(("others", task, source, mechanism, budgets, seed))
     return _result(_store(source), key,
                    preview.other_methods, task, source, mechanism, budgets, seed)
@@ -191,7 +191,7 @@ def coefficients(source: Source, mechanism: Mechanism, budget: Budget, seed: int
 
 
 def coefficient_errors(source: Source, mechanism: Mechanism, delta: float, seed: int) -> Any:
-    """Typical errors of coefficient functions at a few budgets: (budgets, functions)."""
+    """Errors of coefficient functions at a few budgets: (budgets, functions)."""
     key = digest(("coefficient errors", source, mechanism, delta, seed))
     return _result(_store(source), key,
                    later("views.coefficients").errors_over_budgets, source, mechanism, delta, seed)
@@ -313,11 +313,17 @@ def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
 
 
 def errors_at(setting: planner.Setting, epsilons: tuple[float, ...], seed: int) -> Any:
-    """Typical errors of one setting at several ε, NaN where nothing would be published."""
+    """Errors of one setting at several ε, NaN where nothing would be published."""
     key = digest(("errors at", setting, epsilons, seed))
     rows = _result(_store(setting.source), key, jobs.parts, later("views.planner").error_map,
                    setting, (setting.people,), epsilons, seed)
     return rows[0]
+
+
+def protection(setting: planner.Setting) -> planner.Protection:
+    """What one release at a setting gives, from its ledger."""
+    return _store(setting.source).get(digest(("protection", setting)),
+                                      lambda: later("views.planner").protection(setting))
 
 
 def budget_for_risk(setting: planner.Setting, right: float, records: int
@@ -330,7 +336,7 @@ def budget_for_risk(setting: planner.Setting, right: float, records: int
 
 def error_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple[float, ...],
               seed: int, shown: Callable[[int], None]) -> Any:
-    """Typical errors over people and ε: (people, epsilons)."""
+    """Errors over people and ε: (people, epsilons)."""
     key = digest(("map", setting, people, epsilons, seed))
     rows = _result(_store(setting.source), key, jobs.parts, later("views.planner").error_map,
                    setting, people, epsilons, seed, shown=shown)
@@ -388,7 +394,7 @@ def warm_up() -> None:
     """
     use_workers()
     front = FRONT_PAGE
-    delta = 1.0 / front.source.sizes.n_curves**2
+    delta = later("privacy.failure").usual_delta(front.source.sizes.n_curves)
     shown = picture(front.source, front.mechanism, delta, front.seed, steps_of(front.epsilon))
     if_doubled(front.source, front.mechanism, shown.budgets, front.seed)
     other_methods(front.source, front.mechanism, shown.budgets, front.seed)

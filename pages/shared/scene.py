@@ -16,10 +16,11 @@ from engine.feasibility import Feasibility
 from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
+from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts
 from engine.views.preview import Preview
-from engine.words import quality
+from engine.words import error_parts, numbers, quality
 from pages.shared import components as pieces
 from pages.shared import layout, odds_card, run, session, settings
 
@@ -82,9 +83,9 @@ class Scene:
         return _plain_scenario(self.source, now.mechanism, self.budget, now.seed)
 
     @cached_property
-    def typical(self) -> Array:
-        """The typical error at every budget; NaN where nothing is published."""
-        return self.where_published(self.shown.study.typical)
+    def error(self) -> Array:
+        """The error at every budget; NaN where nothing is published."""
+        return self.where_published(self.shown.study.error)
 
     def where_published(self, values: Array) -> Array:
         return np.where(self.shown.published, values, np.nan)
@@ -95,11 +96,14 @@ class Scene:
 
     @cached_property
     def errors_in_words(self) -> list[str]:
-        """The typical error at every budget, with the decimals it has on the accuracy card."""
-        study, unit = self.shown.study, self.facts.value_unit
-        within = study.quantile(0.95)
-        return [quality.typical_error(x, y, study.floor, unit)
-                for x, y in zip(self.typical, within, strict=True)]
+        """The error at every budget with its 95 % value, as every page writes it."""
+        return [numbers.error(error, self.facts.value_unit, within)
+                for error, within in zip(self.error, self.shown.study.within, strict=True)]
+
+    @property
+    def stated_delta(self) -> Delta:
+        """δ by the rule of all pages."""
+        return session.stated_delta(self.source)
 
     @property
     def _doubling(self) -> tuple[Any, ...] | None:
@@ -118,6 +122,19 @@ class Scene:
     def changes(self) -> dict[str, Array]:
         """What doubling each size would do at every budget; empty where it is not simulated."""
         return {} if self._doubling is None else run.if_doubled(*self._doubling)
+
+    def what_limits(self, k: int) -> str:
+        """What limits the error at a step of the slider: the sentence of every page."""
+        if self.shown.is_refused(k):
+            return "Nothing would be published at this ε."
+        return error_parts.what_limits(self.facts, self.shown.study.shares[k])
+
+    def if_doubled(self, k: int) -> str:
+        """What doubling buys at a step; empty where that is not simulated, or nothing published."""
+        if self.shown.is_refused(k) or not self.changes:
+            return ""
+        here = {what: float(relative[k]) for what, relative in self.changes.items()}
+        return "If you doubled…  \n" + "  \n".join(error_parts.if_doubled(self.facts, here))
 
     @cached_property
     def verdicts(self) -> list[pieces.Verdict]:
@@ -143,5 +160,4 @@ def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: 
     """The same run for the command line; None for the visitor's own curves."""
     if source.facts.kind == "upload":
         return None
-    how = Run(100, 1, seed) if source.is_random else Run(1, 100, seed)
-    return scenario.to_plain(source, mechanism, (budget,), how)
+    return scenario.to_plain(source, mechanism, (budget,), Run(seed=seed, is_study=True))

@@ -13,6 +13,7 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
+from engine.privacy.failure import Delta, delta_rule, usual_delta
 from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.sources.upload_rows import UploadRows
@@ -157,11 +158,12 @@ def set_delta(delta: float | None, task: str = TASK) -> None:
     n = source(task).sizes.n_curves
     if delta is not None and not 0 <= delta < 1 / n:
         raise InputError(f"δ must be 0, or lie above 0 and below 1/n = {1 / n:.3g}; got "
-                         f"{delta:g}.", field="delta", hint=f"Usual is 1/n² = {1 / n**2:.2g}.")
+                         f"{delta:g}.", field="delta",
+                         hint=f"Usual is 1/n² = {usual_delta(n):.2g}.")
     if delta == 0 and current().mechanism_of(task).guarantee == "approximate":
         raise InputError("This method’s noise needs a δ above 0; got 0.", field="delta",
                          hint="Choose another method, or a δ such as 1/n².")
-    usual = delta is None or abs(delta * n**2 - 1) < 0.01
+    usual = delta is None or abs(delta / usual_delta(n) - 1) < 0.01
     change(delta=None if usual else delta)
 
 
@@ -211,17 +213,21 @@ def change_mechanism(task: str, chosen: Mechanism) -> None:
     change(**{MEMBERS[task][1][0]: chosen})
 
 
+def stated_delta(of: Source, task: str = TASK) -> Delta:
+    """δ of the chosen method by the rule of all pages: 0 where it never needs one."""
+    return delta_of(current(), of, task)
+
+
+def delta_of(now: Settings, of: Source, task: str = TASK) -> Delta:
+    """The same for other settings."""
+    return delta_rule(of.sizes.n_curves, now.delta, now.mechanism_of(task).guarantee == "pure")
+
+
 def delta(of: Source, task: str = TASK) -> float:
-    """The δ of the chosen method: 0 where it never needs one, else the chosen one."""
-    return 0.0 if current().mechanism_of(task).guarantee == "pure" else chosen_delta(of)
+    """The δ of the chosen method."""
+    return stated_delta(of, task).value
 
 
 def chosen_delta(of: Source) -> float:
-    """The chosen δ, usually 1/n²."""
-    chosen = current().delta
-    return usual_delta(of) if chosen is None else chosen
-
-
-def usual_delta(of: Source) -> float:
-    """1/n²: far below 1/n, at which a method could publish one whole curve and still pass."""
-    return 1.0 / max(2, of.sizes.n_curves) ** 2  # a single curve would make it 1
+    """The δ of methods that need one."""
+    return delta_rule(of.sizes.n_curves, current().delta).value

@@ -97,7 +97,7 @@ class Answer:
 
 
 def answer(asked: Question, draws: Draws, typical: Array, facts: PublicFacts) -> Answer:
-    """`typical` (budgets,) are typical errors, NaN where nothing would be published."""
+    """`typical` (budgets,) are errors, NaN where nothing would be published."""
     reference, times = draws.reference, draws.times
     without = shape.how_often(asked, draws.without, reference, times) if draws.is_truth else None
     return Answer(float(shape.answers(asked, reference, times)),
@@ -123,12 +123,12 @@ def section(scene: Scene) -> None:
         return
     mechanism = session.current().mechanism
     draws = run.drawn(scene.source, mechanism, mechanism, shown.budgets, session.current().seed)
-    found = answer(asked, draws, scene.typical, facts)
+    found = answer(asked, draws, scene.error, facts)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         label, variant = controls.named(mechanism)
         line = figures.Line(label, mechanism.key, mechanism.family, variant,
-                            np.where(found.known, scene.typical, np.nan), np.array([]))
+                            np.where(found.known, scene.error, np.nan), np.array([]))
         chart = figures.kept(scene.epsilons, [(line, found.kept)], scene.budget.epsilon,
                              layout.theme())
         layout.draw(chart, "shape", 280, 260)

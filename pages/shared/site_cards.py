@@ -15,7 +15,7 @@ from engine.identity import digest
 from engine.privacy import accounting
 from engine.privacy.amplification import Person
 from engine.types import PublicFacts
-from engine.views import sites
+from engine.views import site_table, sites
 from engine.views.sites import Federation
 from engine.words import chances, quality, spending
 from engine.words import sites as site_words
@@ -53,7 +53,8 @@ class View:
             site_editor.take_edits()
         except InputError as problem:  # the last table that can be stays
             self.problem = problem
-        self.now, self.rows = session.current(), site_editor.rows()
+        self.now = session.current()
+        self.rows = site_table.with_delta(site_editor.rows(), self.now.delta)
 
     @property
     def own(self) -> bool:
@@ -64,6 +65,11 @@ class View:
     def is_fixed(self) -> bool:
         """Whether the sites and their sizes come with the curves."""
         return not self.source.has_free_sites
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether the method never needs a δ."""
+        return self.now.mechanism.guarantee == "pure"
 
     @property
     def style(self) -> tuple[str, str]:
@@ -93,8 +99,10 @@ def strip(view: View) -> None:
     included = [row.epsilon for row in view.rows if row.included]
     odds = error = ""
     if view.found is not None:
-        odds, error = site_words.weakest(view.found), site_words.typical(view.found)
-    strips.pinnable([source_chip, unit, *odds_card.chips(view.facts)], [pieces.Budgeted(
+        odds, error = site_words.weakest(view.found), site_words.error(view.found)
+    stated = max(site_table.stated_deltas(view.rows, view.is_pure), key=lambda one: one.value)
+    strips.pinnable([source_chip, unit, *strips.delta_chips(stated),
+                     *odds_card.chips(view.facts)], [pieces.Budgeted(
         site_words.budgets(view.rows), odds, error, max(included) >= odds_card.WEAK_FROM)], 0,
                     view.facts, key="sites_strip", reason=_NOT_LINKED if view.is_fixed else "")
     odometer.line(session.source())
@@ -119,14 +127,14 @@ def table(view: View) -> None:
 
 
 def answer(view: View) -> None:
-    """The typical errors of the three ways, and what the last change did to the first of them."""
+    """The errors of the three ways, and what the last change did to the first of them."""
     assert view.found is not None
     layout.prose(site_words.compared(view.found))
     state, here = st.session_state, digest((view.rows, view.now.mechanism, view.now.seed,
                                             view.facts.name))
     seen = state.setdefault("sites_seen", [])
     if not seen or seen[-1][0] != here:
-        state.sites_seen = seen = [*seen[-1:], (here, view.found.together.typical)]
+        state.sites_seen = seen = [*seen[-1:], (here, view.found.together.error)]
     if len(seen) == 2:
         st.markdown(site_words.change(seen[0][1], seen[1][1], view.facts.value_unit,
                                       "Since your change"))
@@ -143,8 +151,9 @@ def warnings(view: View) -> None:
         st.error(site_words.refused(view.facts), icon=":material/block:")
     spends = view.found.together.spends
     if not accounting.keeps_promise(spends):
-        worst = max(view.found.members, key=lambda m: m.guarantee.epsilon / m.row.epsilon)
-        st.error(spending.broken_promise(worst.row.budget, worst.guarantee.epsilon),
+        asked, worst = max(zip(view.found.together.budgets, view.found.members, strict=True),
+                           key=lambda pair: pair[1].guarantee.epsilon / pair[0].epsilon)
+        st.error(spending.broken_promise(asked, worst.guarantee.epsilon),
                  icon=":material/error:")
 
 
@@ -268,8 +277,9 @@ def numbers(view: View) -> None:
     assert view.found is not None
     ways = {"together": view.found.together, "trusted centre": view.found.pooled,
             "best alone": view.found.alone}
-    st.markdown(f"Typical errors, from {len(view.found.together.errors)} simulated releases each")
-    _numbers(view, {"way": list(ways), "typical error": [f"{w.typical:.4g}" for w in ways.values()],
+    st.markdown(f"Errors, from {view.found.together.errors.size} simulated releases each")
+    _numbers(view, {"way": list(ways), "error": [f"{w.error:.4g}" for w in ways.values()],
+                    "95 % within": [f"{w.accuracy.within:.4g}" for w in ways.values()],
                     "simulation error": [f"{w.standard_error:.2g}" for w in ways.values()],
                     "ε": [", ".join(f"{b.epsilon:g}" for b in w.budgets) for w in ways.values()]})
     for title, chart in view.charts.items():

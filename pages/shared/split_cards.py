@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from engine.errors import InputError
-from engine.privacy import risk
 from engine.types import Budget
 from engine.views import budget_split
 from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
@@ -105,9 +104,10 @@ def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> N
                    for k, part in enumerate(split.parts)],
         "ε": [budget.epsilon for budget in budgets],
         "δ": [small(budget.delta) for budget in budgets],
-        "typical error": [with_unit(number(float(error)), unit)
+        "error": [with_unit(number(float(error)), unit)
                           if np.isfinite(error) else "nothing would be published"
                           for error in errors],
-        "right guess by ε alone": [chances.odds_short(risk.odds(None, budget))
-                                   for budget in budgets]})
+        "right guess": [chances.odds_short(
+            run.protection(replace(setting, epsilon=budget.epsilon))
+            .for_group(view.now.group).odds) for budget in budgets]})
     st.markdown(plan_words.split_total(split, budgets))

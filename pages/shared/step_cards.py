@@ -52,8 +52,8 @@ def _parts(scene: Scene, parts: ErrorParts, method: Method) -> None:
         chosen = _chosen(parts.has_sampling, error_parts.parts(facts))
     scene.draw("The error without some of its parts",
                figures.left(parts, chosen, method, facts, layout.theme()), "parts", 300)
-    st.markdown(error_parts.parts_left(facts, parts.typical[chosen],
-                                       parts.typical[True, True, True]))
+    st.markdown(error_parts.parts_left(facts, parts.error[chosen],
+                                       parts.error[True, True, True]))
     st.markdown(f":small[{error_parts.parts_key(parts.has_sampling)}]")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.privacy import risk
+from engine.privacy.failure import Delta
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Budget, PublicFacts
 from engine.words import chances, tags
@@ -36,15 +37,18 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
           unit: tuple[str, str] | None = None, held: str = "curve", highest: float = 0.0,
-          pins_here: bool = True) -> None:
+          pins_here: bool = True, stated: Delta | None = None) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun;
-    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`.
+    `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` is δ,
+    which is marked where it is large.
     """
     chips = fact_chips(facts)
     if unit is not None:
         chips[1] = pieces.Chip(*unit, "blue", "shield")
+    if stated is not None:
+        chips += delta_chips(stated)
     if odds:
         chips += odds_card.chips(facts, held)
     shown = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
@@ -77,6 +81,13 @@ def held_in(task: str) -> str:
     if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
         return "row"
     return "record" if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key) else "curve"
+
+
+def delta_chips(stated: Delta) -> list[pieces.Chip]:
+    """δ where it is larger than it should be, with the reason; the same on every page."""
+    tag = chances.delta_tag(stated)
+    return [pieces.Chip(tag, chances.delta_stated(stated).replace("**", ""), "orange",
+                        "warning")] if tag else []
 
 
 def by_budget_alone(budget: Budget) -> str:

@@ -24,9 +24,8 @@ from engine.types import Array, Budget
 from engine.views import feasible_smoothness
 from engine.views import summaries as summary_view
 from engine.views.summaries import SummaryView, Way
-from engine.words import chances, tags
+from engine.words import chances, numbers, tags
 from engine.words import summaries as words
-from engine.words.numbers import number
 from pages.shared import (
     code_fold,
     controls,
@@ -90,11 +89,12 @@ def look() -> View | None:
 
 def strip(view: View) -> None:
     odds = odds_card.of(view.chosen.spends) if view.chosen.spends else None
-    error = "" if view.chosen.errors is None else number(view.chosen.typical)
+    error = numbers.error(view.chosen.error, words.unit_of(view.shown), view.chosen.within)
     strips.fixed(view.facts, tags.budget_chip(view.chosen.budget), "summaries_strip",
                  "" if odds is None else chances.odds_short(odds), error,
                  strips.unit_of(view.task, view.facts), strips.held_in(view.task),
-                 view.chosen.budget.epsilon)
+                 view.chosen.budget.epsilon,
+                 stated=session.stated_delta(view.source, view.task))
     odometer.line(view.source)
 
 
@@ -236,8 +236,8 @@ def accuracy(view: View) -> None:
     if not known:
         return
     height = 80 + 42 * len(known)
-    view.draw("Typical errors", figures.errors(view.shown, layout.theme()), "errors", height)
-    dashed = " Dashed: without protection." if view.shown.floor else ""
+    view.draw("Errors", figures.errors(view.shown, layout.theme()), "errors", height)
+    dashed = " Dashed: without protection." if view.shown.baseline else ""
     st.markdown(f":small[Line: 8 in 10 releases.{dashed}]")
     st.markdown(words.compared(view.shown))
     view.draw("Parts of the error", figures.split(view.shown, layout.theme()), "split", height + 30)

@@ -11,7 +11,7 @@ from engine.words.glossary import Term
 from pages.shared import layout, pins, session
 
 _GUIDE = Path(__file__).parents[1] / "guide.py"
-_STRIP = ("ε", "δ", "Unit of protection", "Odds", "Typical error")
+_STRIP = ("ε", "δ", "Unit of protection", "Odds", "Error")
 # Terms of `engine.words.glossary` by page, as they are met from top to bottom.
 TERMS: dict[str, tuple[str, ...]] = {
     "explore": (*_STRIP, "Simulated", "Release", "Privacy noise range", "Sampling range",

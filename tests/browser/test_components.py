@@ -63,7 +63,7 @@ def test_while_the_slider_moves_picture_and_strip_follow_without_the_server(show
     before = page.locator("#main .release").first.get_attribute("d")
     drag(page, 0.0)
     expect(page.locator("#value")).to_have_text("ε = 0.05")
-    expect(page.locator("#strip")).to_contain_text("Typical error: 53.4 cm")
+    expect(page.locator("#strip")).to_contain_text("Error: 53.4 cm")
     assert page.locator("#main .release").first.get_attribute("d") != before
     assert page.evaluate("window.__budget") == 0
     expect(server_says(page)).to_contain_text("server budget 13")
@@ -94,7 +94,7 @@ def test_twelve_quick_movements_are_reported_once_or_twice(show):
     expect(server_says(page)).to_contain_text("server budget 1,")
     runs = int(server_says(page).inner_text().rsplit(" ", 1)[1])
     assert runs <= 3
-    assert slider(page).get_attribute("aria-valuetext") == "epsilon 0.06, typical error 45.3 cm"
+    assert slider(page).get_attribute("aria-valuetext") == "epsilon 0.06, error 45.3 cm"
 
 
 def test_a_report_does_not_send_the_curves_again(show):
@@ -287,7 +287,7 @@ def test_the_title_of_the_picture_tells_the_chosen_budget(show):
     assert picture.get_attribute("role") == "img"
     slider(page).focus()
     page.keyboard.press("ArrowLeft")
-    expect(picture.locator("title")).to_contain_text("at ε = 0.8: typical error 4.4 cm")
+    expect(picture.locator("title")).to_contain_text("at ε = 0.8: error 4.4 cm")
 
 
 def test_the_chip_turns_amber_with_words_from_epsilon_4(show):
@@ -405,7 +405,7 @@ def test_the_picture_follows_a_change_of_theme(show):
 
 def test_the_chart_has_a_name_keeps_its_zoom_and_its_space(show):
     page = show()
-    chart = page.get_by_role("figure", name="The typical error falls with ε.")
+    chart = page.get_by_role("figure", name="The error falls with ε.")
     assert chart.bounding_box()["height"] == 320
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     chart.evaluate("g => window.Plotly.relayout(g, {'xaxis.range': [-1, 0]})")

@@ -31,12 +31,12 @@ def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arriv
     error = page.locator(".st-key-w_plan_error input")
     error.fill("3")
     page.keyboard.press("Enter")  # 2
-    answer = page.get_by_text(re.compile("is enough for a typical error of 3 cm"))
+    answer = page.get_by_text(re.compile("is enough for an error of 3 cm"))
     expect(answer).to_be_visible(timeout=20_000)
     with page.expect_download() as memo:
         page.get_by_role("button", name="Write the memo", exact=True).click()  # 3
     text = memo.value.path().read_text()
-    assert "is enough</b> for a typical error of 3 cm" in text
+    assert "is enough</b> for an error of 3 cm" in text
     assert "An attacker who knows every other child’s curve" in text
     assert page.problems == [] and page.outside == []
 

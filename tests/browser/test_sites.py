@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 TABLE = "[data-testid=stDataFrame] .dvn-scroller"
-ERROR = "Typical error together:"
+ERROR = "Error together:"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_an_epsilon_typed_into_the_table_changes_the_sentence_the_strip_and_the_
     page = table()
     before = page.get_by_text(ERROR).inner_text()
     type_epsilon(page, 1, "4")
-    expect(page.get_by_text("Since your change: typical error")).to_be_visible()
+    expect(page.get_by_text("Since your change: error")).to_be_visible()
     expect(page.get_by_text("weakest site: East").first).to_be_visible()
     expect(page).to_have_url(re.compile("East"))
     assert page.get_by_text(ERROR).inner_text() != before

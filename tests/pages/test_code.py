@@ -108,7 +108,7 @@ def agrees(said, strip):
         assert 100 * found["right guess, at most"] <= on_the_strip(strip.odds) + 1e-9
         assert 100 * found["right guess, at most"] > on_the_strip(strip.odds) - 1 - 1e-9
     if strip.error:
-        error = next(value for name, value in found.items() if name.startswith("typical error"))
+        error = next(value for name, value in found.items() if name.startswith("error"))
         shown_error = on_the_strip(strip.error)
         assert shown_error == pytest.approx(error, rel=6e-3)
 
@@ -122,7 +122,7 @@ def is_written(text, value):
 def spans(said, strip):
     """Whether the strip of Methods has the ends of what is printed, and the weakest odds."""
     found = numbers(said)
-    errors = [value for name, value in found.items() if "typical error" in name and "ε" in name]
+    errors = [value for name, value in found.items() if "error" in name and "ε" in name]
     low, high = strip.error.split(" to ")
     assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
     weakest = max(value for name, value in found.items() if "right guess, at most" in name)
@@ -202,11 +202,11 @@ def assert_the_table(at, said):
         start = f"ε = {row['ε']}, {row['Method']}: "
         printed = {name.removeprefix(start): value for name, value in found.items()
                    if name.startswith(start)}
-        error = next(value for name, value in printed.items() if "typical error" in name)
+        error = next(value for name, value in printed.items() if "error" in name)
         if math.isnan(error):
-            assert (row["Typical error"], row["Privacy noise"]) == ("nothing published", "–")
+            assert (row["Error"], row["Privacy noise"]) == ("nothing published", "–")
             continue
-        assert is_written(row["Typical error"], error)
+        assert is_written(row["Error"], error)
         for part in error_parts.parts(USUAL.source.facts):
             share = printed[f"share of the squared error: {part}"]
             assert row[capital(part)] == f"{100 * share:.0f} %"

@@ -12,7 +12,7 @@ from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.views.preview import EPSILON_STEPS
 from engine.words import compare as compare_words
-from engine.words import quality
+from engine.words import numbers
 from pages.shared import address, pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files
@@ -64,12 +64,11 @@ def test_numbers_are_those_of_explore(usual):
     now = settings.Settings()
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     one = EPSILON_STEPS.index(1.0)
-    written = quality.typical_error(shown.study.typical[one], shown.study.quantile(0.95)[one],
-                                    shown.study.floor, "cm")
+    written = numbers.error(shown.study.error[one], "cm", shown.study.within[one])
     assert f"errs least, **{written}**" in words(usual)
     table = usual.dataframe[0].value
     row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
-    assert row["Typical error"] == written
+    assert row["Error"] == written
     assert row["Privacy noise"] == f"{100 * shown.study.shares[one, 0]:.0f} %"
     assert row["Right guess"] == "at most 56 in 100"
 
@@ -114,7 +113,7 @@ def test_where_nothing_would_be_published_no_line_is_drawn():
     at = visit("compare", "methods-adaptive_mean~budgets-0.05_1")
     assert "**ε = 0.05** · Nothing would be published" in words(at)
     assert "At **ε = 0.05** none of these methods would publish anything." in words(at)
-    assert at.dataframe[0].value.iloc[0]["Typical error"] == "nothing published"
+    assert at.dataframe[0].value.iloc[0]["Error"] == "nothing published"
 
 
 def test_real_curves_have_one_aim_for_all_methods():
@@ -167,7 +166,7 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     assert list(table.columns) == ["A · Explore", "B · Explore"]
     assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
     facts = pin_facts.of(PINNED[1])
-    assert table.loc["Typical error"].iloc[1].startswith(facts.written)
+    assert table.loc["Error"].iloc[1].startswith(facts.written)
     assert any("Equal ε is **not** equal protection" in w.value for w in at.warning)
 
 
@@ -214,12 +213,12 @@ def test_no_fifth_scenario_and_none_that_a_link_could_not_hold_is_pinned():
 def test_every_page_that_pins_is_found_again_with_its_numbers(page):
     facts = pin_facts.of(Pin("A", page, ""))
     assert facts.page == pins.PAGES[page] and facts.people > 1
-    assert 0.5 < facts.odds.right < 1 and facts.typical > 0
+    assert 0.5 < facts.odds.right < 1 and facts.error > 0
 
 
 def test_a_plan_is_pinned_with_its_answer():
     facts = pin_facts.of(Pin("A", "plan", "unknown-epsilon~target-4"))
-    assert facts.typical <= 4 and facts.budget.epsilon != 1.0
+    assert facts.error <= 4 and facts.budget.epsilon != 1.0
 
 
 def test_a_pin_that_its_page_would_refuse_says_why_and_can_be_unpinned():

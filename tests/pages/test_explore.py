@@ -33,7 +33,7 @@ def test_the_front_page_is_drawn_on_arrival_without_a_click():
     at = open_page()
     assert at.title[0].value == "The average growth curve, published with protection for every child"
     assert "at most 56 times in 100" in words(at)
-    assert "typically" in words(at)
+    assert "root mean squared distance" in words(at)
     assert not at.error
 
 
@@ -41,8 +41,8 @@ def test_numbers_on_screen_are_those_of_the_engine():
     at, usual = open_page(), settings.Settings()
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     one = EPSILON_STEPS.index(1.0)
-    typical, within = shown.study.typical[one], shown.study.quantile(0.95)[one]
-    assert quality.accuracy(usual.source.facts, typical, within, shown.study.floor) in words(at)
+    error, within = shown.study.error[one], shown.study.within[one]
+    assert quality.accuracy(usual.source.facts, error, within, shown.study.baseline) in words(at)
     assert error_parts.what_limits(usual.source.facts, shown.study.shares[one]) in words(at)
 
 
@@ -132,7 +132,7 @@ def test_the_three_other_methods_that_err_least_are_compared_with_the_engines_ra
     far = {label: float(np.log(np.minimum(np.nan_to_num(errors, nan=most), most)).mean())
            for label, (_, errors) in others.items()}
     few = sorted(far, key=far.get)[:3]
-    sentence = quality.compared(float(shown.study.typical[two]), {
+    sentence = quality.compared(float(shown.study.error[two]), {
         label: float(errors[two]) for label, (_, errors) in others.items() if label in few})
     assert sentence.count(" errs **") == 3
     assert sentence in words(at)
@@ -159,8 +159,8 @@ def test_cards_say_at_every_step_what_the_engine_found_there():
     shown = preview(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     for k in (6, 23):
         odds = chances.odds_main(risk.of_ledger(shown.spends[k]), "child")
-        close = quality.accuracy(usual.source.facts, float(shown.study.typical[k]),
-                                 float(shown.study.quantile(0.95)[k]), shown.study.floor)
+        close = quality.accuracy(usual.source.facts, float(shown.study.error[k]),
+                                 float(shown.study.within[k]), shown.study.baseline)
         said = [text for card in components(at, "said_") for _, text in card["steps"][k]]
         assert odds in said and close in said
 
@@ -331,7 +331,7 @@ def test_an_address_that_the_browser_has_not_replaced_yet_does_not_undo_a_moveme
 def test_a_release_can_be_taken_apart_and_a_link_remembers_which_parts_are_off():
     at = open_page("c-sparse_curves~c.n_curves-150~c.n_observations_per_curve-8~open-steps")
     assert "clipping and smoothing move it by" in words(at)
-    assert "With all parts the typical error is" in words(at)
+    assert "With all parts the error is" in words(at)
     at.toggle(key="w_part_noise").set_value(False).run()
     assert "With what is switched on" in words(at)
     assert "look.parts-6" in at.query_params["s"]

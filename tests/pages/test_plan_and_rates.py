@@ -291,7 +291,7 @@ def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     at.button(key="take_risk").click().run()
     now = at.session_state.settings
     assert now.unknown == "error" and 0.05 <= now.epsilon < 1.1
-    assert "The typical error is" in at.success[0].value
+    assert "The error is" in at.success[0].value
 
 
 def test_a_risk_below_a_coin_toss_is_refused_beside_its_field():

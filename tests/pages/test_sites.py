@@ -72,7 +72,7 @@ def test_every_method_draws(cls, chosen):
 def test_an_edited_cell_changes_the_numbers_the_address_and_says_what_it_did():
     at = edit(visit("sites"), 1, epsilon=3.0)
     assert at.session_state.settings.sites[1] == SiteRow("East", 250, 10, 3.0)
-    assert "Since your change: typical error" in words(at)
+    assert "Since your change: error" in words(at)
     assert editor(at).value["guarantee"][1].startswith("ε = 3")
     assert "__East_250_10_3__" in "".join(at.query_params["s"])
     assert at.selectbox(key="w_site_preset").value == "Your own table"

@@ -24,7 +24,7 @@ def all_of(page):
     found = seen(page, TOKENS.get(page, ""))
     folds = [fold.label for fold in found.at.expander if fold.label != "What do these words mean?"]
     labels = [label for _, budget, _ in found.strips for label, value in
-              (("Right guess", budget.odds), ("Typical error", budget.error)) if value]
+              (("Right guess", budget.odds), ("Error", budget.error)) if value]
     options = [option.content for group in found.at.get("button_group")
                for option in group.proto.options]
     pieces = [piece.proto.mixed.json or piece.proto.json for piece in found.at.get("bidi_component")]
@@ -67,4 +67,4 @@ def test_a_class_sees_no_fold_of_words():
 def test_the_odds_and_the_accuracy_of_a_card_are_explained_at_their_headings():
     help_of = {one.value: one.proto.help for one in seen("explore", "").at.subheader}
     assert help_of["Odds for one child"] == glossary.explain("right guess")
-    assert help_of["Accuracy"] == glossary.explain("typical error")
+    assert help_of["Accuracy"] == glossary.explain("error")

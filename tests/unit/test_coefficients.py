@@ -307,7 +307,7 @@ def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps)
     others = np.arange(6.0).reshape(3, 2)
     epsilons, errors = with_own(view, (0.5, 1.0, 2.0), others)
     assert epsilons == steps
-    assert errors[steps.index(epsilon)] == pytest.approx(view.typical)
+    assert errors[steps.index(epsilon)] == pytest.approx(view.error)
     assert errors[0].tolist() == [0.0, 1.0] and errors[-1].tolist() == [4.0, 5.0]
     refused = replace(view, feasibility=Feasibility(1.0, 2))
     assert np.isnan(with_own(refused, (epsilon,), others[:1])[1]).all()

@@ -33,7 +33,7 @@ def test_all_parts_together_are_the_errors_of_the_picture():
     parts = found()
     study = preview.preview(SIMULATED, AdaptiveMean(), BUDGET.delta, 1).study
     here = preview.EPSILON_STEPS.index(1.0)
-    assert parts.typical[ALL] == pytest.approx(study.typical[here])
+    assert parts.error[ALL] == pytest.approx(study.error[here])
     assert parts.lines(ALL).shape == (20, 101)
 
 
@@ -45,12 +45,12 @@ def test_real_curves_have_no_part_for_chance_and_their_parts_are_a_release_less_
     here = [b.epsilon for b in shown.budgets].index(1.0)
     assert not parts.has_sampling and not parts.sampling.any()
     assert np.allclose(parts.lines(ALL), shown.releases[here] - shown.without)
-    assert parts.typical[ALL] == parts.typical[True, False, True]
+    assert parts.error[ALL] == parts.error[True, False, True]
 
 
 def test_squares_of_the_parts_make_up_the_square_of_the_whole():
     """Noise is independent of the curves: 100 data sets leave about a tenth of chance."""
-    typical = found().typical
+    typical = found().error
     alone = [typical[tuple(k == j for j in range(3))] for k in range(3)]
     assert typical[ALL] ** 2 == pytest.approx(sum(part**2 for part in alone), rel=0.3)
     assert typical[False, False, False] == 0
@@ -75,8 +75,8 @@ def test_a_method_that_keeps_every_coefficient_says_so():
 
 def test_no_budget_at_all_would_leave_only_what_noise_does_not_touch():
     little, much = found(budget=Budget(0.5, 2.5e-5)), found(budget=Budget(5.0, 2.5e-5))
-    assert little.typical[True, False, False] > 2 * much.typical[True, False, False]
-    assert little.typical[False, True, False] < 2 * much.typical[False, True, False]
+    assert little.error[True, False, False] > 2 * much.error[True, False, False]
+    assert little.error[False, True, False] < 2 * much.error[False, True, False]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -87,4 +87,4 @@ def test_both_charts_are_valid_and_show_the_numbers_of_their_sentences(theme):
     for chart in charts:
         go.Figure(chart.spec)
         assert chart.alt.endswith(".") and len({len(c) for c in chart.table.values()}) == 1
-    assert number(parts.typical[True, False, False]) in charts[1].alt
+    assert number(parts.error[True, False, False]) in charts[1].alt

@@ -29,7 +29,7 @@ def budget_chart(name: str, floor: float | None = 0.82, errors: np.ndarray = MED
                  most: float = 1e9, **rest) -> theme.Chart:
     """Of a preview with these errors; the other parts of one are not looked at."""
     facts = PublicFacts(value_unit="cm", value_low=0.0, value_high=most)
-    study = SimpleNamespace(floor=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
+    study = SimpleNamespace(baseline=floor, quantile=lambda q: errors * (0.6 if q < 0.5 else 1.6))
     shown = SimpleNamespace(
         study=study, data=SimpleNamespace(facts=facts), published=np.isfinite(errors),
         budgets=[Budget(epsilon) for epsilon in EPSILONS])
@@ -102,7 +102,7 @@ def test_twenty_dots_stand_near_the_quantiles_of_the_error():
 
 def test_real_curves_have_no_line_for_the_error_without_protection():
     assert len(cards.error_dots(ERRORS, None, "cm", "light").spec["data"]) == 1
-    names = [trace["name"] for trace in budget_chart("light", floor=None).spec["data"]]
+    names = [trace["name"] for trace in budget_chart("light", baseline=None).spec["data"]]
     assert "No protection" not in names
 
 
@@ -146,7 +146,7 @@ def test_log_ticks_are_one_two_five_and_written_out():
     assert [text.partition("<br>")[0] for text in layout["xaxis"]["ticktext"]] == [
         "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10"]
     assert layout["xaxis"]["title"]["text"].startswith("Protection ε (log scale)")
-    assert layout["yaxis"]["title"]["text"] == "Typical error (cm, log scale)"
+    assert layout["yaxis"]["title"]["text"] == "Error (cm, log scale)"
 
 
 def test_a_method_of_an_unknown_key_takes_the_hue_of_its_family():

@@ -210,7 +210,7 @@ def test_the_error_at_each_epsilon_and_the_odds_are_those_of_explore():
     words, module = worked(what_epsilon_does.WhatEpsilonDoes).words, what_epsilon_does
     study = preview(module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)).study
     assert [words["typical_less"], words["typical"], words["typical_more"]] == together(
-        study.typical.tolist())
+        study.error.tolist())
     assert words["odds_more"] == in_hundred(float(
         risk.right_guess(accounting.exact_mu(3.0, module.DELTA))))
     assert 0 < float(words["moved"]) < 140 / 200 * 2  # an average of 200 within a range of 140 cm
@@ -233,9 +233,9 @@ def test_errors_with_few_and_many_readings_are_simulated():
     words = worked(when_privacy_is_free.WhenPrivacyIsFree).words
     source = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=50)
     study = simulated_study(source, when_privacy_is_free._METHOD, [Budget(1.0, 1 / 200**2)], SEED, 4)
-    assert float(words["private_dense"]) == pytest.approx(study.typical[0], abs=0.005)
-    assert float(words["without_dense"]) == pytest.approx(study.floor, abs=0.005)
-    assert words["ratio"] == times(study.typical[0] / study.floor)
+    assert float(words["private_dense"]) == pytest.approx(study.error[0], abs=0.005)
+    assert float(words["without_dense"]) == pytest.approx(study.baseline, abs=0.005)
+    assert words["ratio"] == times(study.error[0] / study.baseline)
     few = float(words["private_dense"]) / float(words["without_dense"])
     assert few > 2 * float(words["many_private"]) / float(words["many_without"])
 
@@ -244,7 +244,7 @@ def test_more_hospitals_err_more_and_one_alone_most():
     found, words = many_sites.measure(SEED), worked(many_sites.ManySites).words
     source = SparseCurves(mean="growth", n_curves=1000, n_observations_per_curve=10, n_servers=20)
     study = simulated_study(source, many_sites._METHOD, [many_sites.BUDGET], SEED, 4)
-    assert float(words["together"]) == pytest.approx(study.typical[0], abs=0.005)
+    assert float(words["together"]) == pytest.approx(study.error[0], abs=0.005)
     assert found.together[-1] > 2 * found.together[0]
     assert float(words["alone"].removesuffix(" cm")) > float(words["together_some"])
 

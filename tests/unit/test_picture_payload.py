@@ -43,7 +43,7 @@ def payload(facts: PublicFacts = FACTS, verdicts=(), curves=(), **changes):
     budgets = [Budget(epsilon, 1e-5) for epsilon in np.geomspace(0.05, 10, BUDGETS)]
     shown = SimpleNamespace(**{"data": data, "budgets": budgets, "sampling": np.zeros(POINTS),
                                "truth": None, "band": None, **arrays(), **changes})
-    return picture_payload(facts, shown, ["typical error 3.9 cm"] * BUDGETS, verdicts)
+    return picture_payload(facts, shown, ["error 3.9 cm"] * BUDGETS, verdicts)
 
 
 def numbers(text: str, low: float, high: float) -> np.ndarray:

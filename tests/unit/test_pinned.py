@@ -23,7 +23,7 @@ def spends(mu, budget, unit="curve"):
 def pin(name="A", epsilon=1.0, delta=1e-5, unit="curve", page="Explore", **changes):
     budget = Budget(epsilon, delta)
     usual = {"name": name, "page": page, "facts": FACTS, "protects": "One child’s whole curve",
-             "method": "Adaptive mean", "people": 200, "budget": budget, "typical": 2.0,
+             "method": "Adaptive mean", "people": 200, "budget": budget, "error": 2.0,
              "budgets": f"ε = {epsilon:g}", "error_unit": "cm",
              "spends": spends(accounting.exact_mu(epsilon, max(delta, 1e-5)), budget, unit)}
     return Pinned(**{**usual, **changes})
@@ -38,23 +38,23 @@ def row(pins, name):
 def test_a_scenario_beside_itself_shows_no_differences_and_no_warnings():
     same = [pin("A"), pin("B")]
     assert row(same, "ε") == ["1", "1"]
-    assert row(same, "Typical error") == ["2.00 cm", "2.00 cm (no change)"]
+    assert row(same, "Error") == ["2.00 cm", "2.00 cm (no change)"]
     assert row(same, "Right guess")[1].endswith("(no change)")
     assert pinned.warnings(same) == []
 
 
 def test_differences_are_against_the_first():
-    pins = [pin("A"), pin("B", epsilon=2.0, people=500, typical=3.0), pin("C", typical=9.0)]
+    pins = [pin("A"), pin("B", epsilon=2.0, people=500, error=3.0), pin("C", error=9.0)]
     assert row(pins, "ε") == ["1", "2 (2 times)", "1"]
     assert row(pins, "How many") == ["200", "500 (2.5 times)", "200"]
-    assert row(pins, "Typical error") == ["2.00 cm", "3.00 cm (+50\u00a0%)", "9.00 cm (4.5 times)"]
+    assert row(pins, "Error") == ["2.00 cm", "3.00 cm (+50\u00a0%)", "9.00 cm (4.5 times)"]
     first, second, _ = row(pins, "Right guess")
     assert int(second.split("+")[1][:-1]) == int(second.split()[2]) - int(first.split()[2]) > 0
 
 
 def test_where_nothing_is_published_the_table_says_so():
-    pins = [pin("A", typical=math.nan), pin("B")]
-    assert row(pins, "Typical error") == [pinned.NOTHING, "2.00 cm"]
+    pins = [pin("A", error=math.nan), pin("B")]
+    assert row(pins, "Error") == [pinned.NOTHING, "2.00 cm"]
 
 
 @pytest.mark.parametrize(("changes", "words"), [
@@ -76,8 +76,8 @@ def test_a_promise_that_cannot_fail_beside_one_that_can_is_warned_of():
 
 
 def test_errors_of_other_things_are_never_shown_as_a_difference():
-    other = pin("B", facts=dataclasses.replace(FACTS, name="Smooth wave"), typical=40.0)
-    assert row([pin("A"), other], "Typical error")[1] == "40.0 cm (of other things)"
+    other = pin("B", facts=dataclasses.replace(FACTS, name="Smooth wave"), error=40.0)
+    assert row([pin("A"), other], "Error")[1] == "40.0 cm (of other things)"
 
 
 def test_the_memo_holds_the_table_the_warnings_and_each_in_words_and_no_markup_from_outside():

@@ -47,8 +47,8 @@ def test_every_step_of_the_slider_is_there_at_once():
 
 
 def test_the_typical_error_falls_with_the_budget():
-    assert SHOWN.study.typical[0] > 5 * SHOWN.study.typical[-1]
-    assert SHOWN.study.typical[-1] > SHOWN.study.floor
+    assert SHOWN.study.error[0] > 5 * SHOWN.study.error[-1]
+    assert SHOWN.study.error[-1] > SHOWN.study.baseline
 
 
 def test_shares_of_the_error_add_up_and_noise_gives_way():
@@ -73,7 +73,7 @@ def test_the_sampling_range_covers_the_truth_nineteen_times_in_twenty():
 
 def test_real_curves_are_compared_with_their_own_average():
     shown = preview(SeaTemperature(), METHOD, DELTA, 1, [1.0, 10.0])
-    assert shown.study.floor is None
+    assert shown.study.baseline is None
     assert shown.truth is None
     assert shown.study.errors.shape[0] == 2
 
@@ -131,7 +131,7 @@ def test_without_delta_there_is_no_mu_and_the_epsilon_is_kept():
 
 def test_other_methods_are_compared_on_the_same_curves_and_the_adaptive_mean_wins():
     budgets = [Budget(1.0, DELTA), Budget(4.0, DELTA)]
-    ours = simulated_study(SOURCE, AdaptiveMean(), budgets, 3).typical
+    ours = simulated_study(SOURCE, AdaptiveMean(), budgets, 3).error
     others = other_methods("mean_function", SOURCE, AdaptiveMean(), budgets, 3)
     assert {"Noisy gradient descent", "Laplace-like process (ICLP)"} < set(others)
     assert {cls.key for cls in mechanisms.for_task("mean_function")} == {

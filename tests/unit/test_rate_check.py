@@ -31,7 +31,7 @@ def few(monkeypatch):
     """Twenty repetitions instead of two hundred."""
     monkeypatch.setattr(coverage_lab, "REPEATS", 20)
     monkeypatch.setattr("engine.views.rate_check.REPEATS", 20)
-    monkeypatch.setattr("engine.views.rate_check.DATA_SETS", 4)
+    monkeypatch.setattr("engine.studies.MOST_DATA_SETS", 4)
 
 
 def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
@@ -40,7 +40,7 @@ def test_one_run_gives_what_a_sweep_and_the_coverage_lab_give(few):
     assert len(parts) == asked.steps == 2 * 3 + 2
     both = found(asked, parts)
     for setting, points in zip(BOTH, both.points, strict=True):
-        assert list(points) == list(sweep(setting, "people", asked.values, 4, 3))
+        assert list(points) == list(sweep(setting, "people", asked.values, 3))
     alone = Batch.joined(list(coverage_lab.repetitions(LIMITS)))
     assert (both.limits.given.off == alone.given.off).all()
     told = shown.rate_check(asked, both)

@@ -171,10 +171,10 @@ def test_another_rate_weighs_privacy_as_this_one_does():
 
 
 def test_a_sweep_moves_one_symbol_and_keeps_delta():
-    points = list(sweep(HERE, "people", [100.0, 400.0], 30, 1))
+    points = list(sweep(HERE, "people", [100.0, 400.0], 1))
     assert [p.value for p in points] == [100.0, 400.0]
     assert points[0].mean > 5 * points[1].mean > 0 and points[0].se > 0
-    refused = list(sweep(Setting(HERE.source, AdaptiveMean(), 0.05, 50, 10), "people", [50.0], 10, 1))
+    refused = list(sweep(Setting(HERE.source, AdaptiveMean(), 0.05, 50, 10), "people", [50.0], 1))
     assert math.isnan(refused[0].mean)
 
 
@@ -192,7 +192,7 @@ def test_values_of_a_sweep_lie_around_the_present_one_and_can_be_drawn():
 
 def test_sentences_name_the_largest_term_and_what_doubling_buys():
     weighted = Weighted.plain(RATE)
-    assert rate_words.ruling(weighted, POINT).startswith("What limits the error most: **")
+    assert rate_words.ruling(weighted, POINT).startswith("Largest term of the rate: **")
     lines = rate_words.if_doubled(weighted, POINT)
     assert [line.split(" (")[0] for line in lines] == [
         "People on each site", "Readings each", "Sites", "Protection"]
@@ -246,7 +246,7 @@ def test_every_rate_draws_its_map_and_its_curves(cls, theme):
 
 
 def test_the_picture_of_measured_errors_shows_each_method_and_the_rate_through_it():
-    points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 20, 1))
+    points = list(sweep(HERE, "epsilon", [0.5, 1.0, 2.0, 4.0], 1))
     found = compare(points, RATE, "epsilon", POINT)
     along = next(s for s in RATE.symbols if s.name == "epsilon")
     each = [figures.Series("one", points, found, ("#000000", "solid", "circle")),
@@ -295,7 +295,7 @@ def test_errors_of_private_numbers_fall_with_people_as_the_rate_says(setting):
     rate = UnivariateMeanRate(setting=setting)
     source, method = rate.in_practice()
     here = Setting(source, method, 0.3, 1, 50, 60, 0.0)
-    points = list(sweep(here, "sites", [30, 60, 120, 240, 480], 50, 1))
+    points = list(sweep(here, "sites", [30, 60, 120, 240, 480], 1))
     found = compare(points, rate, "S", {"S": 60.0, "n": 50.0, "epsilon": 0.3})
     print(setting, found)
     assert found.slope == pytest.approx(found.theory, abs=max(4 * found.slope_se, 0.15))

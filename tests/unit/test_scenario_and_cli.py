@@ -133,8 +133,10 @@ def test_run_prints_one_json_object_with_every_promised_key(capsys, monkeypatch)
     assert cell["repeats"] == 4
     assert set(cell["guarantee"][0]) == {"server", "epsilon", "delta"}
     for kind in ("total_error", "privacy_error", "estimation_error"):
-        assert cell[kind]["mean"] > 0
-        assert cell[kind]["se"] > 0
+        assert cell[f"squared_{kind}"]["mean"] > 0
+        assert cell[f"squared_{kind}"]["se"] > 0
+    assert cell["rms_error"] ** 2 == pytest.approx(cell["squared_total_error"]["mean"])
+    assert cell["within_95"] > cell["rms_error"] > cell["rms_error_se"] > 0
 
 
 def test_repeats_and_seed_on_the_command_line_replace_those_of_the_file(capsys, monkeypatch):
@@ -223,7 +225,7 @@ def test_csv_has_the_numbers_of_json_and_says_where_they_are_from(capsys, monkey
         "engine", "digest", "seed", "executor", "scenario"]
     table = pd.read_csv(io.StringIO(out), comment="#")
     assert list(table["source.n_curves"]) == [60, 80, 60, 80]
-    for kind in ("total_error", "privacy_error"):
+    for kind in ("squared_total_error", "squared_privacy_error"):
         assert list(table[f"{kind}_mean"]) == [cell[kind]["mean"] for cell in cells]
         assert list(table[f"{kind}_se"]) == [cell[kind]["se"] for cell in cells]
     assert list(table["epsilon"]) == [cell["guarantee"][0]["epsilon"] for cell in cells]
@@ -234,8 +236,8 @@ def test_a_failed_cell_has_its_line_in_the_csv_file(capsys, monkeypatch):
     plain["mechanism"]["parameters"]["n_iterations"] = 50
     _, out, _ = command(capsys, monkeypatch, ["run", "-", "--csv"], json.dumps(plain))
     table = pd.read_csv(io.StringIO(out), comment="#")
-    assert "need at least" in table["error"][0] and table["total_error_mean"].isna()[0]
-    assert table["error"].isna()[1] and table["total_error_mean"][1] > 0
+    assert "need at least" in table["error"][0] and table["squared_total_error_mean"].isna()[0]
+    assert table["error"].isna()[1] and table["squared_total_error_mean"][1] > 0
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

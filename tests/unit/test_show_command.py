@@ -33,7 +33,7 @@ def test_a_view_file_gives_the_numbers_of_the_picture(tmp_path, capsys):
     picture = preview(SOURCE, MECHANISM, 1e-4, 3)
     assert found == shown.curves(picture, budget)
     at = picture.budgets.index(budget)
-    assert found["typical error"] == picture.study.typical[at]
+    assert found["error"] == picture.study.error[at]
     assert found["proved ε"] <= 2 and found["proved δ"] == 1e-4
     assert main(["show", str(file)]) == 0
     assert capsys.readouterr().out.strip() == shown.lines(found)
@@ -63,7 +63,7 @@ def test_where_nothing_would_be_published_no_error_is_claimed():
     assert picture.is_refused(0)
     found = shown.curves(picture, budget)
     hidden = [name for name, value in found.items() if value != value]
-    assert {"typical error", "19 in 20 releases within"} <= set(hidden)
+    assert {"error", "95 % of releases within"} <= set(hidden)
     assert found["right guess, at most"] < 0.53
 
 

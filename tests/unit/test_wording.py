@@ -9,9 +9,10 @@ import pytest
 from engine.feasibility import Feasibility
 from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
+from engine.privacy.failure import delta_rule
 from engine.privacy.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
 from engine.types import Budget, PublicFacts, Spend
-from engine.words import chances, error_parts, quality, spending, tags
+from engine.words import chances, error_parts, numbers, quality, spending, tags
 from engine.words.grammar import of, uncapital
 from engine.words.numbers import change, in_hundred, number, one_in, small, times, together
 
@@ -189,8 +190,26 @@ def test_weak_protection_names_the_worst_method_too():
 
 def test_accuracy_names_three_numbers_of_one_unit():
     assert quality.accuracy(CHILDREN, 3.85, 5.6, 0.819) == (
-        "The published average is typically **3.85 cm** from the true one, over ages 2 to 18. In "
-        "19 of 20 releases it is within 5.60 cm. Without protection: 0.82 cm.")
+        "The error is **3.85 cm**: root mean squared distance from the true average over ages 2 to "
+        "18. In 95 % of releases the distance is at most 5.60 cm. Without privacy the error is "
+        "0.819 cm.")
+
+
+def test_an_error_is_written_in_one_way_with_its_95_percent_value():
+    assert numbers.error(1.534, "cm", 2.41) == "1.53 cm (95 %: 2.41)"
+    assert numbers.error(0.819, "") == "0.819"
+    assert numbers.error(math.nan, "cm", 1.0) == ""
+
+
+def test_delta_is_marked_above_a_hundred_thousandth_and_above_a_tenth_of_one_in_n():
+    large, common, small = delta_rule(50, 0.01), delta_rule(200), delta_rule(1000)
+    assert "above a tenth of 1/n = 0.02" in chances.delta_stated(large)
+    assert "most that is common practice" in chances.delta_stated(common)
+    assert chances.delta_tag(common) == "δ above 1×10⁻⁵"
+    assert chances.delta_tag(large) == "δ above a tenth of 1/n"
+    assert chances.delta_tag(small) == "" and chances.delta_concern(small) == ""
+    assert "is the default, 1/n² for n = 1\u2009000 in all" in chances.delta_stated(small)
+    assert "never fails" in chances.delta_stated(delta_rule(50, 0.01, is_pure=True))
 
 
 def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
@@ -201,14 +220,14 @@ def test_what_was_foreseen_is_judged_only_where_there_is_a_rule():
 
 
 def test_real_curves_are_compared_with_the_average_without_protection():
-    text = quality.accuracy(CHILDREN, 3.85, 5.6, None)
+    text = quality.accuracy(CHILDREN, 3.85, 5.6, None, is_truth=False)
     assert "from the average without protection" in text
     assert "true" not in text
 
 
 def test_a_budget_at_the_end_of_the_slider_names_only_the_side_that_exists():
     text = quality.budget_ratio(CHILDREN, 0.05, 60.0, 0.82, None, 30.0)
-    assert text == ("At ε = 0.05 the error is **73 times** what it would be without protection. "
+    assert text == ("At ε = 0.05 the error is **73 times** what it would be without privacy. "
                     "It would be 30.0 cm at ε = 0.1.")
 
 
@@ -219,7 +238,7 @@ def test_at_the_floor_protection_costs_almost_nothing():
 
 def test_without_a_known_truth_no_ratio_is_claimed():
     text = quality.budget_ratio(CHILDREN, 1, 3.85, None, 6.08, 2.33)
-    assert text == ("At ε = 1 the typical error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and "
+    assert text == ("At ε = 1 the error is **3.85 cm**. It would be 6.08 cm at ε = 0.5 and "
                     "2.33 cm at ε = 2.")
 
 

@@ -83,7 +83,7 @@ def picture_payload(facts: PublicFacts, shown: Preview, spoken: Sequence[str],
     Parameters
     ----------
     shown : its releases may be any number (budgets, draws, points), with ranges and lines to match
-    spoken : one phrase per budget for screen readers, such as "typical error 3.9 cm"
+    spoken : one phrase per budget for screen readers, such as "error 3.9 cm"
     verdicts : one per budget, or none at all
 
     Raises

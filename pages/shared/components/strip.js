@@ -136,7 +136,7 @@ function build(S) {
   const facts = chips.map(c => explained(S, node('button', `chip ${c.kind}`, icon(c.icon), node('span', '', c.text)), c.help));
   S.box.replaceChildren(node('div', 'facts', ...facts, S.budget.chip),
     node('div', 'numbers', explained(S, node('button', '', 'Right guess: ', S.odds), words.odds), S.dot,
-      explained(S, node('button', '', 'Typical error: ', S.error), words.error)),
+      explained(S, node('button', '', 'Error: ', S.error), words.error)),
     node('div', 'ways', copy, ...(S.pin ? [S.pin] : []), S.status), S.tip);
   stopAt(S, S.box.querySelector('button'));
 }

@@ -52,7 +52,7 @@ class Budgeted:
 
     chip: str  # "ε = 1 · δ = 2.5×10⁻⁵"
     odds: str = ""  # "at most 56 in 100"
-    error: str = ""  # "3.85 cm"
+    error: str = ""  # "3.85 cm (95 %: 5.6)"
     weak: bool = False  # amber, with words
 
 
@@ -81,7 +81,8 @@ def strip(
         "budget": limit, "weak": f"Weak protection for one {person}. See the odds.",
         "odds": f"For an attacker who knows all other curves and chooses between two for this "
                 f"{person}. A coin toss gets 50.",
-        "error": "Half of the releases are closer than this, averaged over the whole curve.",
+        "error": "Root mean squared distance, over the whole curve and over releases. In "
+                 "brackets: what 95 % of releases stay within.",
         "link": "Opens the same view with the same seed. The link holds settings, never data."
                 if link else "Your own curves cannot be put into a link.",
         "pin": "Keep this scenario to compare it with others, on Compare, Methods.",

@@ -74,7 +74,7 @@ def payload(case):
         sampling=np.zeros_like(t) if plain else 1.5 + 0.4 * np.cos(6 * t),
         truth=None if plain else growth(t), band=None if plain else band(releases[:, :20], scales))
     return pieces.picture_payload(
-        facts, shown, [f"typical error {scale:.1f} cm" for scale in scales],
+        facts, shown, [f"error {scale:.1f} cm" for scale in scales],
         verdicts() if case == "refused" else ())
 
 
@@ -92,7 +92,7 @@ def figure():
     x = np.array(EPSILONS)
     drawn = go.Figure([go.Scatter(x=x, y=3.85 / x, name="Adaptive mean", line_color="#3D57D6")])
     drawn.update_layout(xaxis_type="log", yaxis_type="log", template="none",
-                        xaxis_title="Protection ε (log scale)", yaxis_title="Typical error (cm)")
+                        xaxis_title="Protection ε (log scale)", yaxis_title="Error (cm)")
     return drawn
 
 
@@ -132,7 +132,7 @@ with left:
                  if k > 18 else [pieces.Said(f"Right **{k + 50} times** in 100<b>")]
                  for k in range(len(EPSILONS))], "said", state.rev)
     pieces.chart_by_step(*zip(*steps(), strict=True), "dots", 90, state.rev)
-    pieces.chart(json.loads(figure().to_json()), "The typical error falls with ε.", "errors", 320, 280)
+    pieces.chart(json.loads(figure().to_json()), "The error falls with ε.", "errors", 320, 280)
 with right:
     st.text(f"server budget {now.budget}, view {now.view}, shown {'+'.join(now.shown)}, "
             f"noise {now.new_noise}, runs {state.runs}")

@@ -1,0 +1,66 @@
+"""The one rule for δ: 1/n² for n people in all unless another one is chosen, and when it is large.
+
+A mechanism may publish one whole record with chance δ n and still be (ε, δ)-private, so δ must be
+far below 1/n. Two limits are marked: a hundred-thousandth, which is common practice, and a tenth of
+1/n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LARGEST_COMMON = 1e-5
+_FEW = 10  # people; below that 1/n² would be no small chance
+_OF_ONE_IN_N = 0.1
+_ROUNDING = 1 + 1e-9
+
+
+def usual_delta(n_people: int) -> float:
+    """1/n² for n people in all; 1/100 for fewer than ten."""
+    return 1.0 / max(n_people, _FEW) ** 2
+
+
+@dataclass(frozen=True)
+class Delta:
+    """The chance with which the limit set by ε may fail, and where it is from.
+
+    Attributes
+    ----------
+    value : δ.
+    n_people : people in all, at all sites.
+    is_chosen : whether it was chosen; otherwise it is `usual_delta`.
+    """
+
+    value: float
+    n_people: int
+    is_chosen: bool = False
+
+    @property
+    def is_above_common(self) -> bool:
+        return self.value > LARGEST_COMMON * _ROUNDING
+
+    @property
+    def is_near_one_in_n(self) -> bool:
+        """Whether it exceeds a tenth of 1/n."""
+        return self.value > _OF_ONE_IN_N / self.n_people * _ROUNDING
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is to be marked."""
+        return self.is_above_common or self.is_near_one_in_n
+
+
+def delta_rule(n_people: int, chosen: float | None = None, is_pure: bool = False) -> Delta:
+    """δ of a scenario: 0 where the method never needs one, else the chosen one, else 1/n².
+
+    Parameters
+    ----------
+    n_people : people in all, at all sites that take part.
+    chosen : δ that was asked for; None for the usual one.
+    is_pure : whether the method's limit never fails.
+    """
+    if is_pure:
+        return Delta(0.0, n_people)
+    if chosen is None:
+        return Delta(usual_delta(n_people), n_people)
+    return Delta(chosen, n_people, is_chosen=True)

@@ -1,0 +1,353 @@
+"""One scenario, one number: every page, command and memo says the same of the same scenario."""
+
+import json
+import math
+from dataclasses import dataclass, field, replace
+from functools import cache
+from types import SimpleNamespace
+
+import pytest
+
+from engine import scenario, studies
+from engine.__main__ import main
+from engine.errors import InputError
+from engine.experiments import Run
+from engine.exports import memo
+from engine.mechanisms import Mechanism, mechanisms
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.frl import Frl
+from engine.mechanisms.iclp import Iclp
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.metrics import Accuracy
+from engine.privacy import risk
+from engine.privacy.failure import delta_rule
+from engine.running.steps import result_of
+from engine.sources import Source, sources
+from engine.sources.bundled import SeaTemperature
+from engine.sources.hormone_study import HormoneStudy
+from engine.sources.sparse_curves import SparseCurves
+from engine.types import Budget
+from engine.views import planner, shown
+from engine.views.preview import EPSILON_STEPS, errors_and_shares
+from engine.views.site_table import SiteRow, rows_of
+from engine.words import chances, numbers, quality
+from engine.words import plan as plan_words
+from engine.words.numbers import small
+from pages.shared import address, pin_facts, plan_cards, run, settings
+from pages.shared.pins import Pin
+from tests.pages.opening import visit
+from tests.pages.reading import components, words
+
+TASK = "mean_function"
+GROWTH = SparseCurves(mean="growth")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario as somebody would set it: curves, method, ε, δ if one is chosen, and a seed."""
+
+    source: Source
+    mechanism: Mechanism = field(default_factory=AdaptiveMean)
+    epsilon: float = 1.0
+    delta: float | None = None
+    seed: int = 1
+
+    @property
+    def stated(self):
+        return delta_rule(self.source.sizes.n_curves, self.delta,
+                          self.mechanism.guarantee == "pure")
+
+    @property
+    def budget(self):
+        return Budget(self.epsilon, self.stated.value)
+
+    @property
+    def rows(self):
+        """The sites of the scenario, as the table of Sites has them."""
+        if not self.source.has_free_sites:
+            rows = rows_of(self.source)
+        else:
+            sizes = self.source.sizes
+            rows = tuple(SiteRow(f"Site {k}", n, round(sizes.n_observations_per_curve))
+                         for k, n in enumerate(sizes.n_curves_per_server, 1))
+        return tuple(replace(row, epsilon=self.epsilon) for row in rows)
+
+    @property
+    def settings(self):
+        return settings.Settings(
+            source=self.source, mechanism=self.mechanism, epsilon=self.epsilon, delta=self.delta,
+            seed=self.seed, unknown="error", methods=(_word(self.mechanism),), sites=self.rows,
+            budgets=(self.epsilon,) if self.epsilon in EPSILON_STEPS else (1.0,))
+
+
+def _word(mechanism):
+    label = mechanism.nearest_preset()[0]
+    return next(word for word, (name, cls, _) in settings.METHODS.items()
+                if (name, cls) == (label, type(mechanism)))
+
+
+def grown(people, readings, sites=1, **rest):
+    return replace(GROWTH, n_curves=people, n_observations_per_curve=readings, n_servers=sites,
+                   **rest)
+
+
+FAST = [
+    Case(grown(200, 12)),
+    Case(grown(360, 8, 3), epsilon=2.0),
+    Case(grown(150, 6), NoisyGradientMean(), 4.0, 1e-6),
+    Case(grown(150, 10), Iclp(), 6.0),
+    Case(grown(300, 10, 2), epsilon=0.7, delta=1e-5, seed=5),
+]
+SLOW = [
+    Case(grown(1800, 30, 12)),
+    Case(grown(120, 30), epsilon=8.0),
+    Case(grown(100, 4), epsilon=0.3),
+    Case(grown(400, 10, 4, deviation_tails="heavy"), epsilon=1.5),
+    Case(SparseCurves(mean="mu1"), epsilon=0.5),
+    Case(SparseCurves(mean="mu2", n_curves=500, n_servers=5), NoisyGradientMean(), 1.0),
+    Case(SparseCurves(mean="wiggly", n_curves=1000), epsilon=3.0),
+    Case(SparseCurves(mean="mu1", n_curves=300), Frl(), 10.0),
+    Case(SparseCurves(mean="mu2", n_curves=400), Iclp(penalty="absolute"), 8.0),
+    Case(HormoneStudy(), epsilon=1.0),
+    Case(HormoneStudy(n_curves=700, n_servers=7), epsilon=3.0, delta=1e-6),
+    Case(SparseCurves(mean="line", n_curves=350), AdaptiveMean(), 2.0, 0.0),
+    Case(SparseCurves(mean="flat", n_curves=250), epsilon=5.0),
+    Case(SeaTemperature(), epsilon=2.0),
+    Case(SeaTemperature(n_servers=3), epsilon=10.0, seed=2),
+]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a scenario comes to; NaN where it is unknown or nothing would be published."""
+
+    error: float
+    within: float
+    baseline: float | None
+    delta: float
+    right: float
+    unit: str
+
+    @property
+    def written(self):
+        return numbers.error(self.error, self.unit, self.within)
+
+    @property
+    def of_names(self):
+        """Under the names that `show` prints."""
+        unit = f" ({self.unit})" if self.unit else ""
+        found = {f"error{unit}": self.error, f"{shown.WITHIN}{unit}": self.within}
+        if self.baseline is not None:
+            found[f"error without privacy{unit}"] = self.baseline
+        return found | {"proved δ": self.delta, "right guess, at most": self.right}
+
+
+def agree(found, said):
+    """Every number that is found is the one that was said, and none of these is missing."""
+    for name, value in said.of_names.items():
+        assert found[name] == pytest.approx(value, rel=1e-9, nan_ok=True), name
+
+
+@cache
+def engine(case):
+    """Explore's numbers, from the engine."""
+    view = {"view": "curves", "scenario": plain(case)}
+    found = showed(view)
+    unit = case.source.facts.value_unit
+    names = Said(0, 0, 0, 0, 0, unit).of_names
+    error, within, baseline, delta, right = (found.get(name) for name in names)
+    return Said(error, within, baseline, delta, right, unit)
+
+
+def plain(case):
+    return scenario.to_plain(case.source, case.mechanism, (case.budget,),
+                             Run(seed=case.seed, is_study=True))
+
+
+def showed(view):
+    from engine.commands.show import numbers as of_view
+
+    return of_view(json.dumps(view))
+
+
+# -- commands and the memo ------------------------------------------------------------------------
+
+
+def check_commands(case, tmp_path, capsys):
+    said = engine(case)
+    file = tmp_path / "scenario.json"
+    file.write_text(json.dumps(plain(case)))
+    view = {"scenario": plain(case), "sites": [row.__dict__ for row in case.rows]}
+    if case.delta is not None:
+        view["sites"] = [{**row, "delta": case.delta} for row in view["sites"]]
+    check_run(file, said, capsys)
+    agree(showed({**view, "view": "sites"}), said)
+    if case.source.is_random:
+        agree(showed({**view, "view": "plan", "unknown": "error", "target": 1.0,
+                      "delta": case.delta}), said)
+        check_plan(case, file, said, capsys)
+    if case.epsilon in EPSILON_STEPS:
+        found = showed({"view": "methods", "scenario": plain(case), "others": [], "units": 1,
+                        "epsilons": [case.epsilon]})
+        label = case.mechanism.nearest_preset()[0]
+        agree({name.removeprefix(f"ε = {case.epsilon:g}, {label}: "): value
+               for name, value in found.items()}, said)
+
+
+def check_run(file, said, capsys):
+    assert main(["run", str(file), "--json"]) == 0
+    (cell,) = json.loads(capsys.readouterr().out)["cells"]
+    for name, value in (("rms_error", said.error), ("within_95", said.within),
+                        ("rms_error_without_privacy", said.baseline),
+                        ("attacker_accuracy", said.right)):
+        known = value is not None and math.isfinite(value)
+        assert cell[name] == (pytest.approx(value, rel=1e-9) if known else None), name
+    assert max(one["delta"] for one in cell["guarantee"]) == pytest.approx(said.delta)
+    assert main(["run", str(file)]) == 0
+    table = capsys.readouterr().out
+    assert math.isnan(said.error) or numbers.number(said.error) in table
+
+
+def check_plan(case, file, said, capsys):
+    assert main(["plan", str(file), "--unknown", "error", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    if not found["possible"]:
+        assert math.isnan(said.error)
+        return
+    assert found["reached"]["error"] == pytest.approx(said.error, rel=1e-9)
+    assert found["reached"]["within_95"] == pytest.approx(said.within, rel=1e-9)
+    assert found["reached"]["delta"] == case.stated.value
+    assert found["without_privacy"] == pytest.approx(said.baseline, rel=1e-9)
+    assert found["attacker_accuracy"] == pytest.approx(said.right, rel=1e-9)
+    setting = planner.Setting.of(case.source, case.mechanism, case.epsilon, case.delta)
+    answer = result_of(planner.plan(setting, "error", 1.0, case.seed))
+    page = memo.decision_memo(setting, answer, case.source.facts).decode()
+    assert plan_words.accuracy(answer, case.source.facts).replace("**", "<b>", 1).split(
+        "**")[0].split("<b>")[1] in page
+    for value in (said.error, said.within, said.baseline):
+        assert numbers.number(value) in page
+    assert chances.odds_short(answer.protection.odds) == chances.odds_short(
+        risk.of_ledger(answer.protection.spends))
+    assert small(case.stated.value) in page or case.stated.value == 0
+
+
+# -- pages ----------------------------------------------------------------------------------------
+
+
+def strip(at, key):
+    """The words of the budget that a page stands at, and its chips."""
+    (sent,) = [one for one in components(at, key) if "chips" in one]
+    return SimpleNamespace(**sent["budgets"][sent["budget"]],
+                           chips=[chip["text"] for chip in sent["chips"]])
+
+
+def check_pages(case, monkeypatch):
+    said, token, facts = engine(case), address.encode(case.settings), case.source.facts
+    monkeypatch.setattr(run, "if_doubled", lambda *asked: {})  # about other scenarios
+    monkeypatch.setattr(run, "other_methods", lambda *asked: {})
+    monkeypatch.setattr(plan_cards, "_people", lambda setting: (setting.people, setting.people + 1))
+    monkeypatch.setattr(plan_cards, "_MAP_EPSILONS", (case.epsilon, 10.5))
+    odds = chances.odds_short(SimpleNamespace(right=said.right, group=1))
+    amber = chances.delta_tag(case.stated)
+    for page, key in (("explore", "strip"), ("plan", "plan_strip_found"),
+                      ("sites", "sites_strip"), ("rates", "rates_strip")):
+        if case.source.is_random or page == "explore" or (page == "sites" and len(case.rows) > 1):
+            check_page(visit(page, token), page, key, said, odds, amber, facts)
+    if case.epsilon in EPSILON_STEPS:
+        table = visit("compare", token).dataframe[0].value.iloc[0]
+        assert table["Error"] == (said.written or "nothing published")
+        assert table["δ"] == small(case.stated.value)
+        assert table["Right guess"] == odds
+
+
+def check_page(at, page, key, said, odds, amber, facts):
+    if page == "plan" and not said.written:
+        return
+    here = strip(at, key)
+    assert here.error == said.written, page
+    assert here.odds == odds, page
+    assert [chip for chip in here.chips if chip.startswith("δ above")] == [amber] * bool(amber), page
+    if said.written and page in ("explore", "plan"):
+        assert quality.accuracy(facts, said.error, said.within, said.baseline,
+                                at.session_state.settings.source.is_random) in words(at)
+    if said.written and page == "sites" and said.baseline is not None:
+        assert f"Without privacy: {numbers.with_unit(numbers.number(said.baseline), said.unit)}" in words(at)
+
+
+def check_pins(case):
+    if not case.source.is_random:
+        return
+    said, token = engine(case), address.encode(case.settings)
+    for page in ("explore", "rates", "plan", "sites"):
+        if page == "plan" and not said.written:
+            continue
+        pin = pin_facts.of(Pin("A", page, token))
+        assert pin.error == pytest.approx(said.error, rel=1e-9, nan_ok=True), page
+        assert math.isnan(said.error) or pin.within == pytest.approx(said.within, rel=1e-9), page
+        assert pin.budget == case.budget, page
+        assert pin.odds.right == pytest.approx(said.right, rel=1e-9), page
+
+
+def name(case):
+    return f"{case.source.facts.name}, {case.mechanism.key}, {case.epsilon:g}, {case.seed}"
+
+
+@pytest.mark.parametrize("case", FAST, ids=name)
+def test_every_page_command_and_memo_says_the_same(case, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(studies, "MOST_DATA_SETS", 10)  # for everybody alike
+    check_commands(case, tmp_path, capsys)
+    check_pages(case, monkeypatch)
+    check_pins(case)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SLOW, ids=name)
+def test_every_page_command_and_memo_says_the_same_of_further_scenarios(case, tmp_path, capsys,
+                                                                        monkeypatch):
+    check_commands(case, tmp_path, capsys)
+    check_pages(case, monkeypatch)
+    check_pins(case)
+
+
+# -- privacy never helps --------------------------------------------------------------------------
+
+
+def worst_gain(source, mechanism):
+    """By how many standard errors a private release is closer than without privacy, at most."""
+    pure = mechanism.guarantee == "pure"
+    delta = delta_rule(source.sizes.n_curves, is_pure=pure).value
+    budgets = [Budget(epsilon, delta) for epsilon in (0.5, 1.0, 4.0, 10.0)]
+    without = studies.baseline(source, mechanism, delta, 1)
+    found = []
+    for budget, errors in zip(budgets, errors_and_shares(source, mechanism, budgets, 1)[0],
+                              strict=True):
+        verdict = mechanism.feasibility(source.sizes, (budget,))
+        if verdict is None or verdict.is_feasible:
+            one = Accuracy.of(errors)
+            found.append(math.log(without / one.error) / max(one.log_se, 1e-9))
+    return max(found, default=-math.inf)
+
+
+@pytest.mark.parametrize("case", FAST, ids=name)
+def test_privacy_never_seems_to_help(case):
+    assert worst_gain(case.source, case.mechanism) < 3
+
+
+def registered():
+    for cls in sources.for_task(TASK):
+        for label, chosen in cls.presets_for(TASK):
+            source = cls(**chosen)
+            if source.is_random:
+                for method in mechanisms.for_task(TASK):
+                    for name, values in method.presets_for(TASK):
+                        yield pytest.param(source, method(**values).comparable(source.facts),
+                                           id=f"{label}, {name}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "mechanism"), [*registered()])
+def test_privacy_never_seems_to_help_in_any_registered_scenario(source, mechanism):
+    try:
+        assert worst_gain(source, mechanism) < 3
+    except InputError:
+        pytest.skip("the method refuses these curves")
