@@ -23,7 +23,7 @@ from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 from engine.types import Array, Budget
 from engine.words import release as words
-from engine.words.grammar import capital
+from engine.words.grammar import capital, uncapital
 from engine.words.numbers import number, percent, small, whole
 
 _WIDTH, _HEIGHT = 720, 430
@@ -140,8 +140,9 @@ def alt(one: Published) -> str:
 
 def heading(one: Published) -> str:
     """What was released, of how many: the title of the picture and of the report."""
-    about = one.card["release"]
-    return f"{about['what']} of {whole(one.sizes.n_curves)} {one.facts.people} ({about['of']})"
+    about, facts = one.card["release"], one.facts
+    of = uncapital(facts.value_name) if facts.kind == "upload" else about["of"]
+    return f"{about['what']} of {whole(one.sizes.n_curves)} {facts.people}: {of}"
 
 
 def _titles(one: Published) -> list[str]:
@@ -189,7 +190,7 @@ def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, 
     out = [f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>']
     for end in (slice(None, inside.start + 1), slice(inside.stop - 1, None)):
         out += [f'<path d="M{_points(x[end], edge[end], across, up).replace(" ", "L")}" '
-                f'fill="none" stroke="{shade}" stroke-opacity="0.6" '
+                f'fill="none" stroke="{shade}" stroke-opacity="0.85" '
                 f'stroke-dasharray="{_END_DASH}"/>' for edge in pair]
     return out
 
@@ -203,7 +204,7 @@ def _legend(one: Published, shade: str) -> list[str]:
     if one.ranges:
         keys += [(f'<rect width="26" height="11" y="-10" fill="{shade}" fill-opacity="0.18"/>',
                   "band"),
-                 (f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.6" '
+                 (f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
                   f'stroke-dasharray="{_END_DASH}"/>', "ends the band does not cover")]
     out, x = [], float(_LEFT)
     for mark, name in keys:
@@ -275,8 +276,7 @@ def report(one: Published) -> bytes:
         f"<title>{escape(one.name)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(one.name)}</h1>",
         f"<p class='first'>{escape(headline(one))}</p>", cautions,
-        f"<p>{escape(about['what'])} of “{escape(about['of'])}”, {whole(one.sizes.n_curves)} "
-        f"{escape(one.facts.people)}, released {escape(one.at[:10])} with protection for "
+        f"<p>{escape(heading(one))}. Released {escape(one.at[:10])} with protection for "
         f"{escape(one.card['unit_of_protection'])}. Release {about['id']}.</p>",
         picture(one, with_notes=False), _listed(words.band_explained(one.uncertainty, one.facts)),
         "<h2>The guarantee</h2>", _table(guarantee_rows(one)),

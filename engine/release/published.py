@@ -210,7 +210,7 @@ def unit_of(source: Source, mechanism: Mechanism) -> str:
 
 _NOT_COVERED = ("who is in the data", "how many people and observations there are",
                 "what is true of people in general",
-                "other releases about the same people: their ε add to this one, and the holder's "
+                "other releases about the same people: their ε add to this one, and the holder’s "
                 "ledger keeps the sum", "how long the computation took")
 
 
