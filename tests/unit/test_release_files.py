@@ -208,6 +208,22 @@ def test_the_ledger_of_tests_is_not_that_of_a_person():
     assert "ledger-of-tests" in str(ledger.path_of())
 
 
+def test_a_copy_of_published_data_needs_a_word_on_whose_total_it_is(tmp_path, capsys):
+    assert __main__.main([*request(tmp_path), "--yes"]) == 0
+    command = request(tmp_path)
+    (tmp_path / "heights.csv").write_text("".join(
+        line for line in _CSV.splitlines(True) if not line.startswith("c3,")))
+    capsys.readouterr()
+    command = [*command[:-1], str(tmp_path / "second"), "--name", "second"]
+    assert __main__.main(command) == 2
+    assert "seem to be in the ledger already" in capsys.readouterr().out
+    assert __main__.main([*command, "--yes"]) == 2
+    assert "Say whether these are the same people" in capsys.readouterr().err
+    assert __main__.main([*command, "--yes", "--people", "same"]) == 2
+    assert "over the total of ε = 3" in capsys.readouterr().err
+    assert __main__.main([*command, "--yes", "--people", "others"]) == 0
+
+
 # -- what is published says how far off it may be ---------------------------------------------------
 
 NARROW = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
