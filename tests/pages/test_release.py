@@ -239,7 +239,7 @@ def test_a_result_says_first_how_far_off_it_may_be():
     at = publish(release_page(), "sea")
     assert "at this ε only the level and the trend can be trusted." in words(at)
     assert "95 % simultaneous confidence band" in words(at)
-    assert "Dashed: outside the range" in words(at)
+    assert "outside the range from" in words(at)
 
 
 def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():
