@@ -339,7 +339,8 @@ def book(choice: Choice, quoted: Quote | None) -> None:
 def _rows(found: Odometer) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
              "δ": small(entry.budget.delta), "What": entry.what if entry.is_finished
-             else f"{entry.what} (not finished)"} for entry in reversed(found.entries)]
+             else f"{entry.what} (not finished)", "Id": entry.release_id}
+            for entry in reversed(found.entries)]
 
 
 # -- the result -------------------------------------------------------------------------------

@@ -216,6 +216,12 @@ def test_another_reading_makes_other_data():
     assert content_of(own()) != content_of(own(regrouped))
 
 
+def test_the_hash_of_data_stays_what_it_was_when_ledgers_were_first_kept():
+    """Otherwise a ledger of an earlier version would not know its data again."""
+    assert content_of(own()).hex() == (
+        "1d7802ad4381d1a63836516a073ab95704c5aee0216f50b6425ea49e5b9cfad7")
+
+
 def test_a_part_of_a_bundled_file_is_the_same_data():
     few = sources.build("sea_temperature", {"n_curves": 30})
     assert content_of(few) == content_of(sources.build("sea_temperature", {}))
