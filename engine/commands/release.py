@@ -72,6 +72,8 @@ def command(options: argparse.Namespace) -> int:
     for name, content in release_files.all_files(one).items():
         (out / name).write_bytes(content)
         print(f"wrote {out / name}")
+    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty)]:
+        print(line)
     print(release_words.after(asked.source.facts, one.odometer).replace("**", ""))
     return 0
 

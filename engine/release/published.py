@@ -226,7 +226,7 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": unit_of(source, mechanism),
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_promise(quoted),
+        **_guarantee(quoted),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
@@ -241,12 +241,12 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
     }
 
 
-def _promise(quoted: Quote) -> dict[str, Any]:
+def _guarantee(quoted: Quote) -> dict[str, Any]:
     """The guarantee, what it says of an attacker, and how it follows from the messages."""
     return {
         "guarantee": _plain(quoted.certified),
-        "ideal": {**_plain(quoted.ideal), "note": "what continuous noise of the same size would "
-                  "cost; it is not what is promised"},
+        "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
+                  "the same size would cost; the guarantee is the certified one above"},
         "odds": {"attacker": "knows all other records and has narrowed this one down to two",
                  "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
         "accounting": {

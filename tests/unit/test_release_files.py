@@ -369,3 +369,42 @@ def test_two_releases_of_equal_data_and_of_neighbours_look_alike_but_for_random_
             {key: value for key, value in card.items() if key != "accuracy"})))
     assert len({ids for ids, *_ in cards}) == 3
     assert len({rest for *_, rest in cards}) == 1
+
+
+# -- neighbours -------------------------------------------------------------------------------------
+
+
+def sorted_text(values, is_wide):
+    """A file sorted by value, as spreadsheets often are."""
+    people = sorted(zip(values, range(len(values)), strict=True))
+    if is_wide:
+        return "id,2,8,14\n" + "".join(f"c{who},{v},{v + 5},{v + 9}\n" for v, who in people)
+    return "id,age,height\n" + "".join(f"c{who},{age},{v + age}\n" for v, who in people
+                                       for age in (2, 8, 14))
+
+
+@pytest.mark.parametrize("key", ["adaptive_mean", "noisy_gradient_mean", "iclp"])
+@pytest.mark.parametrize("is_wide", [False, True], ids=["long", "wide"])
+def test_files_of_neighbours_differ_in_nothing_but_the_noised_messages(tmp_path, monkeypatch,
+                                                                       is_wide, key):
+    """With the messages held fixed, a person replaced at any place of a sorted file changes no byte."""
+    values = [90.0 + k for k in range(60)]
+    mechanism = mechanisms.build(key, {"scheme": "split"} if "gradient" in key else {})
+    asked = Budget(8.0, 0.0 if mechanism.guarantee == "pure" else 1e-4)
+    fixed, hardened = [], certified.hardened
+
+    def once(*given):
+        fixed or fixed.append(hardened(*given))
+        return fixed[0]
+
+    monkeypatch.setattr(certified, "hardened", once)
+    files = []
+    for n, (place, value) in enumerate([(0, 90.0), (0, 140.0), (59, 61.0), (30, 90.5)]):
+        text = sorted_text([*values[:place], value, *values[place + 1:]], is_wide)
+        table = read_table(text.encode())
+        source = Upload(curves=read_curves(table, suggest_layout(table)), declared=NARROW)
+        one = published.publish(source, mechanism, asked, Ledger(tmp_path / str(n)), "a",
+                                Budget(9.0, 1e-2))
+        files.append({name: content.decode().replace(one.release_id, "ID").replace(one.at, "AT")
+                      for name, content in release_files.all_files(one).items()})
+    assert files[0] == files[1] == files[2] == files[3]
