@@ -11,6 +11,7 @@ from engine.numerics.grids import drawing_grid
 from engine.types import Array, Band, Estimate
 
 LEVEL = 0.95
+UNCOVERED_END = 0.03  # of the range at each end, where steep starts and ends are smoothed away
 _WIDER = 1.1  # of simultaneous bands: clipped curves are less normal than what is simulated
 _SAMPLE, _SEED = 1000, 20_241_206
 _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave that is kept

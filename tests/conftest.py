@@ -12,6 +12,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 _LEDGERS = tempfile.mkdtemp(prefix="ledger-of-tests-")  # never the one of whoever runs them
 os.environ["PRIVACY_CURVES_LEDGER"] = os.path.join(_LEDGERS, "ledger.sqlite3")
+os.environ.pop("PRIVACY_CURVES_WITNESS", None)
 atexit.register(shutil.rmtree, _LEDGERS, ignore_errors=True)
 
 import pytest  # noqa: E402

@@ -12,8 +12,9 @@ from engine.errors import InputError
 from engine.release import files as release_files
 from engine.release import ledger, published
 from engine.release import request as release_request
-from engine.release.data_content import content_of
-from engine.release.ledger import Ledger, Odometer
+from engine.release.books import Odometer
+from engine.release.data_content import content_of, traces_of
+from engine.release.ledger import Ledger
 from engine.types import Budget
 from engine.words import release as release_words
 
@@ -26,6 +27,12 @@ def add(commands: Any) -> None:
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
                         f"variable {ledger.VARIABLE} names, else one in your data folder)")
+    parser.add_argument("--witness", metavar="PATH", help="the text file outside the ledger with a "
+                        "line for each release (default: what the variable "
+                        f"{ledger.WITNESS_VARIABLE} names, else one beside the ledger)")
+    parser.add_argument("--people", choices=("same", "others"), help="where people of these data "
+                        "seem to be in the ledger already: whether they are the same, so that all "
+                        "releases count together, or others, of whom nobody is in both")
     parser.add_argument("--total-epsilon", type=float, metavar="E", help="most that all "
                         "releases of these data may cost; fixed by the first (default: "
                         f"{ledger.USUAL_TOTAL:g})")
@@ -42,24 +49,41 @@ def command(options: argparse.Namespace) -> int:
     """2 without --yes: the cost is shown and nothing is charged."""
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
     asked = release_request.from_json(scenario.text_of(options.file), folder)
-    book = Ledger(options.ledger)
+    book = Ledger(options.ledger, options.witness)
     quoted = published.quote(asked.source, asked.mechanism, asked.budget)
-    before = book.odometer(content_of(asked.source))
+    content = content_of(asked.source)
+    before, known = book.odometer(content), book.known(content, traces_of(asked.source))
     for line in release_words.before(asked.source, asked.mechanism, quoted, before):
         print(line.replace("**", ""))
+    if known is not None:
+        print(release_words.known_people(known, asked.source.facts).replace("**", ""))
+        _check_people(options)
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back.", file=sys.stderr)
         return 2
     out = _new_folder(options.out)
+    same = None if options.people is None else options.people == "same"
+    if known is not None and same:
+        before = known.odometer
     total = _total(options, asked.source.sizes.n_curves, before)
     one = published.publish(asked.source, asked.mechanism, asked.budget, book,
-                            options.name or asked.name, total)
+                            options.name or asked.name, total, same)
     for name, content in release_files.all_files(one).items():
         (out / name).write_bytes(content)
         print(f"wrote {out / name}")
+    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty)]:
+        print(line)
     print(release_words.after(asked.source.facts, one.odometer).replace("**", ""))
     return 0
+
+
+def _check_people(options: argparse.Namespace) -> None:
+    """Nobody is asked on a command line, so the answer must be there before anything is spent."""
+    if options.yes and options.people is None:
+        raise InputError("Say whether these are the same people.", field="people",
+                         hint="--people same charges their total; --people others states that "
+                         "nobody is in both.")
 
 
 def _new_folder(name: str) -> Path:

@@ -15,7 +15,8 @@ contribution lies in that box, so replacing it moves entry l of the average over
 The iterate it starts from is an earlier output, hence free. With curves of unequal (public) lengths
 R_l depends on the length and Δ_l takes its largest value.
 
-*Composition.* "split" uses fresh curves in each round, fixed by their position: rounds are
+*Composition.* "split" uses fresh curves in each round, fixed by their position, which must not
+follow from the data (`engine.release.random_order` sees to that in a release): rounds are
 parallel and together cost one round. A server with fewer curves than rounds joins as many rounds as
 it has curves, one curve each, in a public rotation; where every curve is a server of its own this
 is local privacy. "full_batch" uses all curves in all T rounds: squares of μ add, so each round gets

@@ -1,4 +1,4 @@
-"""A release as it may be shown to anybody: its functions with their plausible ranges."""
+"""A release as it may be shown to anybody: its functions with their confidence bands."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, trans
 from engine.figures.traces import plain
 from engine.release.files import alt
 from engine.release.published import Published
+from engine.release.uncertainty import covered_places
 from engine.types import Array
 
 _DASHES = ("solid", "8px,4px", "2px,3px", "10px,3px,2px,3px")
 
 
 def chart(one: Published, theme: Theme) -> Chart:
-    """Lines over their plausible ranges; of a released number no line but its table."""
+    """Lines over their bands, dashed at the ends; of a released number no line but its table."""
     shade = colour("gradient", theme)
     data: list[Spec] = []
-    for low, high in one.ranges.values():
-        data += [_edge(one.x, low), {**_edge(one.x, high), "fill": "tonexty",
-                                     "fillcolor": translucent(shade, 0.14)}]
+    for pair in one.ranges.values():
+        data += _band(one.x, pair, shade)
     x, columns = plain(one.x, 6), {name: plain(y, 6) for name, y in one.columns.items()}
     data += [traces.line(name, x, y, shade, 2.6, _DASHES[k % len(_DASHES)])
              for k, (name, y) in enumerate(columns.items())]
@@ -28,6 +28,16 @@ def chart(one: Published, theme: Theme) -> Chart:
     return Chart(spec, alt(one), {one.axis or "number": x, **columns})
 
 
-def _edge(x: Array, y: Array) -> Spec:
-    return {"type": "scatter", "mode": "lines", "x": plain(x, 6), "y": plain(y, 6),
-            "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+def _band(x: Array, pair: tuple[Array, Array], shade: str) -> list[Spec]:
+    """The band, filled where it is meant to hold, with dashed edges at both ends."""
+    inside = covered_places(len(x))
+    low, high = (_edge(x[inside], end[inside], {"width": 0}) for end in pair)
+    dashed = {"width": 1.2, "dash": "3px,4px", "color": shade}
+    return [low, {**high, "fill": "tonexty", "fillcolor": translucent(shade, 0.14)},
+            *(_edge(x[end], edge[end], dashed) for edge in pair for end in (
+                slice(None, inside.start + 1), slice(inside.stop - 1, None)))]
+
+
+def _edge(x: Array, y: Array, line: Spec) -> Spec:
+    return {"type": "scatter", "mode": "lines", "x": plain(x, 6), "y": plain(y, 6), "line": line,
+            "hoverinfo": "skip", "showlegend": False}

@@ -1,20 +1,30 @@
-"""Which data are the same: a hash of readings, by which the ledger knows a data set again."""
+"""What the ledger knows data by: a hash of all readings, and traces of single people.
+
+The hash says whether data are exactly the same, and the traces whether they are about the same
+people (see `engine.release.overlap`). Neither is ever published.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.sources import Source
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.bundled import DATA, BundledCurves
 from engine.sources.upload import Upload
-from engine.sources.upload_rows import UploadRows
+from engine.sources.upload_columns import Integers
+from engine.sources.upload_curves import CurveTable
+from engine.sources.upload_rows import RowTable, UploadRows
 from engine.types import Array
+
+Traces = Mapping[str, tuple[bytes, ...]]
+_DIGITS = 6  # of a value in a trace
+_FEWEST = 3  # values of a curve that has a shape
+_CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no borders of cells
 
 
 def content_of(source: Source) -> bytes:
@@ -29,9 +39,11 @@ def content_of(source: Source) -> bytes:
         If these are no real data, of which a ledger is kept.
     """
     if isinstance(source, Upload):
-        records = _curves(source.curves.times, source.curves.values, source.curves.counts)
+        times, values, ends = _sorted(source.curves)
+        records = _pieces(ends, times, values)
     elif isinstance(source, UploadRows):
-        records = _rows(source.rows.x, source.rows.y)
+        table = _numbers(source.rows)
+        records = _pieces(_every(table), table.ravel())
     elif isinstance(source, BundledCurves | AgesAtDeath):
         records = iter([(DATA / source.file).read_bytes()])
     else:
@@ -41,14 +53,71 @@ def content_of(source: Source) -> bytes:
     return hashlib.sha256(b"".join(one_by_one)).digest()
 
 
-def _curves(times: Array, values: Array, counts: NDArray[np.int64]) -> Iterator[bytes]:
-    ends = np.cumsum(counts)
-    for first, end in zip(ends - counts, ends, strict=True):
-        curve = np.stack([times[first:end], values[first:end]]) + 0.0  # −0 is 0
-        yield curve[:, np.lexsort(curve[::-1])].tobytes()
+def traces_of(source: Source) -> Traces:
+    """Texts by which the people of a file are known again; none for public data.
+
+    "ids" are those of the file, where it has some; "values" and "shapes" are one for each curve or
+    record. All are as private as the data.
+    """
+    if isinstance(source, Upload):
+        _, values, ends = _sorted(source.curves)
+        return {"ids": _ids(source.curves.ids), "values": _filled(_pieces(ends, *_coarse(values))),
+                "shapes": _filled(_pieces(*_shapes(values, ends)))}
+    if isinstance(source, UploadRows):
+        table = np.sort(_numbers(source.rows), axis=1)  # what is no number comes last
+        known = np.isfinite(table)
+        return {"ids": _ids(source.rows.ids), "values": _filled(_pieces(
+            np.cumsum(known.sum(axis=1)), *_coarse(table[known])))}
+    return {}
 
 
-def _rows(x: Array, y: Array | None) -> Iterator[bytes]:
-    table = x if y is None else np.column_stack([x, y])
-    for row in np.where(np.isnan(table), np.nan, table + 0.0):
-        yield row.tobytes()
+def _sorted(curves: CurveTable) -> tuple[Array, Array, Integers]:
+    """Times and values (N,) of all curves, in order of time and then of value; where each ends."""
+    times, values = curves.times + 0.0, curves.values + 0.0  # −0 is 0
+    curve = np.repeat(np.arange(len(curves.counts)), curves.counts)
+    order = np.lexsort((values, times, curve))
+    return times[order], values[order], np.cumsum(curves.counts)
+
+
+def _numbers(rows: RowTable) -> Array:
+    """All numbers of every record (n, columns), what is none as one kind of NaN."""
+    table = rows.x if rows.y is None else np.column_stack([rows.x, rows.y])
+    return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
+
+
+def _every(table: Array) -> Integers:
+    return np.arange(1, len(table) + 1) * table.shape[1]
+
+
+def _pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:
+    """The bytes of the numbers of each record, column after column."""
+    first = 0
+    for end in ends.tolist():
+        yield b"".join(column[first:end].tobytes() for column in columns)
+        first = end
+
+
+def _filled(records: Iterator[bytes]) -> tuple[bytes, ...]:
+    return tuple(record for record in records if record)
+
+
+def _ids(ids: tuple[str, ...]) -> tuple[bytes, ...]:
+    return tuple(name.strip().casefold().encode() for name in ids)
+
+
+def _coarse(values: Array) -> tuple[Array, Array]:
+    """Values with so many digits each, as whole numbers and powers of ten."""
+    size = np.floor(np.log10(np.maximum(np.abs(values), 1e-290)))
+    return np.rint(values / 10.0 ** (size - _DIGITS + 1)) + 0.0, size
+
+
+def _shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
+    """Of curves with three values or more that differ: the ends, and the values in cells."""
+    counts = np.diff(ends, prepend=0)
+    starts = (ends - counts)[counts > 0]
+    low, high = (np.repeat(end.reduceat(values, starts), counts[counts > 0])
+                 for end in (np.minimum, np.maximum))
+    told = (high > low) & (np.repeat(counts, counts) >= _FEWEST)
+    cells = np.floor((values[told] - low[told]) / (high - low)[told] * _CELLS + _OFFSET)
+    kept = np.add.reduceat(told.astype(np.int64), starts)
+    return np.cumsum(kept), cells.astype(np.int64)

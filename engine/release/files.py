@@ -1,6 +1,7 @@
-"""A release as files: its numbers, its guarantee card, its picture and a report.
+"""A release as files: its numbers, its guarantee card, its picture, a report and its settings.
 
-The picture is plain SVG and the report one HTML file that asks nothing of any network.
+Each says how far off the release may be. The picture is plain SVG; the report is one printable page
+that asks nothing of any network. What programs read stands in files of its own.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -18,25 +20,34 @@ from engine import __version__
 from engine.exports.files import safe_cell
 from engine.figures.theme import colour
 from engine.release.published import Published
+from engine.release.uncertainty import covered_places
 from engine.types import Array, Budget
-from engine.words.grammar import capital
-from engine.words.numbers import number, small
-from engine.words.release import odds, tighter
+from engine.words import release as words
+from engine.words.grammar import capital, uncapital
+from engine.words.numbers import number, percent, small, whole
 
-_WIDTH, _HEIGHT = 720, 380
-_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 52
+_WIDTH, _HEIGHT = 720, 430
+_LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52
 _DASHES = ("", "8 4", "2 3", "10 3 2 3")
-_STYLE = ("body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;"
-          "color:#182033}h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2rem}"
+_END_DASH = "3 4"
+_NOTE, _WRAPPED = 15, 112  # height and letters of a line under the picture
+_TITLE = 15.0  # its size, or less where it is long
+_STYLE = ("body{font:16px/1.45 system-ui,sans-serif;max-width:46rem;margin:2rem auto;"
+          "padding:0 1rem;color:#182033}h1{font-size:1.6rem;margin:0 0 .4rem}"
+          "h2{font-size:1.1rem;margin:1.2rem 0 .3rem}p,ul{margin:.4rem 0}"
+          ".first{font-weight:600}.warning{border-left:4px solid #B4690E;padding-left:.6rem}"
           "table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;"
-          "padding:.3rem 1rem .3rem 0;border-bottom:1px solid #e3e7ee}"
-          "pre{white-space:pre-wrap;background:#f4f6fa;padding:1rem}svg{max-width:100%;height:auto}")
+          "padding:.2rem 1rem .2rem 0;border-bottom:1px solid #e3e7ee}"
+          "svg{max-width:100%;height:auto}@page{size:A4;margin:12mm}"
+          "@media print{body{font-size:8.5pt;line-height:1.3;margin:0;max-width:none;padding:0}"
+          "h1{font-size:14pt}h2{font-size:10pt;margin:.6rem 0 .2rem}p,ul{margin:.2rem 0}"
+          "td,th{padding:.1rem .8rem .1rem 0}svg{max-height:82mm}}")
 
 
 def all_files(one: Published) -> dict[str, bytes]:
     """File name to content."""
     return {"release.csv": numbers_csv(one), "release.svg": picture(one).encode(),
-            "release.html": report(one), "guarantee.json": card(one)}
+            "release.html": report(one), "guarantee.json": card(one), "again.json": request(one)}
 
 
 def card(one: Published) -> bytes:
@@ -49,12 +60,24 @@ def request(one: Published) -> bytes:
     return json.dumps(one.request, ensure_ascii=False, indent=2).encode()
 
 
+def headline(one: Published) -> str:
+    """The first line of whatever shows the release."""
+    return words.headline(one.uncertainty, one.facts, one.quote.asked, one.sizes.n_curves)
+
+
+def statements(one: Published) -> list[str]:
+    """What stands beside the release wherever it is shown: warnings, and what its band means."""
+    return [*words.warnings(one.uncertainty), *words.band_explained(one.uncertainty, one.facts)]
+
+
 def numbers_csv(one: Published) -> bytes:
     """A row for each place; lines that begin with # say what the file is."""
     out = io.StringIO()
-    out.write(f"# Privacy Curves {__version__}: released {one.at}, “{one.name}”\n")
-    out.write(f"# protects {one.card['unit_of_protection']}; {budget_words(one.quote.certified)}, "
-              "certified; no seed exists\n")
+    about = [f"Privacy Curves {__version__}: released {one.at}, “{one.name}”, id {one.release_id}",
+             headline(one),
+             f"protects {one.card['unit_of_protection']}; {budget_words(one.quote.certified)}, "
+             "certified; no seed exists", *statements(one)]
+    out.writelines(f"# {' '.join(line.split())}\n" for line in about)
     columns = _columns(one)
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([safe_cell(name) for name in columns])
@@ -68,8 +91,17 @@ def _columns(one: Published) -> dict[str, Array]:
     for name, values in one.columns.items():
         columns[name] = values
         if name in one.ranges:
-            columns[f"{name}, plausible from"], columns[f"{name}, plausible to"] = one.ranges[name]
+            ends = one.ranges[name]
+            columns[f"{name}, {_band_name(one)} from"] = ends[0]
+            columns[f"{name}, {_band_name(one)} to"] = ends[1]
     return columns
+
+
+def _band_name(one: Published) -> str:
+    """Level and kind: 95 % simultaneous confidence band."""
+    band = one.uncertainty.band
+    return "confidence band" if band is None else (
+        f"{percent(band.level)} {band.kind} confidence band")
 
 
 def budget_words(budget: Budget) -> str:
@@ -80,12 +112,21 @@ def budget_words(budget: Budget) -> str:
 # -- the picture ----------------------------------------------------------------------------------
 
 
-def picture(one: Published) -> str:
-    """Released functions with their plausible ranges, as SVG; a single number as text."""
-    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+def picture(one: Published, with_notes: bool = True) -> str:
+    """Released functions with their bands and a legend, as SVG; a single number as text.
+
+    `with_notes` puts under it what stands beside the release: not where a page says it anyway.
+    """
+    texts = statements(one) if with_notes else []
+    notes = [line for text in texts for line in textwrap.wrap(text, _WRAPPED)]
+    height = _HEIGHT + _NOTE * len(notes) + (_NOTE // 2 if notes else 0)
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
             f'aria-label="{escape(alt(one), quote=True)}" font-family="system-ui,sans-serif" '
             f'font-size="13" fill="{colour("quiet", "light")}">')
-    return head + ("".join(_drawn(one)) if one.axis else _single(one)) + "</svg>"
+    below = [f'<text x="{_LEFT}" y="{_HEIGHT + _NOTE * (k + 1)}" font-size="11">{escape(line)}'
+             "</text>" for k, line in enumerate(notes)]
+    drawn = _drawn(one) if one.axis else [_single(one)]
+    return "".join([head, *_titles(one), *drawn, *below, "</svg>"])
 
 
 def alt(one: Published) -> str:
@@ -94,7 +135,26 @@ def alt(one: Published) -> str:
     if not one.axis:
         return f"{one.value}: {number(float(values[0]), 4)}."
     return (f"{one.title}: {one.value} from {number(float(values.min()))} to "
-            f"{number(float(values.max()))} over {one.axis}.")
+            f"{number(float(values.max()))} over {one.axis}. {headline(one)}")
+
+
+def heading(one: Published) -> str:
+    """What was released, of how many: the title of the picture and of the report."""
+    about, facts = one.card["release"], one.facts
+    of = uncapital(facts.value_name) if facts.kind == "upload" else about["of"]
+    return f"{about['what']} of {whole(one.sizes.n_curves)} {facts.people}: {of}"
+
+
+def _titles(one: Published) -> list[str]:
+    """What, with which budget, and how far off, inside the picture."""
+    coarse = "coarse · " if one.uncertainty.is_coarse else ""
+    band = _band_name(one) if one.ranges else "no confidence band"
+    title = heading(one)
+    size = min(_TITLE, (_WIDTH - _LEFT - _RIGHT) / (0.58 * len(title)))
+    return [f'<text x="{_LEFT}" y="20" font-size="{size:.1f}" font-weight="600" fill="#182033">'
+            f"{escape(title)}</text>",
+            f'<text x="{_LEFT}" y="39">{escape(budget_words(one.quote.certified))} · {coarse}'
+            f"{escape(band)}</text>"]
 
 
 def _single(one: Published) -> str:
@@ -113,14 +173,44 @@ def _drawn(one: Published) -> list[str]:
     out = _axes(one, *ends)
     shade = colour("gradient", "light")
     for pair in one.ranges.values():
-        outline = _points(np.r_[one.x, one.x[::-1]], np.r_[pair[0], pair[1][::-1]], *ends)
-        out.append(f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>')
+        out += _band(one.x, pair, shade, *ends)
     for k, (name, values) in enumerate(one.columns.items()):
         out.append(f'<polyline points="{_points(one.x, values, *ends)}" fill="none" '
                    f'stroke="{shade}" stroke-width="2.4" stroke-dasharray="'
                    f'{_DASHES[k % len(_DASHES)]}"><title>{escape(name)}</title></polyline>')
-    if len(one.columns) > 1:
-        out += [_key(k, name, shade) for k, name in enumerate(one.columns)]
+    return out + _legend(one, shade)
+
+
+def _band(x: Array, pair: tuple[Array, Array], shade: str, across: tuple[float, float],
+          up: tuple[float, float]) -> list[str]:
+    """The band, filled where it is meant to hold; dashed edges at both ends."""
+    inside = covered_places(len(x))
+    low, high = pair[0][inside], pair[1][inside]
+    outline = _points(np.r_[x[inside], x[inside][::-1]], np.r_[low, high[::-1]], across, up)
+    out = [f'<polygon points="{outline}" fill="{shade}" fill-opacity="0.14"/>']
+    for end in (slice(None, inside.start + 1), slice(inside.stop - 1, None)):
+        out += [f'<path d="M{_points(x[end], edge[end], across, up).replace(" ", "L")}" '
+                f'fill="none" stroke="{shade}" stroke-opacity="0.85" '
+                f'stroke-dasharray="{_END_DASH}"/>' for edge in pair]
+    return out
+
+
+def _legend(one: Published, shade: str) -> list[str]:
+    """A row under the titles: each function, the band and its dashed ends."""
+    names = list(one.columns) if len(one.columns) > 1 else ["released"]
+    keys = [(f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-width="2.4" '
+             f'stroke-dasharray="{_DASHES[k % len(_DASHES)]}"/>', name[:24])
+            for k, name in enumerate(names)]
+    if one.ranges:
+        keys += [(f'<rect width="26" height="11" y="-10" fill="{shade}" fill-opacity="0.18"/>',
+                  "band"),
+                 (f'<line x1="0" x2="26" y1="-4" y2="-4" stroke="{shade}" stroke-opacity="0.85" '
+                  f'stroke-dasharray="{_END_DASH}"/>', "ends the band does not cover")]
+    out, x = [], float(_LEFT)
+    for mark, name in keys:
+        out.append(f'<g transform="translate({x:.0f} 60)">{mark}<text x="32">{escape(name)}</text>'
+                   "</g>")
+        x += 52 + 6.6 * len(name)
     return out
 
 
@@ -146,13 +236,6 @@ def _axes(one: Published, across: tuple[float, float], up: tuple[float, float]) 
 
 def _tick(value: float) -> str:
     return f"{value:.10g}".replace("-", "−")
-
-
-def _key(k: int, name: str, shade: str) -> str:
-    y = _TOP + 14 + 18 * k
-    return (f'<line x1="{_WIDTH - 210}" x2="{_WIDTH - 180}" y1="{y - 4}" y2="{y - 4}" '
-            f'stroke="{shade}" stroke-width="2.4" stroke-dasharray="{_DASHES[k % len(_DASHES)]}"/>'
-            f'<text x="{_WIDTH - 172}" y="{y}">{escape(name[:24])}</text>')
 
 
 def _points(x: Array, y: Array, across: tuple[float, float], up: tuple[float, float]) -> str:
@@ -182,35 +265,31 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def report(one: Published) -> bytes:
-    """The picture, the guarantee and what it does not cover, in one file without requests."""
+    """One printable page without requests: verdict, picture, band, guarantee, its limits."""
     about = one.card["release"]
+    cautions = "".join(f"<p class='warning'>{escape(line)}</p>"
+                       for line in words.warnings(one.uncertainty))
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; "
         "style-src 'unsafe-inline'\"><meta name='viewport' content='width=device-width'>"
         f"<title>{escape(one.name)}</title><style>{_STYLE}</style></head><body>",
         f"<h1>{escape(one.name)}</h1>",
-        f"<p>{escape(about['what'])} of “{escape(about['of'])}”, released {escape(one.at[:10])} "
-        f"with protection for {escape(one.card['unit_of_protection'])}.</p>",
-        picture(one), _band_words(one),
+        f"<p class='first'>{escape(headline(one))}</p>", cautions,
+        f"<p>{escape(heading(one))}. Released {escape(one.at[:10])} with protection for "
+        f"{escape(one.card['unit_of_protection'])}. Release {about['id']}.</p>",
+        picture(one, with_notes=False), _listed(words.band_explained(one.uncertainty, one.facts)),
         "<h2>The guarantee</h2>", _table(guarantee_rows(one)),
         "<h2>What is not covered</h2>",
-        "<ul>" + "".join(f"<li>{escape(capital(line))}.</li>" for line in one.card["not_covered"])
-        + "</ul>",
-        "<h2>A new release like this one</h2>",
-        "<p>There is no seed, so this release cannot be drawn again. The settings below make a new "
-        "one, with new noise, and it is charged as well: <code>python -m engine release "
-        "FILE.json --yes</code></p>", f"<pre>{escape(request(one).decode())}</pre>",
-        "<h2>The guarantee for machines</h2>", f"<pre>{escape(card(one).decode())}</pre>",
-        "</body></html>"]
+        _listed([f"{capital(line)}." for line in one.card["not_covered"]]),
+        "<p>The numbers are in release.csv, the guarantee for programs in guarantee.json. There is "
+        "no seed, so nobody can draw this release again; again.json asks for a new one, with new "
+        "noise and charged as well.</p>", "</body></html>"]
     return "\n".join(parts).encode()
 
 
-def _band_words(one: Published) -> str:
-    if not one.ranges:
-        return ""
-    return ("<p>Shaded: where the true function plausibly lies, worked out from the release "
-            "alone.</p>")
+def _listed(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
 
 
 def guarantee_rows(one: Published) -> Mapping[str, str]:
@@ -218,22 +297,16 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
     card, quote = one.card, one.quote
     return {
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
-        "Certified": f"{budget_words(quote.certified)} by OpenDP’s privacy maps",
-        "Ideal": f"{budget_words(_short(quote.ideal))}: continuous noise of the same size",
-        "Odds": odds(one.facts, quote).replace("**", ""),
+        "Guarantee": f"{budget_words(quote.certified)}: certified, that is, proved by OpenDP’s "
+                     "privacy maps for the noise that was really drawn",
+        "For comparison": f"ε = {quote.ideal.epsilon:.3g} is what textbook noise of the same size, "
+                          "with endless digits, would cost. It is not the guarantee.",
+        "Odds": words.odds(one.facts, quote).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
         "Noise": f"{quote.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
                  "operating system, on a power-of-two lattice; no seed",
-        "Ledger": f"{card['release']['data_set']}: release {card['release']['number']}; total so "
-                  f"far ε = {one.odometer.spent_epsilon:g} of {one.odometer.total.epsilon:g}, "
-                  f"δ = {small(one.odometer.spent_delta)}. {tighter(one.odometer)}".replace(
-                      "**", "").strip(),
     }
-
-
-def _short(budget: Budget) -> Budget:
-    return Budget(float(f"{budget.epsilon:.3g}"), budget.delta)
 
 
 def _bounds(bounds: Mapping[str, Any]) -> str:

@@ -1,11 +1,11 @@
-"""What has been spent on every data set, for ever: one SQLite file that all processes share.
+"""What has been spent on every group of people, for ever: one SQLite file that all processes share.
 
-A data set is known by its readings alone (`data_content`): names, order, sites and stated bounds
-make no difference.
-The file holds no reading and nothing that could be turned back into one without guessing all of
-them: only a slow salted hash of them, by which the same data are recognised. What is published
-never mentions that hash, which would tell neighbouring data apart; it has the random label that the
-ledger gives each data set.
+Data are known by their readings alone (`data_content`): names, order, sites and stated bounds make
+no difference. The file holds no reading, only a slow salted hash of all of them, by which exactly
+equal data are known again, and keyed hashes of up to 2048 people for each data set, by which other
+copies about the same people are noticed. Whoever can read the file, which holds the keys, can check
+a guess of everything about all people, or of one person's id or whole curve: keep it where the data
+are kept. What is published never depends on any of it; each release has a fresh random id.
 
 A charge is one transaction, written to disk before it returns, and only then is anything computed
 or shown. So a process that is killed at any instant may have charged for what nobody saw, and never
@@ -18,91 +18,74 @@ of zCDP prove of all of them, although each may have been chosen after seeing th
 `accounting.epsilon_at_any_time`. Its δ must be fixed before anything is seen, so it is the square
 of the first total δ (1/n² where that is 1/n), whatever becomes of the total.
 
-A changed copy of the data, or another selection of the same people, is a data set of its own: the
-ledger cannot know that they share people.
+Other copies of the same data
+-----------------------------
+Before the first charge to data that are new to the ledger, their people are compared with those of
+all others (`overlap`). Where at least half of the people of the smaller data set seem to be in the
+other as well, the holder must say whether they are the same people, whose total is then charged, or
+state that they are others, which the ledger records. What is noticed:
+
+* a person dropped, added or replaced, or up to half of the people changed, in any way;
+* rows or columns in another order, other ids, sites, bounds or names of columns;
+* other times, such as months for years, dates for ages, or a shifted clock;
+* another unit of values, of curves with three readings or more;
+* readings changed by less than their sixth digit, such as + 10⁻⁹, in one curve or in all;
+* anything at all, such as other readings of the same people, as long as the ids are the same.
+
+What cannot be noticed: copies in which more than half of the curves *and* of the ids are other than
+before (readings rounded to fewer digits, averaged, cut off, or moved visibly in every curve, with
+new ids or none); other copies of records of few whole numbers, such as ages, without ids; parts so
+small that they are less than about a hundredth of a file with more than 2048 people; data of which
+the ledger took over no more than the sum from an earlier version; and data in another ledger.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import secrets
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from engine.errors import InputError
-from engine.privacy import accounting
+from engine.release import overlap
+from engine.release.books import BILLION, Books, Odometer, ceiled, floored, sum_up
+from engine.release.data_content import Traces
+from engine.release.sealed_log import OpenLog, SealedLog
 from engine.types import Budget, PublicFacts
-from engine.words.numbers import small
+from engine.words.numbers import percent, small
 
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
+WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness
 USUAL_TOTAL = 3.0  # ε of one data set, unless its first release says otherwise
 LONGEST_NAME = 80
-_BILLION = 10**9
-_PATIENCE = 30.0  # seconds that a writer waits for others
-_VERSION = 2  # the first had no ρ
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS data_sets (
-    fingerprint TEXT PRIMARY KEY, label TEXT UNIQUE NOT NULL,
-    total_epsilon INTEGER NOT NULL, total_delta REAL NOT NULL);
-CREATE TABLE IF NOT EXISTS releases (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    fingerprint TEXT NOT NULL REFERENCES data_sets, at TEXT NOT NULL, name TEXT NOT NULL,
-    what TEXT NOT NULL, epsilon INTEGER NOT NULL, delta REAL NOT NULL,
-    is_finished INTEGER NOT NULL);
-"""
-_SECOND = """
-ALTER TABLE releases ADD COLUMN rho REAL;
-ALTER TABLE data_sets ADD COLUMN tight_delta REAL;
-"""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One release as the ledger has it; `is_finished` is false where its process ended first."""
-
-    at: str
-    name: str
-    what: str
-    budget: Budget
-    is_finished: bool
-
-
-@dataclass(frozen=True)
-class Odometer:
-    """What has been spent on one data set, and of which total.
-
-    `tight` is what all releases together cost by their ρ's; None where some have none, or no δ was
-    fixed for it.
-    """
-
-    label: str
-    total: Budget
-    spent_epsilon: float
-    spent_delta: float
-    entries: tuple[Entry, ...]
-    tight: Budget | None = None
-
-    @property
-    def left(self) -> float:
-        """ε that is left, exact in billionths."""
-        return (_floored(self.total.epsilon) - _ceiled(self.spent_epsilon)) / _BILLION
+_NO_TRACES: Traces = {}
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """A charge that has been written: its number, and the data set's state with it."""
+    """A charge that has been written: its number, its random id, and the state with it."""
 
     number: int
     at: str
+    release_id: str
+    odometer: Odometer
+
+
+@dataclass(frozen=True)
+class Known:
+    """People of new data who seem to be in the ledger already; for their holder alone.
+
+    `share` of the smaller data set's people is in the other as well, by the `kind` of trace (see
+    `engine.release.overlap`); `odometer` is what was spent on them, with all who overlap.
+    """
+
+    share: float
+    kind: str
     odometer: Odometer
 
 
@@ -115,85 +98,176 @@ def path_of(chosen: str | os.PathLike[str] | None = None) -> Path:
     return Path(folder).expanduser() / "privacy-curves" / "ledger.sqlite3"
 
 
+def witness_of(path: Path, chosen: str | os.PathLike[str] | None = None) -> Path:
+    """Where its witness is: as chosen, by the environment variable, or beside the ledger."""
+    named = chosen or os.environ.get(WITNESS_VARIABLE)
+    return Path(named).expanduser() if named else path.with_name(f"{path.name}.witness")
+
+
 class Ledger:
     """The ledger in one file, which is made at the first charge and not before.
+
+    Parameters
+    ----------
+    path, witness : where the ledger and its witness are; see `path_of` and `witness_of`.
 
     Raises
     ------
     InputError
-        From every method, if the file cannot be read or written.
+        From every method, if a file cannot be read or written, was changed by other means, or lacks
+        what the witness lists.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None = None,
+                 witness: str | os.PathLike[str] | None = None) -> None:
         self.path = path_of(path)
+        self.witness = witness_of(self.path, witness)
+        self._log = SealedLog(self.path, self.witness)
 
     def odometer(self, content: bytes) -> Odometer | None:
-        """What has been spent on the data with this content; None if nothing ever was."""
-        if not self.path.exists():
+        """What has been spent on the people of the data with this content; None if nothing was."""
+        if not self._log.exists():
             return None
-        with self._open() as file:
-            return _odometer(file, _fingerprint(file, content))
+        with self._log.reading() as log:
+            books = Books.of(log.entries)
+            own = books.population.get(_slow_hash(content, log.salt))
+            return None if own is None else books.odometer(own)
+
+    def known(self, content: bytes, traces: Traces) -> Known | None:
+        """Whether people of data that are new to the ledger seem to be in it already."""
+        if not self._log.exists():
+            return None
+        with self._log.reading() as log:
+            books, own = Books.of(log.entries), _slow_hash(content, log.salt)
+            if own in books.population:
+                return None
+            alike = _alike(log, books, overlap.sketches(traces, log.key))
+            return _known(books, alike)
 
     def charge(self, content: bytes, budget: Budget, name: str, what: str,
                total: Budget | None = None, facts: PublicFacts | None = None,
-               rho: float | None = None) -> Receipt:
+               rho: float | None = None, traces: Traces = _NO_TRACES,
+               same_people: bool | None = None) -> Receipt:
         """Write a charge, or refuse it; when this returns it is on disk.
 
-        `total` is fixed by the first release of a data set; a later one can only lower it. `facts`
-        lend a refusal their words. `rho` is the same charge by zCDP.
+        Parameters
+        ----------
+        total : is fixed by the first release of a group of people; a later one can only lower it.
+        facts : lend a refusal their words.
+        rho : the same charge by zCDP.
+        traces : of the people (`data_content.traces_of`).
+        same_people : what the holder says where people seem to be in the ledger already: whether
+            they are the same, so that all they lost is added up, or others.
 
         Raises
         ------
         InputError
-            If the total would be overrun or raised, or the name is empty or used already.
+            If the total would be overrun or raised, the name is empty or used already, or people
+            seem to be known and nobody says whether they are the same.
         """
-        name = checked_name(name)
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with self._open() as file:
-            fingerprint = _fingerprint(file, content)
-            file.execute("BEGIN IMMEDIATE")  # from here on other writers wait
-            _set_total(file, fingerprint, total)
-            before = _odometer(file, fingerprint)
-            assert before is not None
+        name, facts = checked_name(name), facts or PublicFacts()
+        if self._log.exists():
+            with self._log.reading() as log:
+                _slow_hash(content, log.salt)  # remembered: others do not wait for it
+        with self._log.writing() as log:
+            own, books = _slow_hash(content, log.salt), Books.of(log.entries)
+            sketches = overlap.sketches(traces, log.key)
+            if own not in books.population:
+                self._enter(log, books, own, sketches, total, facts, same_people)
+            else:
+                _lower(log, books.population[own], books, total)
+                if sketches and not books.sketched(own):
+                    log.add(kind="people", data_set=own, people=_kept(log, sketches))
+            books = Books.of(log.entries)
+            before = books.odometer(books.population[own])
             _check_name(before, name)
-            check_room(before, budget, facts or PublicFacts())
-            at = datetime.now(UTC).isoformat(timespec="seconds")
-            row = file.execute(
-                "INSERT INTO releases (fingerprint, at, name, what, epsilon, delta, rho, "
-                "is_finished) VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
-                (fingerprint, at, name, what, _ceiled(budget.epsilon), budget.delta, rho)).lastrowid
-            file.execute("COMMIT")
-            after = _odometer(file, fingerprint)
-            assert row is not None and after is not None
-            return Receipt(row, at, after)
+            check_room(before, budget, facts)
+            at, release_id = datetime.now(UTC).isoformat(timespec="seconds"), secrets.token_hex(8)
+            epsilon = ceiled(budget.epsilon)
+            number = log.add(
+                kind="release", data_set=own, at=at, label=before.label, id=release_id, name=name,
+                what=what, epsilon=epsilon, delta=budget.delta, rho=rho,
+                spent=[ceiled(before.spent_epsilon) + epsilon,
+                       sum_up([before.spent_delta, budget.delta])])
+            after = Books.of(log.entries)
+        return Receipt(number, at, release_id, after.odometer(after.population[own]))
 
     def finished(self, receipt: Receipt) -> None:
         """Note that a release that was charged for was made."""
-        with self._open() as file:
-            file.execute("UPDATE releases SET is_finished = 1 WHERE id = ?", (receipt.number,))
+        with self._log.writing() as log:
+            log.add(kind="finished", release=receipt.number)
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection that is safe against power loss; every statement commits by itself."""
-        try:
-            is_new = not self.path.exists()
-            file = sqlite3.connect(self.path, timeout=_PATIENCE, isolation_level=None)
-            try:
-                if is_new:
-                    self.path.chmod(0o600)
-                file.execute("PRAGMA synchronous = EXTRA")
-                _prepare(file)
-                yield file
-            finally:
-                file.close()  # an open transaction is rolled back
-        except (sqlite3.Error, OSError) as problem:
-            busy = "locked" in str(problem) or "busy" in str(problem)
-            raise InputError(
-                "The ledger is in use by others." if busy else "The ledger cannot be used.",
-                field="ledger", hint="Nothing was published. " + (
-                    "Try again in a moment." if busy else
-                    f"Check the file that {VARIABLE} names, and that it can be written."),
-            ) from None
+    def _enter(self, log: OpenLog, books: Books, own: str, sketches: Mapping[str, overlap.Sketch],
+               total: Budget | None, facts: PublicFacts, same_people: bool | None) -> None:
+        """Data that are new: with a total of their own, or that of the people they are about."""
+        alike = _alike(log, books, sketches)
+        people = _kept(log, sketches)
+        if not alike or same_people is False:
+            total = Budget(USUAL_TOTAL) if total is None else total
+            if not total.is_private:
+                raise InputError("The total ε of a data set must be finite.", field="total")
+            log.add(kind="data set", data_set=own, label=f"data-{secrets.token_hex(4)}",
+                    total=[floored(total.epsilon), total.delta], tight_delta=total.delta**2,
+                    people=people, stated_others=sorted(alike))
+            return
+        if same_people is None:
+            raise _who_are_they(alike, facts)
+        log.add(kind="copy", data_set=own, people=people, of=sorted(alike))
+        _lower(log, min(alike), Books.of(log.entries), total)
+
+
+# -- people who are known -------------------------------------------------------------------------
+
+
+def _alike(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
+           ) -> dict[str, tuple[float, str]]:
+    """Populations that most of these people seem to be in: the largest share of each, by kind."""
+    found: dict[str, tuple[float, str]] = {}
+    for own, people in books.people.items():
+        if not people or not sketches:
+            continue
+        theirs = {kind: overlap.Sketch.from_bytes(n, log.kept(digest))
+                  for kind, (n, digest) in people.items() if kind in sketches}
+        share = overlap.largest_share(sketches, theirs)
+        label = books.population[own]
+        if share[0] >= overlap.MOST:
+            found[label] = max(found.get(label, (0.0, "")), share)
+    return found
+
+
+def _kept(log: OpenLog, sketches: Mapping[str, overlap.Sketch]) -> dict[str, list[Any]]:
+    """Sketches beside the log, as an entry names them."""
+    return {kind: [one.n, log.keep(one.to_bytes())] for kind, one in sketches.items()}
+
+
+def _known(books: Books, alike: Mapping[str, tuple[float, str]]) -> Known | None:
+    if not alike:
+        return None
+    share, kind = max(alike.values())
+    return Known(share, kind, books.odometer(*alike))
+
+
+def _who_are_they(alike: Mapping[str, tuple[float, str]], facts: PublicFacts) -> InputError:
+    return InputError(
+        f"About {percent(max(alike.values())[0])} of these {facts.people} seem to be in the ledger "
+        "already, in other data.", field="people",
+        hint="Say whether they are the same: then this release counts together with those before.")
+
+
+def _lower(log: OpenLog, label: str, books: Books, total: Budget | None) -> None:
+    """Lower the total of people who are known; never raise it."""
+    if total is None:
+        return
+    epsilon, delta = books.total[label]
+    if floored(total.epsilon) > epsilon or total.delta > delta * (1 + 1e-12):
+        raise InputError(f"The total for these data was fixed at ε = {epsilon / BILLION:g}, "
+                         f"δ = {small(delta)}, and cannot be raised.", field="total",
+                         hint="Leave it out, or lower it.")
+    if (floored(total.epsilon), total.delta) != (epsilon, delta):
+        log.add(kind="total", label=label, total=[floored(total.epsilon), total.delta])
+
+
+# -- checks and sums ------------------------------------------------------------------------------
 
 
 def checked_name(name: str) -> str:
@@ -211,74 +285,10 @@ def checked_name(name: str) -> str:
     return name
 
 
-def _prepare(file: sqlite3.Connection) -> None:
-    """Make the tables and the salt, once; another process may be doing the same."""
-    version = file.execute("PRAGMA user_version").fetchone()[0]
-    if version == _VERSION:
-        return
-    if version > _VERSION:
-        raise sqlite3.DatabaseError("made by a newer version")
-    file.execute("BEGIN IMMEDIATE")
-    is_older = file.execute("PRAGMA user_version").fetchone()[0] < _VERSION  # not yet by another
-    for statement in (_SCHEMA + _SECOND * is_older).split(";"):
-        file.execute(statement)
-    file.execute("INSERT OR IGNORE INTO facts VALUES ('salt', ?)", (secrets.token_bytes(16),))
-    file.execute(f"PRAGMA user_version = {_VERSION}")
-    file.execute("COMMIT")
-
-
-def _fingerprint(file: sqlite3.Connection, content: bytes) -> str:
-    """A slow salted hash: guessing the readings takes a tenth of a second for every guess."""
-    salt = file.execute("SELECT value FROM facts WHERE name = 'salt'").fetchone()[0]
-    return _slow_hash(content, salt)
-
-
 @lru_cache(maxsize=256)
 def _slow_hash(content: bytes, salt: bytes) -> str:
+    """A slow salted hash: guessing the readings takes a tenth of a second for every guess."""
     return hashlib.scrypt(content, salt=salt, n=2**14, r=8, p=1, dklen=32).hex()
-
-
-def _set_total(file: sqlite3.Connection, fingerprint: str, total: Budget | None) -> None:
-    """Fix the total of a data set that is new; lower that of one that is known, never raise it."""
-    found = file.execute("SELECT total_epsilon, total_delta FROM data_sets WHERE fingerprint = ?",
-                         (fingerprint,)).fetchone()
-    if found is None:
-        total = Budget(USUAL_TOTAL) if total is None else total
-        if not total.is_private:
-            raise InputError("The total ε of a data set must be finite.", field="total")
-        file.execute("INSERT INTO data_sets VALUES (?, ?, ?, ?, ?)", (
-            fingerprint, f"data-{secrets.token_hex(4)}", _floored(total.epsilon), total.delta,
-            total.delta**2))
-    elif total is not None:
-        if _floored(total.epsilon) > found[0] or total.delta > found[1] * (1 + 1e-12):
-            raise InputError(f"The total for these data was fixed at ε = {found[0] / _BILLION:g}, "
-                             f"δ = {small(found[1])}, and cannot be raised.", field="total",
-                             hint="Leave it out, or lower it.")
-        file.execute("UPDATE data_sets SET total_epsilon = ?, total_delta = ? "
-                     "WHERE fingerprint = ?",
-                     (_floored(total.epsilon), total.delta, fingerprint))
-
-
-def _odometer(file: sqlite3.Connection, fingerprint: str) -> Odometer | None:
-    found = file.execute("SELECT label, total_epsilon, total_delta, tight_delta FROM data_sets "
-                         "WHERE fingerprint = ?", (fingerprint,)).fetchone()
-    if found is None:
-        return None
-    rows = file.execute("SELECT at, name, what, epsilon, delta, is_finished, rho FROM releases "
-                        "WHERE fingerprint = ? ORDER BY id", (fingerprint,)).fetchall()
-    entries = tuple(Entry(at, name, what, Budget(epsilon / _BILLION, delta), bool(is_finished))
-                    for at, name, what, epsilon, delta, is_finished, _ in rows)
-    return Odometer(found[0], Budget(found[1] / _BILLION, found[2]),
-                    sum(row[3] for row in rows) / _BILLION, _sum_up([row[4] for row in rows]),
-                    entries, _tight([row[6] for row in rows], found[3]))
-
-
-def _tight(rhos: list[float | None], delta: float | None) -> Budget | None:
-    """What all releases cost together by their ρ's, at the δ that was fixed for it."""
-    known = [rho for rho in rhos if rho is not None]
-    if not delta or len(known) < max(len(rhos), 1):
-        return None
-    return Budget(accounting.epsilon_at_any_time(_sum_up(known), delta), delta)
 
 
 def _check_name(before: Odometer, name: str) -> None:
@@ -296,29 +306,12 @@ def check_room(before: Odometer, budget: Budget, facts: PublicFacts) -> None:
         If the total ε or δ would be overrun; `facts` lend it their words.
     """
     one = facts.person
-    if _ceiled(budget.epsilon) > _floored(before.left):
+    if ceiled(budget.epsilon) > floored(before.left):
         raise InputError(f"This would take one {one} over the total of ε = "
                          f"{before.total.epsilon:g}. ε = {max(before.left, 0.0):g} is left.",
                          field="epsilon",
                          hint=f"Lower ε, or publish nothing more about these {facts.people}.")
-    if _sum_up([before.spent_delta, budget.delta]) > before.total.delta * (1 + 1e-9):
+    if sum_up([before.spent_delta, budget.delta]) > before.total.delta * (1 + 1e-9):
         raise InputError(f"This would take one {one} over the total of δ = "
                          f"{small(before.total.delta)}.", field="delta",
                          hint="Lower δ, or choose a method with δ = 0.")
-
-
-def _sum_up(costs: list[float]) -> float:
-    exact = sum(map(Fraction, costs), Fraction())
-    total = float(exact)
-    return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
-
-
-def _ceiled(epsilon: float) -> int:
-    """ε in billionths, rounded up; what a decimal of up to nine places means stays as it is."""
-    nearest = round(epsilon * _BILLION)
-    return nearest if nearest / _BILLION == epsilon else math.ceil(epsilon * _BILLION)
-
-
-def _floored(epsilon: float) -> int:
-    nearest = round(epsilon * _BILLION)
-    return nearest if nearest / _BILLION == epsilon else math.floor(epsilon * _BILLION)

@@ -1,11 +1,16 @@
-"""What a release gives away, and the one function that makes it: charge first, then compute."""
+"""What a release gives away, and the one function that makes it: charge first, then compute.
+
+Nothing of it depends on the hash of the data or on what else the ledger holds: a label, a number or
+a running total would show whether two releases used exactly equal data. So a release has a random
+id of its own, and what was spent in all is told to the holder alone.
+"""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,13 +25,17 @@ from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
 from engine.release import ledger
+from engine.release.books import Odometer
 from engine.release.certified import Quote
-from engine.release.data_content import content_of
-from engine.release.ledger import Ledger, Odometer
+from engine.release.data_content import content_of, traces_of
+from engine.release.ledger import Ledger
+from engine.release.random_order import reordered
+from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.tasks import DENSITY, TASKS, UNIVARIATE_MEAN
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData
+from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes
+from engine.words import release as words
 from engine.words.grammar import of
 from engine.words.numbers import with_unit
 
@@ -35,12 +44,13 @@ _NOISE = {"gaussian": "discrete Gaussian", "laplace": "discrete Laplace"}
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """One release: all of it may be shown to anybody.
+    """One release: all of it but the odometer, which is its holder's, may be shown to anybody.
 
     `x` (k,) are places in the data's own unit, named by `axis`; `columns` the released functions
-    there, (k,) each, with the ends of their plausible range where there is one. A released number
-    has one place and no axis. `facts` are what was stated of the data, and `card` the guarantee as
-    plain values.
+    there, (k,) each, with the ends of their confidence band where there is one, all held to the
+    public bounds. A released number has one place and no axis. `facts` are what was stated of the
+    data, `sizes` how many they are, `uncertainty` how far off the release may be, and `card` the
+    guarantee as plain values.
     """
 
     name: str
@@ -56,6 +66,9 @@ class Published:
     odometer: Odometer
     quote: Quote
     facts: PublicFacts
+    sizes: Sizes
+    release_id: str
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)
 
 
 def quote(source: Source, mechanism: Mechanism, asked: Budget) -> Quote:
@@ -66,10 +79,11 @@ def quote(source: Source, mechanism: Mechanism, asked: Budget) -> Quote:
 
 
 def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, name: str,
-            total: Budget | None = None) -> Published:
-    """Charge the ledger, then release once with hardened noise.
+            total: Budget | None = None, same_people: bool | None = None) -> Published:
+    """Charge the ledger, then release once with hardened noise, of the data in a random order.
 
-    `total` is that of the data set, where this is its first release.
+    `total` is that of the people, where this is their first release; `same_people` what their
+    holder says where they seem to be in the ledger already (`Ledger.charge`).
 
     Raises
     ------
@@ -79,23 +93,23 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
     """
     quoted, data = quote(source, mechanism, asked), release.drawn(source)
     what = " by ".join(dict.fromkeys((_task(mechanism), mechanism.label)))
-    held = content_of(source)
-    if total is None and book.odometer(held) is None:
-        total = usual_total(data.sizes.n_curves)
-    receipt = book.charge(held, quoted.certified, name, what, total, data.facts, quoted.rho)
-    estimate, _ = release.hardened(data, mechanism, quoted)
+    content, traces = content_of(source), traces_of(source)
+    if total is None and book.odometer(content) is None:
+        joins = same_people and book.known(content, traces) is not None
+        total = None if joins else usual_total(data.sizes.n_curves)
+    receipt = book.charge(content, quoted.certified, name, what, total, data.facts, quoted.rho,
+                          traces, same_people)
+    estimate, _ = release.hardened(reordered(data, source.deals_records), mechanism, quoted)
     x, axis, value, scale = _places(mechanism, data.facts)
     names = estimate.functions or (value,)
-    grid = drawing_grid()[:len(x)]
-    rows = np.atleast_2d(estimate.values(grid)[0, 0, 0]) * scale
+    columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names, scale)
     out = Published(
         name=ledger.checked_name(name), at=receipt.at, title=f"{_task(mechanism)}, released",
-        axis=axis, value=value, x=x, columns=dict(zip(names, rows, strict=True)),
-        ranges=_ranges(estimate, names, scale), odometer=receipt.odometer, quote=quoted,
-        facts=data.facts,
-        request=_request(source, mechanism, asked, name),
+        axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
+        quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
+        uncertainty=uncertainty, request=_request(source, mechanism, asked, name),
         card=_card(source, mechanism, data, quoted, receipt, estimate.tuning[0]
-                   if estimate.tuning else {}, name))
+                   if estimate.tuning else {}, name, uncertainty))
     with suppress(InputError):  # the charge stands in any case
         book.finished(receipt)
     return out
@@ -135,9 +149,33 @@ def _bracketed(unit: str) -> str:
     return f"({unit})" if unit else ""
 
 
+def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quote, x: Array,
+              names: tuple[str, ...], scale: float
+              ) -> tuple[dict[str, Array], dict[str, tuple[Array, Array]], Uncertainty]:
+    """Released functions and their bands, held to the public bounds, and how far off they may be.
+
+    Averages lie between the bounds of values and densities above 0; effects have no such bounds.
+    """
+    rows = np.atleast_2d(estimate.values(drawing_grid()[:len(x)])[0, 0, 0]) * scale
+    ranges = _ranges(estimate, names, scale)
+    facts = data.facts
+    low, high = -np.inf, np.inf
+    if DENSITY.key in mechanism.served:
+        low = 0.0
+    elif not estimate.functions:
+        low, high = facts.value_low, facts.value_high
+    rows, moved = moved_inside(rows, low, high)
+    ranges = {name: (moved_inside(ends[0], low, high)[0], moved_inside(ends[1], low, high)[0])
+              for name, ends in ranges.items()}
+    band, warnings = band_of(estimate, list(ranges.values()), x), getattr(estimate, "warnings", ())
+    return dict(zip(names, rows, strict=True)), ranges, Uncertainty(
+        band, mechanism.feasibility(data.sizes, (quoted.inner,)), tuple(warnings), moved,
+        0.0 if band is None else band.half_width / facts.value_half_width)
+
+
 def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
             ) -> dict[str, tuple[Array, Array]]:
-    """Where the release itself says the function plausibly lies; empty where it says nothing."""
+    """The ends of the confidence bands of the released functions; empty where there are none."""
     if estimate.limits is None or estimate.band is None:
         return {}
     low, high = (np.atleast_2d(end[0, 0, 0]) * scale for end in estimate.limits)
@@ -170,22 +208,25 @@ def unit_of(source: Source, mechanism: Mechanism) -> str:
     return f"one {of(facts.person)} whole curve"
 
 
-_NOT_COVERED = ("who is in the data", "how many people and readings there are",
-                "what is true of people in general", "other data about the same people",
-                "how long the computation took")
+_NOT_COVERED = ("who is in the data", "how many people and observations there are",
+                "what is true of people in general",
+                "other releases about the same people: their ε add to this one, and the holder’s "
+                "ledger keeps the sum", "how long the computation took")
 
 
 def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
-          receipt: ledger.Receipt, tuning: Mapping[str, Any], name: str) -> dict[str, Any]:
+          receipt: ledger.Receipt, tuning: Mapping[str, Any], name: str,
+          uncertainty: Uncertainty) -> dict[str, Any]:
     """The guarantee for machines: plain values, nothing of the data but public facts."""
-    facts, sizes, book = data.facts, data.sizes, receipt.odometer
+    facts, sizes = data.facts, data.sizes
     return {
-        "kind": "differential privacy guarantee", "version": 1,
-        "release": {"name": ledger.checked_name(name), "at": receipt.at, "data_set": book.label,
-                    "of": facts.name, "what": _task(mechanism), "number": len(book.entries)},
+        "kind": "differential privacy guarantee", "version": 2,
+        "release": {"name": ledger.checked_name(name), "at": receipt.at, "id": receipt.release_id,
+                    "of": facts.name, "what": _task(mechanism)},
+        "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": unit_of(source, mechanism),
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
-        **_promise(quoted),
+        **_guarantee(quoted),
         "bounds": {**_bounds(data), "source": facts.origin,
                    "applied": "numbers beyond are moved to the nearest bound before anything else"},
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
@@ -196,16 +237,16 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
         "noise": {"sampler": hardened.library(), "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
-        "ledger": _totals(book), "not_covered": list(_NOT_COVERED), "versions": _versions(),
+        "not_covered": list(_NOT_COVERED), "versions": _versions(),
     }
 
 
-def _promise(quoted: Quote) -> dict[str, Any]:
+def _guarantee(quoted: Quote) -> dict[str, Any]:
     """The guarantee, what it says of an attacker, and how it follows from the messages."""
     return {
         "guarantee": _plain(quoted.certified),
-        "ideal": {**_plain(quoted.ideal), "note": "what continuous noise of the same size would "
-                  "cost; it is not what is promised"},
+        "ideal": {**_plain(quoted.ideal), "note": "for comparison only: what continuous noise of "
+                  "the same size would cost; the guarantee is the certified one above"},
         "odds": {"attacker": "knows all other records and has narrowed this one down to two",
                  "coin_toss": 0.5, "right_guess_at_most": risk.of_ledger(quoted.charged).right},
         "accounting": {
@@ -215,14 +256,19 @@ def _promise(quoted: Quote) -> dict[str, Any]:
     }
 
 
-def _totals(book: Odometer) -> dict[str, Any]:
-    """What all releases of the data set cost: by their sum, which limits, and more tightly."""
-    tight = {} if book.tight is None else {"tight": {
-        **_plain(book.tight), "composition": "zero-concentrated privacy; holds at any time, "
-        "though each release may be chosen after seeing those before it"}}
-    return {"total": _plain(book.total),
-            "spent": {"epsilon": book.spent_epsilon, "delta": book.spent_delta},
-            "composition": "basic: ε and δ of all releases of this data set add", **tight}
+def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes: Sizes
+              ) -> dict[str, Any]:
+    """How far off the release may be, as numbers and in the words of the report."""
+    band, verdict = uncertainty.band, uncertainty.feasibility
+    return {
+        "verdict": "coarse" if uncertainty.is_coarse else
+        None if verdict is None else verdict.verdict,
+        "headline": words.headline(uncertainty, facts, quoted.asked, sizes.n_curves),
+        "band": None if band is None else {
+            "level": band.level, "kind": band.kind, "average_half_width": band.half_width,
+            "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
+        "explained": words.band_explained(uncertainty, facts),
+        "warnings": words.warnings(uncertainty)}
 
 
 def _versions() -> dict[str, str]:

@@ -21,13 +21,15 @@ class Source(Parameterised, Generic[D]):
     """A recipe for data: parameters in, `CurveData` out, or `SampleData` where records are rows.
 
     `is_random` says whether a fresh draw gives fresh curves; real data are the same every time.
-    `has_free_sites` says whether `with_sites` can spread the curves over sites of any sizes.
+    `has_free_sites` says whether `with_sites` can spread the curves over sites of any sizes, and
+    `deals_records` whether the place of a record in a sorted list decides which site it is at.
     `facts` is public and known before anything is drawn.
     """
 
     tasks: ClassVar[frozenset[str]]
     is_random: ClassVar[bool] = True
     has_free_sites: ClassVar[bool] = False
+    deals_records: ClassVar[bool] = False
     if TYPE_CHECKING:  # every source has this parameter; each declares its own range
         n_servers: int
 

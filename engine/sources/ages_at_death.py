@@ -37,6 +37,7 @@ class AgesAtDeath(Source[SampleData]):
     order = 20
     tasks = frozenset({DENSITY.key})
     is_random = False
+    deals_records = True
     file: ClassVar[str] = "ages_at_death.csv"
     credit: ClassVar[str] = ("derived from United Nations, World Population Prospects 2019; "
                              "CC BY 3.0 IGO")

@@ -1,4 +1,4 @@
-"""Columns of an uploaded table as people, sites and numbers, and the public order of people.
+"""Columns of an uploaded table as people, sites and numbers, and the order of people by their ids.
 
 For curves and for records. No message holds a reading, a row number or an id: column names and
 counts only.
@@ -6,7 +6,8 @@ counts only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from engine.sources.tables import MISSING, Numbers, Table
 from engine.types import Array
 
 Integers = NDArray[np.int64]
-_PUBLIC_SEED = 20_240_601  # of the order of curves: any fixed number that everybody knows
+_PUBLIC_KEY = b"order of curves"  # any fixed text that everybody knows
 _ZERO_ONE = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "m"), ("female", "male"),
              ("control", "treated"))  # words for 0 and 1, the same whatever a file holds
 
@@ -106,13 +107,28 @@ def no_number(bad: Mapping[str, int], hint: str) -> InputError:
     return InputError(message, field=names[0], hint=hint)
 
 
-def public_order(server: Integers) -> Integers:
-    """The curves server by server, shuffled within each by a seed that everybody knows.
+def order_by_person(server: Integers, ids: Sequence[str]) -> Integers:
+    """The curves server by server, ordered within each by a hash of their ids that all can compute.
 
-    The order decides who shares a round. File order may follow the data (sorted by age, say), and
-    rounds would then see different kinds of people; an order that depends on the data would break
-    the proof that a curve takes part in one round. This one depends on public sizes alone, and
-    replacing a curve moves no other.
+    The order decides who shares a round, a half or a fold. Order in the file may follow the data
+    (sorted by age, say): then rounds would see different kinds of people, and replacing one person
+    in a sorted file would move many others. Here the place of a curve follows from the ids alone.
+
+    *Neighbours.* If a person's numbers are replaced and the ids stay, nobody moves, wherever their
+    row stands in the file afterwards. That is all that a fixed order can give: no rule by which the
+    people of a set get places can keep everybody's place whenever one person gives way to another
+    with another id (three sets of two people show it), and without a column of ids the place in the
+    file stands in for one. So this order is for looking: the same file gives the same picture. What
+    is published is put in a fresh random order first, which proves the guarantee whatever the ids
+    and the file's order are (`engine.release.certified.reordered`), also for ids that somebody
+    chose so that they share a round.
     """
-    shuffled = np.random.default_rng(_PUBLIC_SEED).permutation(len(server))
-    return shuffled[np.argsort(server[shuffled], kind="stable")]
+    seen: dict[tuple[int, str], int] = {}
+    keys = []
+    for person in zip(server.tolist(), ids, strict=True):
+        seen[person] = repeated = seen.get(person, 0) + 1  # rows of one person, each a curve
+        name = person[1]
+        text = f"{repeated} {name}".encode()
+        keys.append(hashlib.blake2b(text, key=_PUBLIC_KEY, digest_size=8).digest())
+    places = np.frombuffer(b"".join(keys), dtype=">u8")
+    return np.lexsort((places, server))

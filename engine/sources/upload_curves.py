@@ -21,8 +21,8 @@ from engine.sources.upload_columns import (
     named,
     no_number,
     numbers_or_words,
+    order_by_person,
     people_of,
-    public_order,
 )
 from engine.sources.upload_layout import Layout, check_one_role_each, lacking_roles, needed_roles
 from engine.types import Array
@@ -33,14 +33,14 @@ MOST_POINTS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class CurveTable:
-    """Curves read from a table, in the file's own units, ordered by server.
+    """Curves read from a table, in the file's own units, by server and then by a hash of the ids.
 
     `times` and `values` (N,) hold the readings, curve after curve and by time within each;
     `counts` and `server` (n_curves,) are as in `CurveData`; a curve without any reading has count
-    0. `ids` (n_curves,) and `covariates` (n_curves, d) name and describe the curves; `n_people`
-    may be below the number of curves. `header_times` are those in the names of the columns, where
-    they are. `notes` say how the file was read and what to look at. They
-    hold counts of private data: for the holder of the file alone.
+    0. `ids` (n_curves,), empty where no column names the people, and `covariates` (n_curves, d)
+    name and describe the curves; `n_people` may be below the number of curves. `header_times` are
+    those in the names of the columns, where they are. `notes` say how the file was read and what to
+    look at. They hold counts of private data: for the holder of the file alone.
     """
 
     times: Array
@@ -182,7 +182,7 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
     if not known.any():
         raise InputError("No row has both a time and a value.", field="value",
                          hint="Check which columns hold them.")
-    order = public_order(found.server)
+    order = order_by_person(found.server, found.ids)
     place = np.argsort(order)
     kept = slice(None) if known.all() else known
     curve, times, values = _sorted(place[found.curve[kept]], found.times[kept],
@@ -201,7 +201,8 @@ def _assembled(table: Table, layout: Layout, found: _Readings) -> CurveTable:
         array.flags.writeable = False
     return CurveTable(
         times, values, counts, server, covariates, layout.covariates, notes,
-        ids=tuple(found.ids[k] for k in order.tolist()), n_people=found.n_people,
+        ids=tuple(found.ids[k] for k in order.tolist()) if layout.id else (),
+        n_people=found.n_people,
         server_names=tuple(sorted(named(table, layout.server)[1])) if layout.server else (),
         header_times=tuple(time for _, time in layout.times))
 

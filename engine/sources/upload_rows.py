@@ -20,7 +20,13 @@ from engine.errors import InputError
 from engine.sources import Source
 from engine.sources.table_words import column_key, counted, listed, shortened
 from engine.sources.tables import Table
-from engine.sources.upload_columns import Integers, named, numbers_or_words, people_of, public_order
+from engine.sources.upload_columns import (
+    Integers,
+    named,
+    numbers_or_words,
+    order_by_person,
+    people_of,
+)
 from engine.sources.upload_facts import (
     StatedCovariate,
     stated_origin,
@@ -68,10 +74,11 @@ class RowLayout:
 
 @dataclass(frozen=True, eq=False)
 class RowTable:
-    """Records in the file's own units, ordered by site, and by a public seed within each.
+    """Records in the file's own units, by site and then by a hash of the ids.
 
     `x` (n, d) and `y` (n,), which is None without a response, have NaN where a cell holds no
-    number; `server` (n,) is as in `SampleData`. `notes` say how the file was read and what to look
+    number; `server` (n,) is as in `SampleData`. `ids` (n,) are empty where no column names the
+    people. `notes` say how the file was read and what to look
     at: they hold counts of private data, for the holder of the file alone.
     """
 
@@ -82,6 +89,7 @@ class RowTable:
     response: str | None = None
     server_names: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -287,8 +295,8 @@ def read_rows(table: Table, layout: RowLayout) -> RowTable:
     _check_roles(layout)
     _check_n_rows(table.n_rows)
     notes = list(table.notes)
-    server = _servers(table, layout, notes)
-    order = public_order(server)
+    server, ids = _people(table, layout, notes)
+    order = order_by_person(server, ids)
     numbers = {name: _column(table, name, notes) for name in (*layout.features, layout.response)
                if name is not None}
     x = np.column_stack([numbers[name] for name in layout.features])[order]
@@ -298,7 +306,8 @@ def read_rows(table: Table, layout: RowLayout) -> RowTable:
         array.flags.writeable = False
     sites = tuple(sorted(named(table, layout.server)[1])) if layout.server else ()
     return RowTable(x, y, server, layout.features, layout.response, sites,
-                    (*notes, *_seen(table, layout, numbers)))
+                    (*notes, *_seen(table, layout, numbers)),
+                    tuple(ids[k] for k in order.tolist()) if layout.id else ())
 
 
 def _check_roles(layout: RowLayout) -> None:
@@ -321,8 +330,8 @@ def _check_n_rows(n_rows: int) -> None:
                          "numbers.")
 
 
-def _servers(table: Table, layout: RowLayout, notes: list[str]) -> Integers:
-    """The site of every row (rows,), after a look for people with several rows."""
+def _people(table: Table, layout: RowLayout, notes: list[str]) -> tuple[Integers, tuple[str, ...]]:
+    """Site and id of every row (rows,), after a look for people with several rows."""
     person, server, ids = people_of(table, layout.id, layout.server, notes)
     several = int((np.bincount(person) > 1).sum())
     if several:
@@ -332,7 +341,7 @@ def _servers(table: Table, layout: RowLayout, notes: list[str]) -> Integers:
             "a rule that does not look at the numbers, such as the first visit.")
     if layout.id is None:
         notes.append("a person with several rows is protected less")
-    return server
+    return server, ids
 
 
 def _column(table: Table, name: str, notes: list[str]) -> Array:

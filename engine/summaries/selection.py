@@ -133,7 +133,9 @@ def choose(release: Any, plan: Plan, records: list[Any], draws: int,
 def _scores(plan: Plan, records: Held, folds: int, part: float) -> Array:
     """Scores (repeats, folds, candidates); curve i is held out in fold i mod `folds`.
 
-    Noise is that of a release of the stated `part` of the curves.
+    Places say nothing of the curves: a file is read in an order that its ids decide
+    (`engine.sources.upload_columns.order_by_person`), and what is published is shuffled. Noise
+    is that of a release of the stated `part` of the curves.
     """
     curves, n = records.coefficients, records.n
     fold = np.arange(n) % folds

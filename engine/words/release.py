@@ -6,13 +6,16 @@ import math
 
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
+from engine.release.books import Odometer
 from engine.release.certified import Quote
-from engine.release.ledger import USUAL_TOTAL, Odometer
+from engine.release.ledger import USUAL_TOTAL, Known
+from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
-from engine.types import PublicFacts
+from engine.types import Budget, PublicFacts
+from engine.words import quality
 from engine.words.chances import odds_main
 from engine.words.grammar import escape
-from engine.words.numbers import number, small
+from engine.words.numbers import number, percent, small, with_unit
 from engine.words.tags import budget_chip
 
 TITLE = "Publish one protected curve"
@@ -28,13 +31,14 @@ def before(source: Source, mechanism: Mechanism, quoted: Quote, book: Odometer |
 
 
 def certified(quoted: Quote) -> str:
-    """The certified charge beside the ideal one."""
-    words = (f"Certified: **{budget_chip(quoted.certified)}**, by the maps of the library that "
-             "draws the noise.")
+    """The certified charge, and what the ideal one is."""
+    words = (f"Certified: **{budget_chip(quoted.certified)}**. This is what is spent: it is proved "
+             "for the noise that is really drawn, rounding included.")
     ideal = f"{quoted.ideal.epsilon:.3g}"
     if ideal == f"{quoted.certified.epsilon:.3g}":
         return words
-    return f"{words} Ideal noise of the same size would cost ε = {ideal}; that is not promised."
+    return (f"{words} Textbook noise of the same size, with endless digits, would cost "
+            f"ε = {ideal}; no computer draws it, so that figure is for comparison only.")
 
 
 def odds(facts: PublicFacts, quoted: Quote, group: int = 1) -> str:
@@ -65,6 +69,85 @@ def tighter(book: Odometer) -> str:
             f"δ = {small(book.tight.delta)} at most; the limit goes by the sum.")
 
 
+# -- how far off a release may be, in plain text ---------------------------------------------------
+
+
+def headline(uncertainty: Uncertainty, facts: PublicFacts, budget: Budget, n: int) -> str:
+    """The first line of everything published: what can be read from it, and how far off it is."""
+    band, verdict = uncertainty.band, uncertainty.feasibility
+    parts = []
+    if verdict is not None and verdict.verdict == "coarse":
+        parts.append(quality.coarse(facts, verdict, budget, n))
+    elif uncertainty.is_coarse:
+        parts.append("Coarse: only the level can be trusted, because the confidence band spans "
+                     f"{percent(uncertainty.wide)} of the stated range.")
+    if band is not None:
+        half = with_unit(number(band.half_width), facts.value_unit)
+        parts.append(f"{_level(uncertainty)} confidence band: ± {half} on average.")
+    if verdict is not None and not uncertainty.is_coarse:
+        parts.append(f"Quality forecast from sizes and bounds alone: {verdict.verdict}.")
+    if band is None:
+        parts.append("This method states no confidence band: how far the release is from the truth "
+                     "is not known from it.")
+    return " ".join(parts)
+
+
+def band_explained(uncertainty: Uncertainty, facts: PublicFacts) -> list[str]:
+    """What the band means, what it counts and what it leaves out; empty where there is none."""
+    band = uncertainty.band
+    if band is None:
+        return []
+    time = facts.time_name.lower()
+    low, high = (number(end, 4) for end in band.covered)
+    span = with_unit(f"from {low} to {high}", facts.time_unit)
+    basis = (f"bias from keeping {band.basis_size} basis functions" if band.basis_size else
+             "bias from smoothing")
+    means = {"simultaneous": f"{_level(uncertainty)} of such bands contain the true function at "
+                             f"all places {span} together",
+             "pointwise": f"at any one {time if ' ' not in time else 'place'} {span}, "
+                          f"{_level(uncertainty)} of such bands contain the true function there; "
+                          "all of it is inside less often"}[band.kind]
+    return [f"Shaded: {_level(uncertainty)} {band.kind} confidence band; {means}.",
+            "The band counts privacy noise and sampling variability. It does not count "
+            f"{basis}: finer details are smoothed away.",
+            f"Dashed: outside the range {span} the band is not meant to hold, because steep starts "
+            "and ends are smoothed away."]
+
+
+def _level(uncertainty: Uncertainty) -> str:
+    assert uncertainty.band is not None
+    return percent(uncertainty.band.level)
+
+
+def warnings(uncertainty: Uncertainty) -> list[str]:
+    """What is to be said with a release, from its own numbers and stated facts."""
+    sentences = list(uncertainty.warnings)
+    if uncertainty.moved:
+        places = percent(max(uncertainty.moved, 0.01))
+        sentences.append(f"At {places} of the places the noisy value lay beyond the stated bounds "
+                         "and was moved to the nearest one.")
+    return sentences
+
+
+def known_people(found: Known, facts: PublicFacts) -> str:
+    """That people of new data seem to be in the ledger already; for their holder alone."""
+    by = {"ids": "their ids", "values": "their values", "shapes": "the shapes of their curves"}
+    names = ", ".join(f"“{escape(entry.name)}”" for entry in found.odometer.entries[:3])
+    return (f"**About {percent(found.share)} of these {escape(facts.people)} seem to be in the "
+            f"ledger already**, by {by[found.kind]}: {names}. If they are the same, both releases "
+            f"count together, and ε = {_epsilon(max(found.odometer.left, 0.0))} of "
+            f"{_epsilon(found.odometer.total.epsilon)} is left.")
+
+
+def same_or_others(facts: PublicFacts) -> dict[bool, str]:
+    """What the holder may say then."""
+    return {True: f"The same {escape(facts.people)}: charge their total",
+            False: f"Other {escape(facts.people)}: nobody is in both"}
+
+
+# -- what must be confirmed -----------------------------------------------------------------------
+
+
 def ticks(facts: PublicFacts, quoted: Quote) -> tuple[str, ...]:
     """What must be confirmed before anything is published."""
     return ("The bounds come from a public source, not from these data.",
@@ -93,12 +176,16 @@ LIMITS = """
   samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
 * **Charged first.** The ledger is written before anything is computed. If the server stops at any
   moment, it may have charged for what nobody saw, never the other way round.
-* **The total cannot be overrun.** ε and δ of all releases of the same data add up. The data are
-  known by their readings; a changed copy, or other data about the same people, is not recognised.
+* **The total cannot be overrun.** ε and δ of all releases about the same people add up. Data are
+  known by their observations. A copy in which at least half of the people, or of their ids, are
+  the same is noticed, and you are asked whose total it is; a copy in which most of both differ
+  is not.
+* **The ledger is sealed.** Edits of its file are noticed, and a witness file tells when it was
+  deleted or set back. Then nothing is published.
 * **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
   prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
   proof are fixed beforehand: δ is the square of the first total δ. The sum alone limits.
-* **Not covered:** who is in the data, how many people and readings there are, what is true of
+* **Not covered:** who is in the data, how many people and observations there are, what is true of
   people in general, and how long the computation took.
 * **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.
 """

@@ -1,4 +1,4 @@
-"""Sentences on what was spent: the ledger, its total, and constants that break a promise."""
+"""Sentences on what was spent: the ledger, its total, and constants that spend more than stated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LAWS = {"gaussian": "Gaussian", "laplace": "Laplace", "norm": "by length", "bits
 
 _TUNED = {"truncation": "basis functions kept", "n_iterations": "rounds",
           "batch_size": "curves in a round", "effective_size": "curves times μ (N)",
-          "shrunk": "small waves shrunk"}
+          "shrunk": "small coefficients shrunk"}
 
 
 def total(proved: Budget, mu: float) -> str:
@@ -28,11 +28,11 @@ def total(proved: Budget, mu: float) -> str:
 
 
 def how_added(sites: Iterable[Sequence[Spend]]) -> str:
-    """How the lines of a site are summed up, and whether promises of two kinds are among them."""
+    """How the lines of a site are summed up, and whether some hold with δ = 0 and others do not."""
     own = next(iter(sites))
     pure = [spend.what for spend in own if spend.epsilon is not None]
     if len(pure) == len(own):
-        return "No line can fail (δ = 0): their ε add up." if len(own) > 1 else ""
+        return "All lines hold with δ = 0: their ε add up." if len(own) > 1 else ""
     if all(spend.mu is not None for spend in own):
         return "All noise is Gaussian: squares of μ add up, and ε is exact." if len(own) > 1 else ""
     text = ("What attackers can gain from all lines together is bounded by their ρ, which add up, "
@@ -40,8 +40,8 @@ def how_added(sites: Iterable[Sequence[Spend]]) -> str:
     if all(spend.rho is None for spend in own):
         text = "The laws of what attackers can gain from each line are added, not their ε."
     if pure:
-        text += (f" **Two kinds of promise:** {' and '.join(dict.fromkeys(pure))} cannot fail "
-                 "(δ = 0), the other lines can, so all together can fail with chance δ.")
+        text += (f" **Pure and approximate DP:** {' and '.join(dict.fromkeys(pure))} holds with "
+                 "δ = 0, the other lines do not, so all together hold with the stated δ.")
     return text
 
 

@@ -11,7 +11,8 @@ from engine.sources import Source
 from pages.shared import run
 
 if TYPE_CHECKING:
-    from engine.release.ledger import Odometer
+    from engine.release.books import Odometer
+    from engine.release.ledger import Known
 
 
 def line(source: Source) -> None:
@@ -23,6 +24,13 @@ def line(source: Source) -> None:
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
     st.markdown(f":material/receipt_long: {words}")
+
+
+def known(source: Source) -> Known | None:
+    """Whether people of data that are new to the ledger seem to be in it already."""
+    if source.facts.kind != "upload":
+        return None
+    return run.known_people(source)
 
 
 def read(source: Source) -> Odometer | None:

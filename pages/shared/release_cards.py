@@ -16,8 +16,9 @@ from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import published
+from engine.release.books import Odometer
 from engine.release.certified import Quote
-from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Ledger, Odometer, check_room
+from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
@@ -49,7 +50,8 @@ _NUMBER = UnivariateMean(setting="central_user")
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
           "release.html": ("Report (HTML)", "text/html", ":material/article:"),
-          "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:")}
+          "guarantee.json": ("Guarantee card (JSON)", "application/json", ":material/verified:"),
+          "again.json": ("Settings (JSON)", "application/json", ":material/replay:")}
 
 
 @dataclass
@@ -227,11 +229,12 @@ def before(choice: Choice, quoted: Quote | None) -> None:
                   for k, text in enumerate(words.ticks(facts, quoted))]
         name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
-        total = _total(choice)
+        known, same = _same_people(choice)
+        total = None if same else _total(choice)
         st.button("Publish and write to the ledger", icon=":material/publish:", type="primary",
-                  disabled=not (all(ticked) and name.strip()), key="release_publish",
-                  on_click=_publish, args=(choice, choice.source, choice.mechanism, choice.budget,
-                                           name, total))
+                  disabled=not (all(ticked) and name.strip()) or (known and same is None),
+                  key="release_publish", on_click=_publish,
+                  args=(choice, choice.source, choice.mechanism, choice.budget, name, total, same))
 
 
 def _no_room(choice: Choice, quoted: Quote) -> InputError | None:
@@ -251,6 +254,19 @@ def _tries() -> int:
     return st.session_state.get("release_tries", 0)
 
 
+def _same_people(choice: Choice) -> tuple[bool, bool | None]:
+    """Whether new data seem to be about people who are known, and what their holder says then."""
+    found = _known(choice)
+    if choice.source is None or found is None:
+        return False, None
+    facts = choice.source.facts
+    st.warning(words.known_people(found, facts), icon=":material/group:")
+    options = words.same_or_others(facts)
+    answer: bool | None = st.radio("Are they the same?", [True, False], index=None,
+                                   format_func=options.get, key=f"release_people_{choice.key}")
+    return True, answer
+
+
 def _total(choice: Choice) -> Budget | None:
     """The total of data that were never published, as their holder sets it; else it is fixed."""
     if choice.source is None or _odometer(choice) is not None:
@@ -265,7 +281,7 @@ def _total(choice: Choice) -> Budget | None:
 
 
 def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
-             total: Budget | None) -> None:
+             total: Budget | None, same_people: bool | None) -> None:
     """Publish once: a second click finds no tick, and the ledger refuses a name twice."""
     ticked = all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3))
     if not ticked or not visitors.may_bring_files():
@@ -273,7 +289,7 @@ def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budge
     one = None
     with layout.user_errors():
         try:
-            one = published.publish(source, mechanism, budget, Ledger(), name, total)
+            one = published.publish(source, mechanism, budget, Ledger(), name, total, same_people)
         except InputError as problem:
             st.session_state.release_problem = problem
     if one is None:
@@ -291,6 +307,10 @@ def _odometer(choice: Choice) -> Odometer | None:
     return None if choice.source is None else odometer.read(choice.source)
 
 
+def _known(choice: Choice) -> Known | None:
+    return None if choice.source is None else odometer.known(choice.source)
+
+
 def odds(choice: Choice, quoted: Quote | None) -> None:
     """What an attacker could find out, by what is charged, before anything is confirmed."""
     if choice.source is not None and quoted is not None:
@@ -306,7 +326,9 @@ def book(choice: Choice, quoted: Quote | None) -> None:
             st.markdown("Simulated data have no ledger.")
             return
         if found is None:
-            st.markdown(words.left(choice.source.facts, None))
+            known = _known(choice)
+            st.markdown(words.left(choice.source.facts, None) if known is None else
+                        words.known_people(known, choice.source.facts))
             return
         st.dataframe(_rows(found), hide_index=True)
         st.markdown(words.after(choice.source.facts, found))
@@ -320,7 +342,8 @@ def book(choice: Choice, quoted: Quote | None) -> None:
 def _rows(found: Odometer) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
              "δ": small(entry.budget.delta), "What": entry.what if entry.is_finished
-             else f"{entry.what} (not finished)"} for entry in reversed(found.entries)]
+             else f"{entry.what} (not finished)", "Id": entry.release_id}
+            for entry in reversed(found.entries)]
 
 
 # -- the result -------------------------------------------------------------------------------
@@ -345,15 +368,17 @@ def result() -> None:
 
 
 def _shown(one: Published) -> None:
-    """The curve with its plausible range, or the number."""
+    """How far off it may be, and the curve with its band or the number."""
+    st.markdown(f"**{escape(release_files.headline(one))}**")
+    for sentence in words.warnings(one.uncertainty):
+        st.warning(escape(sentence), icon=":material/warning:")
     if not one.axis:
         st.metric(one.value, number(float(next(iter(one.columns.values()))[0]), 4))
         return
     chart = released.chart(one, layout.theme())
     layout.draw(chart, "released", 340, 280)
-    if one.ranges:
-        st.markdown(":small[Shaded: where the true function plausibly lies, worked out from the "
-                    "release alone.]")
+    for sentence in words.band_explained(one.uncertainty, one.facts):
+        st.markdown(f":small[{escape(sentence)}]")
     with layout.fold("Numbers behind this picture", "release_numbers") as is_open:
         if is_open:
             layout.in_words("What is published", chart)

@@ -15,7 +15,7 @@ import streamlit as st
 
 from engine.identity import digest
 from engine.mechanisms import Mechanism
-from engine.release.data_content import content_of
+from engine.release.data_content import content_of, traces_of
 from engine.sources import Source
 from engine.types import Budget
 from engine.views import preview
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from engine.mechanisms.sparse_regression import SparseRegression
     from engine.mechanisms.wavelet_global import WaveletGlobal
     from engine.release import certified as release
+    from engine.release.ledger import Known
     from engine.sources.regression_points import RegressionPoints
     from engine.sources.sparse_rows import SparseRows
     from engine.views import coefficients as coefficient_view
@@ -150,6 +151,14 @@ def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote
     key = digest(("quote", source, mechanism, budget))
     return _store(source).get(
         key, lambda: later("release.published").quote(source, mechanism, budget))
+
+
+def known_people(source: Source) -> Known | None:
+    """People of new data who seem to be in the ledger; looked up anew when that has changed."""
+    book = later("release.ledger").Ledger()
+    stamp = book.path.stat().st_mtime_ns if book.path.exists() else 0
+    key = digest(("known people", source, str(book.path), stamp))
+    return _store(source).get(key, lambda: book.known(content(source), traces_of(source)))
 
 
 def content(source: Source) -> bytes:

@@ -1,7 +1,10 @@
 """The page that publishes: nothing without real data, ticks and a name; every release counts."""
 
 import re
+import sqlite3
+from contextlib import closing
 
+import numpy as np
 import pytest
 
 from engine.privacy import risk
@@ -33,12 +36,23 @@ def release_page(token=REAL):
     return visit("release", token)
 
 
-def publish(at, name):
+def open_release(source):
+    """The page with one's own curves and a quick method."""
+    at = open_page("m-bernstein", upload=source, show_upload=True)
+    return at.switch_page("../release.py").run()
+
+
+def fill(at, name):
+    """All ticks and a name."""
     for box in at.checkbox:
         box.check()
     at.text_input(key=next(w.key for w in at.text_input if w.key.startswith("release_name"))
                   ).set_value(name)
-    at.run()
+    return at.run()
+
+
+def publish(at, name):
+    fill(at, name)
     at.button(key="release_publish").click().run()
     assert not at.exception
     return at
@@ -199,3 +213,41 @@ def test_another_budget_asks_for_every_tick_again():
     at.number_input(key="w_release_epsilon").set_value(2.0).run()
     assert not any(box.value for box in at.checkbox)
     assert "spends ε = 2" in at.checkbox[2].label
+
+
+def test_a_copy_of_data_that_were_published_asks_whose_total_it_is():
+    """A child dropped: noticed before anything is spent, and charged to the same total."""
+    rows = "".join(f"{k},{t},{20 + 3 * np.sin(k) + t:.2f}\n" for k in range(80) for t in (1, 3, 4))
+    mine = own_curves(rows)
+    copy = own_curves("".join(row for row in rows.splitlines(True) if not row.startswith("7,")))
+    publish(open_release(mine), "growth")
+    at = open_release(copy)
+    assert "100 % of these children seem to be in the ledger already" in words(at)
+    assert "“growth”" in words(at)
+    fill(at, "again")
+    assert at.button(key="release_publish").disabled  # not before it is said whose total it is
+    at.radio[0].set_value(True).run()
+    at.button(key="release_publish").click().run()
+    assert not at.exception
+    assert "Total for one child so far: **ε = 2**" in words(at)
+    book = ledger.Ledger().odometer(content_of(copy))
+    assert [entry.name for entry in book.entries] == ["growth", "again"]
+    assert book == ledger.Ledger().odometer(content_of(mine))
+
+
+def test_a_result_says_first_how_far_off_it_may_be():
+    at = publish(release_page(), "sea")
+    assert "at this ε only the level and the trend can be trusted." in words(at)
+    assert "95 % simultaneous confidence band" in words(at)
+    assert "outside the range from" in words(at)
+
+
+def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():
+    publish(release_page(), "sea")
+    with closing(sqlite3.connect(ledger.path_of())) as file:
+        file.execute("UPDATE log SET entry = replace(entry, '1000000000', '1')")
+        file.commit()
+    at = release_page()
+    errors = " ".join(error.value for error in at.error)
+    assert "changed by other means" in errors and "newest copy" in errors
+    assert not [b for b in at.button if b.key == "release_publish" and not b.disabled]

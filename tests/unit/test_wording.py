@@ -174,7 +174,7 @@ def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
         return Spend("x", 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon,
                      rho)
     both = spending.how_added([[line(mu=0.1), line(epsilon=0.2)]])
-    assert "**Two kinds of promise:** x cannot fail (δ = 0)" in both and "laws" in both
+    assert "**Pure and approximate DP:** x holds with δ = 0" in both and "laws" in both
     assert "their ρ, which add up" in spending.how_added([[line(mu=0.1), line(rho=0.2)]])
     assert spending.how_added([[line(epsilon=0.1)]]) == ""
 

@@ -1,0 +1,143 @@
+"""What all entries of the ledger come to: whose releases they are, and what these cost together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from engine.privacy import accounting
+from engine.release.sealed_log import Sealed
+from engine.types import Budget
+
+BILLION = 10**9  # ε is kept in whole billionths
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release as the ledger has it; `is_finished` is false where its process ended first."""
+
+    at: str
+    name: str
+    what: str
+    budget: Budget
+    is_finished: bool
+    release_id: str = ""
+
+
+@dataclass(frozen=True)
+class Odometer:
+    """What has been spent on one group of people, and of which total; for their holder alone.
+
+    `tight` is what all releases together cost by their ρ's; None where some have none, or no δ was
+    fixed for it.
+    """
+
+    label: str
+    total: Budget
+    spent_epsilon: float
+    spent_delta: float
+    entries: tuple[Entry, ...]
+    tight: Budget | None = None
+
+    @property
+    def left(self) -> float:
+        """ε that is left, exact in billionths."""
+        return (floored(self.total.epsilon) - ceiled(self.spent_epsilon)) / BILLION
+
+
+@dataclass
+class Books:
+    """What all entries of a log come to.
+
+    A population is one or more data sets about the same people, named by the label of one.
+    `population` says which one each data set belongs to; `total` and `tight_delta` are by
+    population, `people` (kinds of traces with sizes and digests) and `releases` by data set.
+    """
+
+    population: dict[str, str] = field(default_factory=dict)
+    total: dict[str, tuple[int, float]] = field(default_factory=dict)
+    tight_delta: dict[str, float | None] = field(default_factory=dict)
+    people: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    releases: dict[int, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
+    finished: set[int] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, entries: Iterable[Sealed]) -> Books:
+        books = cls()
+        for one in entries:
+            books._take_in(one.number, one.entry)
+        return books
+
+    def _take_in(self, number: int, entry: Mapping[str, Any]) -> None:
+        kind, own = entry["kind"], entry.get("data_set", "")
+        if kind == "data set":
+            self.population[own] = label = entry["label"]
+            self.total[label] = entry["total"][0], entry["total"][1]
+            self.tight_delta[label] = entry["tight_delta"]
+        elif kind == "copy":
+            self._join(entry["of"])
+            self.population[own] = min(entry["of"])
+        elif kind == "total":
+            self.total[entry["label"]] = entry["total"][0], entry["total"][1]
+        elif kind == "release":
+            self.releases[number] = own, entry
+        elif kind == "finished":
+            self.finished.add(entry["release"])
+        if "people" in entry:
+            self.people[own] = entry["people"]
+
+    def _join(self, labels: list[str]) -> None:
+        """Several populations turn out to share people: one, with the lowest of their totals."""
+        first, totals = min(labels), [self.total[label] for label in labels]
+        self.total[first] = min(one[0] for one in totals), min(one[1] for one in totals)
+        if len(labels) > 1:
+            self.tight_delta[first] = None  # there is no one δ that was fixed before all of them
+        for own, label in self.population.items():
+            if label in labels:
+                self.population[own] = first
+
+    def sketched(self, own: str) -> bool:
+        return bool(self.people.get(own))
+
+    def odometer(self, *labels: str) -> Odometer:
+        """What was spent on one population, or would have been on several that are one."""
+        found = [(number, entry) for number, (own, entry) in self.releases.items()
+                 if self.population[own] in labels]
+        entries = tuple(Entry(entry["at"], entry["name"], entry["what"],
+                              Budget(entry["epsilon"] / BILLION, entry["delta"]),
+                              number in self.finished, entry["id"]) for number, entry in found)
+        total = (min(self.total[label][0] for label in labels) / BILLION,
+                 min(self.total[label][1] for label in labels))
+        tight = None if len(labels) > 1 else _tight([entry["rho"] for _, entry in found],
+                                                    self.tight_delta[labels[0]])
+        return Odometer(min(labels), Budget(*total),
+                        sum(entry["epsilon"] for _, entry in found) / BILLION,
+                        sum_up([entry["delta"] for _, entry in found]), entries, tight)
+
+
+def _tight(rhos: list[float | None], delta: float | None) -> Budget | None:
+    """What all releases cost together by their ρ's, at the δ that was fixed for it."""
+    known = [rho for rho in rhos if rho is not None]
+    if not delta or len(known) < max(len(rhos), 1):
+        return None
+    return Budget(accounting.epsilon_at_any_time(sum_up(known), delta), delta)
+
+
+def sum_up(costs: list[float]) -> float:
+    exact = sum(map(Fraction, costs), Fraction())
+    total = float(exact)
+    return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
+
+
+def ceiled(epsilon: float) -> int:
+    """ε in billionths, rounded up; what a decimal of up to nine places means stays as it is."""
+    nearest = round(epsilon * BILLION)
+    return nearest if nearest / BILLION == epsilon else math.ceil(epsilon * BILLION)
+
+
+def floored(epsilon: float) -> int:
+    nearest = round(epsilon * BILLION)
+    return nearest if nearest / BILLION == epsilon else math.floor(epsilon * BILLION)
