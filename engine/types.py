@@ -570,6 +570,22 @@ class ServerParts:
 
 
 @dataclass(frozen=True)
+class Caution:
+    """Why a release may be farther off than it says, seen in released quantities or stated facts.
+
+    Parameters
+    ----------
+    text : str
+        One sentence for whoever reads the release; it is published with it.
+    applies : (budgets, repeats, draws), bool
+        To which releases. It is computed from what is released or public, never from the curves.
+    """
+
+    text: str
+    applies: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What a mechanism released, for every budget, repeat and draw, as basis coefficients.
 
@@ -578,7 +594,8 @@ class Estimate:
     holds one ledger for each budget. `unprotected` (budgets, repeats, r) never leaves a server: it
     is the estimate without noise that the private one is compared with. `band` is given by
     mechanisms that know how far off they may be, `intervals` by those that know it for entries of
-    vectors, `parts` by those that know who adds what.
+    vectors, `parts` by those that know who adds what. `cautions` say which releases may be farther
+    off than their band says.
 
     Several functions at once, as in a varying-coefficient model, have their names in `functions`;
     their axis comes before the last one everywhere: (budgets, repeats, draws, d + 1, r). They
@@ -597,6 +614,20 @@ class Estimate:
     functions: tuple[str, ...] = ()
     parts: ServerParts | None = None
     intervals: Intervals | None = None
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be said with the first release, such as the only one that is published."""
+        return tuple(caution.text for caution in self.cautions if caution.applies.flat[0])
+
+    @property
+    def is_doubted(self) -> NDArray[np.bool_]:
+        """Which releases carry a warning: (budgets, repeats, draws)."""
+        doubted = np.zeros(self.coefficients.shape[:3], dtype=bool)
+        for caution in self.cautions:
+            doubted |= caution.applies
+        return doubted
 
     def values(self, grid: Array) -> Array:
         """The released curves on a grid of [0, 1]: (budgets, repeats, draws, len(grid))."""
