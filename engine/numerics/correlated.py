@@ -26,12 +26,12 @@ def covariance(kind: str, size: int) -> Array:
     if kind in _BETWEEN_NEIGHBOURS:
         steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
         return np.asarray(_BETWEEN_NEIGHBOURS[kind] ** steps)
-    blocks = [np.full((k, k), RHO) for k in _block_sizes(size)]
+    blocks = [np.full((k, k), RHO) for k in _together(kind, size)]
     return np.asarray(block_diag(*blocks) + (1 - RHO) * np.eye(size))
 
 
 def largest_variance(kind: str, entries: int) -> float:
-    """At least the variance of v'x over unit vectors v with so many entries, any number of features.
+    """At least the variance of v'x over unit vectors v with so many entries.
 
     1 for uncorrelated features, (1 + ρ)/(1 − ρ) for "ar1" ones, 1 + (k − 1)/2 where k have
     correlation ½.
@@ -57,14 +57,14 @@ def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
         if kind in _BETWEEN_NEIGHBOURS:
             _recursion(part, _BETWEEN_NEIGHBOURS[kind])
         elif shared is not None:
-            sizes = _block_sizes(part.shape[1]) if kind == "block" else [part.shape[1]]
+            sizes = _together(kind, part.shape[1])
             part *= np.sqrt(1 - RHO)
             part += np.sqrt(RHO) * np.repeat(shared[start:start + _ROWS], sizes, axis=1)
 
 
 def n_blocks(kind: str, size: int) -> int:
     """How many shared normals each row needs."""
-    return {"block": len(_block_sizes(size)), "equicorrelated": 1}.get(kind, 0)
+    return len(_together(kind, size)) if kind in ("block", "equicorrelated") else 0
 
 
 def _recursion(rows: Array, rho: float) -> None:
@@ -73,6 +73,9 @@ def _recursion(rows: Array, rho: float) -> None:
         rows[:, j] += rho * rows[:, j - 1]
 
 
-def _block_sizes(size: int) -> list[int]:
+def _together(kind: str, size: int) -> list[int]:
+    """How many features have correlation ½ with each other, block by block."""
+    if kind == "equicorrelated":
+        return [size]
     whole, rest = divmod(size, BLOCK)
     return [BLOCK] * whole + [rest] * (rest > 0)

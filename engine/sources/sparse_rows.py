@@ -33,8 +33,9 @@ class SparseRows(Source[SampleData]):
     """y = x'β + σw on m machines, with x ~ N(0, Σ) of d features, w ~ N(0, 1) and sparse β.
 
     Protected is one row, (x, y), of one machine. Σ has unit variances: ½^|j−k|, the identity,
-    ½ within fives of neighbours, .8^|j−k|, or ½ between all. β = u + v_i on machine i: u has `n_shared` entries that are the
-    same everywhere and v_i `n_own` further ones, at random places that differ between machines.
+    ½ within fives of neighbours, .8^|j−k|, or ½ between all. β = u + v_i on machine i: u has
+    `n_shared` entries that are the same everywhere and v_i `n_own` further ones, at random places
+    that differ between machines.
     All entries are ±1/√(n_shared + n_own), so that ‖β‖ = 1 everywhere. `pattern` numbers the draw
     of places and signs: β belongs to the recipe and is the same in every repeat.
 

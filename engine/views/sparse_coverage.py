@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.sparse_averages import drawn
@@ -17,11 +18,11 @@ from engine.families.sparse_corrections import two_sided_p_values
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Array, Budget, Estimate
+from engine.types import Budget, Estimate
 
 DESIGNS = ("identity", "equicorrelated", "ar1_strong")
 ROWS, EPSILONS = (5000, 20_000, 100_000), (1.0, 4.0)
-_DRAWS = 1
+_DRAWS, _LEVEL = 1, 0.05
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ def sparse_coverage(
             source = SparseRows(design=design, n_curves=n, n_servers=1, n_features=n_features,
                                 n_shared=n_nonzero, noise_sd=noise_sd)
             budgets = [(Budget(epsilon, delta),) for epsilon in epsilons]
-            each = [_estimates(cls(**chosen, **more), source, budgets, repeats, seed, has_rows)
-                    for cls, more in ((SparseNewton, {}), (SparseInference, {}),
-                                      (SparseInference, {"target": "band"}))]
+            each = [_estimates(one, source, budgets, repeats, seed, has_rows) for one in (
+                SparseNewton(**chosen), SparseInference(**chosen),
+                SparseInference(target="band", **chosen))]
             out += [_measured(source, epsilon, k, each) for k, epsilon in enumerate(epsilons)]
     return out
 
@@ -111,28 +112,30 @@ def _measured(source: SparseRows, epsilon: float, k: int, each: Sequence[Sequenc
               ) -> SparseCoverage:
     """Of the k-th budget, from estimates, intervals and bands."""
     truth = source.truth.node_values
-    support = np.flatnonzero(truth)
-    matters = truth != 0
-
-    def joined(values: list[Array]) -> Array:
-        return np.concatenate([np.asarray(own)[k, :, 0] for own in values])
+    support, matters = np.flatnonzero(truth), truth != 0
     points, intervals, bands = each
-    off, half, error = (joined([getattr(one.intervals, name) for one in intervals])
+    estimates = _joined([one.coefficients for one in points], k)
+    off, half, error = (_joined([getattr(one.intervals, name) for one in intervals], k)
                         for name in ("centre", "half_width", "error"))
     off = off - truth
     given = np.isfinite(half[:, 0])
-    inside, below = np.abs(off) <= half, two_sided_p_values(off, error) < 0.05
-    band = joined([one.intervals.half_width for one in bands if one.intervals])
-    held = (np.abs(joined([one.intervals.centre for one in bands if one.intervals]) - truth)
-            <= band).all(axis=1)
-
-    def share(values: Array) -> float:
-        return float(values.mean()) if values.size else float("nan")
+    inside, below = np.abs(off) <= half, two_sided_p_values(off, error) < _LEVEL
+    centre, wide = (_joined([getattr(one.intervals, name) for one in bands], k)
+                    for name in ("centre", "half_width"))
+    held = (np.abs(centre - truth) <= wide).all(axis=1)
     inner = source.covariance[np.ix_(support, support)]
     return SparseCoverage(
-        source.design, source.n_curves, epsilon,
-        share(((joined([one.coefficients for one in points]) - truth) ** 2).sum(axis=1)),
+        source.design, source.n_curves, epsilon, _share(((estimates - truth) ** 2).sum(axis=1)),
         float(source.noise_sd**2 * np.trace(np.linalg.inv(inner)) / source.n_curves),
-        share(joined([one.is_doubted for one in points])), 1 - share(given),
-        share(inside[given][:, matters]), share(inside[given][:, ~matters]),
-        share(held[np.isfinite(band[:, 0])]), share(below[given][:, ~matters]))
+        _share(_joined([one.is_doubted for one in points], k)), 1 - _share(given),
+        _share(inside[given][:, matters]), _share(inside[given][:, ~matters]),
+        _share(held[np.isfinite(wide[:, 0])]), _share(below[given][:, ~matters]))
+
+
+def _joined(values: Sequence[Any], k: int) -> NDArray[Any]:
+    """The only draw at the k-th budget of values (budgets, repeats, 1, …), over all of them."""
+    return np.concatenate([own[k, :, 0] for own in values])
+
+
+def _share(values: NDArray[Any]) -> float:
+    return float(values.mean()) if values.size else float("nan")
