@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.families.sparse import Steps, ledger, sensitivity
 from engine.families.sparse_averages import Averages
@@ -34,6 +35,10 @@ PILOTS = ("auto", "moments", "thresholding")
 MOST_NOISE = 1.5  # t√d up to which moments serve
 EIGENVALUE_SHARE = 0.02  # of what hard thresholding costs, for the bound that sets its step
 _LONGEST = 1.9  # of a step times the bound; below 2 steps converge
+_CORRELATED = 3.5  # bound above which hard thresholding may mistake features
+STANDS_FOR_ANOTHER = (
+    "By what was released, some features are strongly correlated for this method and this noise: "
+    "a feature that was kept may stand for another one that matters.")
 
 
 # -- from moments ---------------------------------------------------------------------------------
@@ -143,6 +148,12 @@ class Thresholding:
         released = published("largest eigenvalue", exact, deviations, columns.normals((), rng))
         most = np.maximum(released + deviations, 1.0)  # features have variance 1, as is stated
         return np.asarray(np.minimum(1.0, _LONGEST / (self.steps.size * most)))[..., None]
+
+    def is_correlated(self, pace: Array | float, shape: tuple[int, int]) -> NDArray[np.bool_]:
+        """Whether the released bound is so large that features may be mistaken: of this shape."""
+        most = _LONGEST / (self.steps.size * _CORRELATED)
+        return np.broadcast_to(np.asarray(pace < most).reshape(
+            shape if isinstance(pace, np.ndarray) else (1, 1)) & (self.bound is not None), shape)
 
     def lines(self, law: Law, asked: Sequence[Budget], what: str = "coefficients"
               ) -> tuple[Spend, ...]:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.families.sparse import (
     LONGEST_STEP,
@@ -35,6 +36,7 @@ from engine.families.sparse_inference import (
 )
 from engine.families.sparse_pilot import (
     PILOTS,
+    STANDS_FOR_ANOTHER,
     Stage,
     Thresholding,
     from_moments,
@@ -134,8 +136,8 @@ class SparseNewton(PublicGuesses):
     *P* is the released share of residuals within R: clipping multiplies the average by it where
     residuals are normal (Stein's identity), so that a guess of σ that is too small costs accuracy.
 
-    *Doubts* follow from what was released, and go with the estimate: chosen features that noise
-    cannot tell apart, residuals most of which are clipped, and coefficients near zero.
+    *Cautions* follow from what was released, and go with the estimate: features that noise cannot
+    tell apart, residuals most of which are clipped, and coefficients near zero.
 
     References
     ----------
@@ -204,7 +206,7 @@ class SparseNewton(PublicGuesses):
                  rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
         columns, size = Columns(repeats, len(plans), draws), plans[0].size
-        first = self._features(averages, plans, columns, size, rng)
+        first, is_distinct = self._features(averages, plans, columns, size, rng)
         where, found = self._step(averages, first, plans, columns, rng)
         end = first.copy()
         held = np.take_along_axis(first, where, axis=-1)
@@ -214,24 +216,29 @@ class SparseNewton(PublicGuesses):
             task=SPARSE_REGRESSION.key, basis=Coordinates(size),
             coefficients=columns.released(end), unprotected=columns.quiet(end),
             spends=tuple(one.spends for one in plans), tuning=tuple(_tuning(one) for one in plans),
-            kept=(size,) * len(plans), cautions=_cautions(found, columns))
+            kept=(size,) * len(plans), cautions=_cautions(found, is_distinct, columns))
 
     def _features(self, averages: Averages, plans: Sequence[Plan], columns: Columns, size: int,
-                  rng: np.random.Generator) -> Array:
-        """The first estimate, whose entries that are not zero are the features: (…, d)."""
+                  rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+        """The first estimate, whose entries that are not zero are the features: (…, d).
+
+        And whether noise lets correlated features be told apart, by what was released: (…,).
+        """
         plan = plans[0]
         if plan.thresholding is not None:
             rounds = [one.thresholding for one in plans if one.thresholding]
             pace = plan.thresholding.pace(averages, plan.row, rounds, columns, rng)
-            return descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
-                           (columns.repeats, columns.draws, size), plan.thresholding.steps, _LAW,
-                           [one.scales for one in rounds], rng, pace=pace).columns
+            found = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
+                            (columns.repeats, columns.draws, size), plan.thresholding.steps, _LAW,
+                            [one.scales for one in rounds], rng, pace=pace).columns
+            return found, ~plan.thresholding.is_correlated(pace, found.shape[:2])
         deviation = columns.per_budget([one.gram for one in plans])
         gram = with_noise("Gram matrix", averages.gram(plan.row)[:, None], deviation, columns, rng)
         stages = [replace(stage, deviations=tuple(one.stages[k].deviations[0] for one in plans))
                   for k, stage in enumerate(plan.stages)]
-        return from_moments(averages, several_directions(gram, np.arange(size), deviation),
-                            plan.sparsity, stages, columns, rng).vectors
+        directions = several_directions(gram, np.arange(size), deviation)
+        return (from_moments(averages, directions, plan.sparsity, stages, columns, rng).vectors,
+                directions.is_distinct)
 
     def _step(self, averages: Averages, first: Array, plans: Sequence[Plan], columns: Columns,
               rng: np.random.Generator) -> tuple[Indices, Corrected]:
@@ -326,10 +333,11 @@ class SparseNewton(PublicGuesses):
                             both * math.sqrt(2 * math.log(d)))
 
 
-def _cautions(found: Corrected, columns: Columns) -> tuple[Caution, ...]:
+def _cautions(found: Corrected, is_distinct: NDArray[np.bool_], columns: Columns
+              ) -> tuple[Caution, ...]:
     near_zero = np.asarray((np.abs(found.values) < 2 * found.errors).any(axis=-1))
     each = ((NOT_DISTINCT, ~found.is_distinct), (NOT_ENOUGH, ~found.is_enough),
-            (UNSURE, near_zero))
+            (STANDS_FOR_ANOTHER, ~is_distinct), (UNSURE, near_zero))
     return tuple(Caution(text, columns.released(own)) for text, own in each
                  if columns.released(own).any())
 

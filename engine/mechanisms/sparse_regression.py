@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,14 +26,14 @@ from engine.families.sparse import (
 from engine.families.sparse_averages import RowAverages
 from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
 from engine.families.sparse_inference import Columns, row_norm
-from engine.families.sparse_pilot import Thresholding
+from engine.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import LAWS, Law, Scales, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, Caution, Data, Estimate, PublicFacts, Sizes, Spend
 
 _CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
@@ -177,8 +177,12 @@ class SparseRegression(PublicGuesses):
                         (data.n_repeats, draws, rows.n_features), plan.steps, self.law,
                         [one.scales for one in plans], rng, pace=pace)
         quiet = np.broadcast_to(found.quiet, (len(plans), *found.quiet.shape))
-        return self._estimate(found.released, quiet, tuple(plan.spends for plan in plans),
-                              tuple(_tuning(plan) for plan in plans))
+        doubted = Columns(data.n_repeats, len(plans), draws).released(
+            plan.thresholding.is_correlated(pace, found.columns.shape[:2]))
+        cautions = (Caution(STANDS_FOR_ANOTHER, doubted),) if doubted.any() else ()
+        return replace(self._estimate(
+            found.released, quiet, tuple(plan.spends for plan in plans),
+            tuple(_tuning(plan) for plan in plans)), cautions=cautions)
 
     def without_protection(self, data: Data) -> Estimate:
         """Least squares on the best features of all rows, neither clipped nor noised."""

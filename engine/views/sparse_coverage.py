@@ -118,11 +118,11 @@ def _measured(source: SparseRows, epsilon: float, k: int, each: Sequence[Sequenc
     off, half, error = (_joined([getattr(one.intervals, name) for one in intervals], k)
                         for name in ("centre", "half_width", "error"))
     off = off - truth
-    given = np.isfinite(half[:, 0])
-    inside, below = np.abs(off) <= half, two_sided_p_values(off, error) < _LEVEL
+    given, inside = np.isfinite(half[:, 0]), np.asarray(np.abs(off) <= half)
+    below = np.asarray(two_sided_p_values(off, error) < _LEVEL)
     centre, wide = (_joined([getattr(one.intervals, name) for one in bands], k)
                     for name in ("centre", "half_width"))
-    held = (np.abs(centre - truth) <= wide).all(axis=1)
+    held = np.asarray((np.abs(centre - truth) <= wide).all(axis=1))
     inner = source.covariance[np.ix_(support, support)]
     return SparseCoverage(
         source.design, source.n_curves, epsilon, _share(((estimates - truth) ** 2).sum(axis=1)),
