@@ -140,8 +140,11 @@ class RowAverages:
         def part(r: int, rows: slice) -> Array:
             x = self.rows.x[r, rows]
             residuals = np.clip(self.rows.y[r, rows, None] - x @ vectors[r].T, -clip, clip)
-            return np.stack([residuals[:, c] @ _drawn_back(x @ own.T, limits[r, c])
-                             for c, own in enumerate(directions[r])])
+            out = np.empty(directions.shape[1:3])
+            for c, own in enumerate(directions[r]):
+                products = x @ own.T
+                out[c] = (residuals[:, c] * _shortening(products, limits[r, c])) @ products
+            return out
         return self._average("average correction", directions.shape[:3], part)
 
     def _average(self, what: str, shape: tuple[int, ...], part: Callable[[int, slice], Array]
@@ -166,10 +169,15 @@ def _sum_of_squares(values: Array, clip: float) -> Array:
 
 def _drawn_back(rows: Array, norm: float) -> Array:
     """Rows with norms above `norm` shortened to it."""
+    return rows if math.isinf(norm) else np.asarray(rows * _shortening(rows, norm)[:, None])
+
+
+def _shortening(rows: Array, norm: float) -> Array:
+    """What rows have to be multiplied by to have at most this norm: (rows,)."""
     if math.isinf(norm):
-        return rows
+        return np.ones(len(rows))
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(rows * (norm / np.maximum(norms, norm))[:, None])
+    return np.asarray(norm / np.maximum(norms, norm))
 
 
 # -- without rows ---------------------------------------------------------------------------------
