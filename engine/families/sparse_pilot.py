@@ -162,5 +162,6 @@ class Thresholding:
         if self.bound is None:
             return rounds
         rho = (self.bound / self.deviation) ** 2 / 2 if self.deviation else math.inf
-        return (*(line("largest eigenvalue", self.bound, rho, server, one, WHY)
+        of_what = f"largest eigenvalue for {what}"
+        return (*(line(of_what, self.bound, rho, server, one, WHY)
                   for server, one in enumerate(asked)), *rounds)

@@ -13,6 +13,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.families.sparse import descend, settled
 from engine.families.sparse_averages import Averages, of_rows
+from engine.families.sparse_batches import by_kind
 from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
 from engine.families.sparse_directions import noisy_gram, one_direction, several_directions
 from engine.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
@@ -161,6 +162,12 @@ class SparseInference(SparseIntervals):
     def estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda own: self._estimate(averages, own, repeats, draws, rng))
+
+    def _estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
+                  rng: np.random.Generator) -> Estimate:
+        """At budgets whose first estimates are of the same kind."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         vectors, directions, found = self.parts(averages, plans, columns, rng)
         refused = found.is_refused[..., None]

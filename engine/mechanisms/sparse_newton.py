@@ -20,6 +20,7 @@ from engine.families.sparse import (
     settled,
 )
 from engine.families.sparse_averages import Averages, RowAverages
+from engine.families.sparse_batches import by_kind
 from engine.families.sparse_corrections import Corrected, newton
 from engine.families.sparse_directions import on_support, several_directions, with_noise
 from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
@@ -205,6 +206,12 @@ class SparseNewton(PublicGuesses):
     def estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda own: self._estimate(averages, own, repeats, draws, rng))
+
+    def _estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
+                  rng: np.random.Generator) -> Estimate:
+        """At budgets whose features are chosen in the same way."""
         columns, size = Columns(repeats, len(plans), draws), plans[0].size
         first, is_distinct = self._features(averages, plans, columns, size, rng)
         where, found = self._step(averages, first, plans, columns, rng)

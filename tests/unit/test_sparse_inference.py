@@ -334,7 +334,7 @@ def test_what_machines_entrust_to_the_centre_is_marked_as_such():
 
 
 def test_the_same_rows_on_one_machine_give_the_same_limits():
-    mechanism, data = VARIANTS[3], draw()
+    mechanism, data = SparseInference(sparsity=2, target="band"), draw()
     one, other = release(mechanism, data), release(mechanism, data.pooled())
     assert np.allclose(one.intervals.half_width, other.intervals.half_width)
     assert np.allclose(one.coefficients, other.coefficients)
@@ -492,6 +492,19 @@ def test_random_sparse_directions_find_neither_eigenvalue():
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     found = ((directions @ covariance("ar1", 100)) * directions).sum(axis=1)
     assert found.max() < 2.0 and found.min() > 0.45
+
+
+def test_a_budget_is_released_as_if_it_were_asked_for_alone():
+    """Noise of the Gram matrix decides, budget by budget, where the first estimate comes from."""
+    source = SparseRows(n_curves=2000, n_servers=2, n_features=20, n_shared=2)
+    mechanism, data = SparseInference(sparsity=2), draw(repeats=1, source=source)
+    budgets = [(Budget(epsilon, 1e-6),) for epsilon in (0.1, 50.0)]
+    both = release(mechanism, data, budgets, draws=2)
+    assert ["response_clip" in tuning for tuning in both.tuning] == [False, True]
+    for k, budget in enumerate(budgets):
+        alone = release(mechanism, data, [budget], draws=2)
+        assert alone.spends[0] == both.spends[k] and alone.tuning[0] == both.tuning[k]
+        assert alone.coefficients.shape[1:] == both.coefficients.shape[1:]
 
 
 def test_a_correction_is_not_zero_and_the_rest_is_the_first_estimate():
