@@ -46,10 +46,12 @@ from engine.noise.selection import (
     hard_threshold,
     noisy_hard_threshold,
 )
+from engine.numerics import sparse_fits
 from engine.numerics.products import rows_times
 from engine.privacy import transcript
 from engine.types import Array, Budget, PublicFacts, SampleData, Spend
 
+LONGEST_STEP = 0.7  # of hard thresholding; a released bound shortens it
 _REACH = 4.0  # of ranges of which nothing else is stated
 _BLOCK = 2**19  # numbers of rows worked on at once, to stay in cache
 Gradient = Callable[[Array], Array]
@@ -122,8 +124,12 @@ def _products(x: Array, vectors: Array, used: Indices) -> Array:
 
 
 def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = math.inf,
-            is_secure: bool = False) -> Rows:
+            is_secure: bool = False, norm: float | None = None) -> Rows:
     """Rows in standard units, by public constants alone.
+
+    With `norm`, a row (x, y) beyond ±`clip` in an entry or `norm` in length is shortened as a
+    whole, response included: (wx, wy) with w ≤ 1 a function of x. Both sides of y = x'β + noise
+    are then multiplied by w, so that no coefficient is biased, whatever the law of x.
 
     Features are moved so that their stated range is ±`reach` and held to ±`clip`; responses lose
     the middle of their stated range and are held to ±`response_clip`. Values of size one are taken
@@ -139,9 +145,20 @@ def rows_of(data: SampleData, reach: float, clip: float, response_clip: float = 
             x *= 2 * reach / (high - low)
         for block in (x, y):
             block[~np.isfinite(block)] = 0.0
+    if norm is not None:
+        _shorten(x, y, clip, norm)
     np.clip(x, -clip, clip, out=x)
     return Rows(x, np.clip(y, -response_clip, response_clip), data.sizes.n_curves_per_server,
                 is_secure)
+
+
+def _shorten(x: Array, y: Array, clip: float, norm: float) -> None:
+    """Multiply rows (x, y) by the largest w ≤ 1 that holds entries of x to ±clip, x to `norm`."""
+    largest = np.maximum(np.abs(x).max(axis=-1) / clip, 1.0)
+    x /= largest[..., None]
+    length = np.maximum(np.linalg.norm(x, axis=-1) / norm, 1.0)
+    x /= length[..., None]
+    y /= largest * length
 
 
 def stated_reach(chosen: float | None, facts: PublicFacts) -> float:
@@ -238,19 +255,24 @@ class Descent:
 
 
 def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: Law,
-            scales: Sequence[Scales], rng: np.random.Generator, part: str = "") -> Descent:
+            scales: Sequence[Scales], rng: np.random.Generator, part: str = "",
+            pace: Array | float = 1.0) -> Descent:
     """All rounds from 0, at each of several scales; `shape` is (repeats, draws, d).
 
     `gradient` takes vectors (repeats, columns, d) to averages over rows. Draws share their standard
     noise across scales. `part` names what the rounds are about, where a release has several.
+
+    `pace` (repeats, columns, 1) are shares of the step that were released before: steps are
+    η·pace. What is published is v/pace − η·gradient, which one row moves by λ = η 2Rc/N whatever
+    the pace, so that noise and ledger do not depend on it.
     """
     repeats, draws, size = shape
     vectors = np.zeros((repeats, len(scales) * draws + 1, size))
     for t in range(steps.rounds):
-        moved = vectors - steps.size * gradient(vectors)
+        moved = vectors / pace - steps.size * gradient(vectors)
         noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
         sent = _published(f"{part}round {t + 1}", moved, steps, law, scales, noise)
-        vectors = in_ball(sent, steps.radius)
+        vectors = in_ball(pace * sent, steps.radius)
     return Descent(vectors, draws)
 
 
@@ -278,17 +300,17 @@ def in_ball(vectors: Array, radius: float) -> Array:
 # -- without protection ---------------------------------------------------------------------------
 
 
-def settled(rows: Rows, steps: Steps) -> Array:
-    """Plain hard thresholding, neither clipped nor noised, where it settles: (repeats, d).
+def settled(rows: Rows, sparsity: int) -> Array:
+    """Least squares on the best features, neither clipped nor noised: (repeats, d).
 
-    After the rounds, least squares on the entries that are left, which the steps tend to once their
-    places no longer change.
+    The features are those of `sparse_fits.best_subset`, which hard thresholding finds, too, where
+    its steps settle; this settles for correlated features as well.
     """
-    vectors = np.zeros((len(rows.x), 1, rows.n_features))
-    for _ in range(steps.rounds):
-        vectors = hard_threshold(vectors - steps.size * rows.gradient(vectors), steps.sparsity)
-    out = np.zeros_like(vectors[:, 0])
-    for x, y, start, end in zip(rows.x, rows.y, vectors[:, 0], out, strict=True):
+    out = np.zeros((len(rows.x), rows.n_features))
+    for x, y, end in zip(rows.x, rows.y, out, strict=True):
+        gram, cross = sparse_fits.moments(x, y)
+        size = np.maximum(np.diagonal(gram).mean(), 1e-300)
+        start = sparse_fits.best_subset(gram, cross, sparsity, 1e-9 * size)
         where = np.flatnonzero(start)
         end[where] = np.linalg.lstsq(x[:, where], y, rcond=None)[0]
     return out

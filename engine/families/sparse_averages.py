@@ -12,6 +12,7 @@ What one row can do, whatever it holds; R, τ, W and B are the clips and N the r
     gradient            [x'b − y]_R x     2Rc/N in every entry, features being held to ±c
     products            [x'b]_τ x         2τc/N in every entry
     squared residuals   [y − x'b]_R²      R²/N, as squares lie in [0, R²]
+    unclipped share     |y − x'b| ≤ R     1/N; with squared residuals in units of R²: √2/N together
     squared products    [x'b]_τ²          τ²/N
     Gram matrix         x x', ‖x‖ ≤ B     √2 B²/N in the Euclidean norm of its entries, because
                                           ‖xx' − zz'‖² = ‖x‖⁴ + ‖z‖⁴ − 2(x'z)² ≤ 2B⁴
@@ -28,6 +29,7 @@ from typing import Protocol
 import numpy as np
 
 from engine.families.sparse import Rows
+from engine.noise.selection import Indices
 from engine.privacy import transcript
 from engine.types import Array
 
@@ -50,12 +52,20 @@ class Averages(Protocol):
         """Of [y − x'b]_clip²: (repeats, columns)."""
         ...
 
+    def within(self, vectors: Array, clip: float = math.inf) -> Array:
+        """The share of rows with |y − x'b| ≤ clip: (repeats, columns)."""
+        ...
+
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
         """Of [x'b]_clip²: (repeats, columns)."""
         ...
 
     def gram(self, norm: float = math.inf) -> Array:
         """Of x x', rows drawn back to this norm: (repeats, d, d)."""
+        ...
+
+    def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
+        """Of x_S x_S', for places S = `where` (repeats, columns, s): (repeats, columns, s, s)."""
         ...
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
@@ -98,6 +108,12 @@ class RowAverages:
             return _sum_of_squares(residuals, clip)
         return self._average("average squared residual", vectors.shape[:2], part)
 
+    def within(self, vectors: Array, clip: float = math.inf) -> Array:
+        def part(r: int, rows: slice) -> Array:
+            residuals = self.rows.x[r, rows] @ vectors[r].T - self.rows.y[r, rows, None]
+            return np.asarray((np.abs(residuals) <= clip).sum(axis=0, dtype=float))
+        return self._average("share of residuals within their clip", vectors.shape[:2], part)
+
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             return _sum_of_squares(self.rows.x[r, rows] @ vectors[r].T, clip)
@@ -110,6 +126,13 @@ class RowAverages:
         size = self.rows.n_features
         return self._average("average of x x'", (len(self.rows.x), 1, size, size), part)[:, 0]
 
+    def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
+        def part(r: int, rows: slice) -> Array:
+            each = [_drawn_back(self.rows.x[r, rows][:, own], norm) for own in where[r]]
+            return np.stack([x.T @ x for x in each])
+        return self._average("average of x x' of chosen features",
+                             (*where.shape, where.shape[-1]), part)
+
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
                     norms: Array | float = math.inf) -> Array:
         limits = np.broadcast_to(norms, vectors.shape[:2])
@@ -117,8 +140,11 @@ class RowAverages:
         def part(r: int, rows: slice) -> Array:
             x = self.rows.x[r, rows]
             residuals = np.clip(self.rows.y[r, rows, None] - x @ vectors[r].T, -clip, clip)
-            return np.stack([residuals[:, c] @ _drawn_back(x @ own.T, limits[r, c])
-                             for c, own in enumerate(directions[r])])
+            out = np.empty(directions.shape[1:3])
+            for c, own in enumerate(directions[r]):
+                products = x @ own.T
+                out[c] = (residuals[:, c] * _shortening(products, limits[r, c])) @ products
+            return out
         return self._average("average correction", directions.shape[:3], part)
 
     def _average(self, what: str, shape: tuple[int, ...], part: Callable[[int, slice], Array]
@@ -143,10 +169,15 @@ def _sum_of_squares(values: Array, clip: float) -> Array:
 
 def _drawn_back(rows: Array, norm: float) -> Array:
     """Rows with norms above `norm` shortened to it."""
+    return rows if math.isinf(norm) else np.asarray(rows * _shortening(rows, norm)[:, None])
+
+
+def _shortening(rows: Array, norm: float) -> Array:
+    """What rows have to be multiplied by to have at most this norm: (rows,)."""
     if math.isinf(norm):
-        return rows
+        return np.ones(len(rows))
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.asarray(rows * (norm / np.maximum(norms, norm))[:, None])
+    return np.asarray(norm / np.maximum(norms, norm))
 
 
 # -- without rows ---------------------------------------------------------------------------------
@@ -174,11 +205,18 @@ class Moments:
         linear = (vectors @ self.cross[..., None])[..., 0]
         return np.asarray(self.square[:, None] - 2 * linear + self.squared_products(vectors))
 
+    def within(self, vectors: Array, clip: float = math.inf) -> Array:
+        return np.ones(vectors.shape[:2])
+
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
         return np.asarray(((vectors @ self.second) * vectors).sum(axis=-1))
 
     def gram(self, norm: float = math.inf) -> Array:
         return self.second
+
+    def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
+        which = np.arange(len(where))[:, None, None, None]
+        return np.asarray(self.second[which, where[..., :, None], where[..., None, :]])
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
                     norms: Array | float = math.inf) -> Array:

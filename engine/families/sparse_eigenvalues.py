@@ -7,9 +7,15 @@ interval, so that it is off unless asked for ("conservative"). It needs the rest
 many random directions with Laplace noise, finds neither, because random sparse directions are all
 alike.
 
+The step of hard thresholding must stay below 2/μ, μ being the largest variance of x'v over unit
+vectors v with 2s entries, or it diverges. Its bound by public clips alone, 2s c², would make steps
+a hundred times too short; the largest eigenvalue of all, which noise hides as cheaply, ten times
+where features are correlated. `row_sum` is a bound of μ that one number releases.
+
 References
 ----------
-Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 5 and 6, Lemma 4.2 and Theorem 5.
+Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 5 and 6, Lemma 4.2 and Theorem 5. The
+bound for steps was derived for this project.
 """
 
 from __future__ import annotations
@@ -34,6 +40,25 @@ def on_supports(gram: Array, vectors: Array, s: int) -> tuple[Array, Array]:
     inner = np.take_along_axis(rows, where[..., None, :], axis=-1)
     values = np.linalg.eigvalsh(inner)
     return np.asarray(values[..., -1]), np.maximum(values[..., 0], _LEAST)
+
+
+def row_sum(gram: Array, q: int) -> Array:
+    """The largest sum of q absolute values in a row of matrices (…, d, d): (…,).
+
+    At least v'Av for every unit vector v with q entries, at places S: v'Av is at most the largest
+    eigenvalue of A on S, and that at most the largest row sum of |A| on S (Gershgorin).
+    """
+    return np.asarray(-np.sort(-np.abs(gram), axis=-1)[..., :q].sum(axis=-1).max(axis=-1))
+
+
+def row_sum_sensitivity(q: int, feature: float, norm: float, n: int) -> float:
+    """2c min(√q B, qc)/N: by how much replacing one row moves `row_sum` of the average of xx'.
+
+    x_j x_k becomes z_j z_k, so that a sum of q absolute values in row j moves by at most
+    (|x_j| Σ|x_k| + |z_j| Σ|z_k|)/N over q places k, and Σ|x_k| ≤ min(√q ‖x‖, qc) with |x_j| ≤ c and
+    ‖x‖ ≤ B. The largest of such sums moves by no more than the one that moves most.
+    """
+    return 2 * feature * min(math.sqrt(q) * norm, q * feature) / n
 
 
 def bias_factor(most: Array, least: Array) -> Array:

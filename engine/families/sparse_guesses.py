@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from engine.errors import InputError
@@ -12,9 +13,28 @@ from engine.tasks import SPARSE_REGRESSION
 from engine.types import Data, PublicFacts, SampleData
 
 
+@dataclass(frozen=True)
+class LargestNoise:
+    """What the noise is before any row is looked at: its sensitivity and its scale in a choice and
+    in a published value; `largest` of all noises among which features are chosen.
+    """
+
+    sensitivity: float
+    choice: float
+    values: float
+    largest: float
+
+
+CLIP = 4.0  # of features, in standard deviations
+
+
 @dataclass(frozen=True, kw_only=True)
 class PublicGuesses(Mechanism):
-    """Scales that clips and steps follow from; a wrong guess costs accuracy, never protection."""
+    """Scales that clips and steps follow from; a wrong guess costs accuracy, never protection.
+
+    How much is clipped is released with every estimate and interval, so that a guess that is far
+    too small is seen, and said.
+    """
 
     tasks = frozenset({SPARSE_REGRESSION.key})
     guarantee = "approximate"
@@ -25,11 +45,12 @@ class PublicGuesses(Mechanism):
         "around what its features say. Usual: as stated with the data.", low=1e-9, high=1e9,
         symbol="σ")
     radius: float | None = param(
-        None, "Largest norm", "Coefficients are drawn back to this Euclidean norm. Usual: 1 where "
-        "values are of size one, otherwise half the width of the range of responses.", low=1e-9,
-        high=1e9, symbol="c_0")
+        None, "Largest norm", "A public guess of the Euclidean norm of all coefficients; hard "
+        "thresholding draws them back to it. Default: 1 where values are of size one, otherwise "
+        "half the width of the range of responses.", low=1e-9, high=1e9, symbol="c_0")
     step_size: float | None = param(
-        None, "Step size", "Usual: 0.7 up to 7 features, 0.5 for more, where 0.7 could oscillate.",
+        None, "Step size", "Of hard thresholding. Default: at most 0.7, and so short that it "
+        "converges, by a released bound of the largest sparse eigenvalue of the features.",
         low=1e-3, high=2.0, symbol="η")
     reach: float | None = param(
         None, "Reach of the ranges", "How many standard deviations of a feature its stated range "
@@ -56,17 +77,26 @@ class PublicGuesses(Mechanism):
         return stated
 
     def largest_norm(self, facts: PublicFacts) -> float:
-        """c₀."""
+        """c₀, a guess of the norm of all coefficients."""
         usual = 1.0 if is_standard(facts) else facts.value_half_width
         return usual if self.radius is None else self.radius
+
+    def clip_of_features(self, facts: PublicFacts) -> float:
+        """Four standard deviations, or the reach of the stated ranges where that is less."""
+        return CLIP if is_standard(facts) else min(CLIP, self.reach_of(facts))
+
+    def clip_of_responses(self, facts: PublicFacts) -> float:
+        """3 (c₀² + σ²)^½, or half the width of their range: for averages at β = 0."""
+        most = 3 * math.hypot(self.largest_norm(facts), self.spread(facts))
+        return most if is_standard(facts) else min(most, facts.value_half_width)
 
     def caution(self, facts: PublicFacts) -> str:
         """Ranges that say nothing of standard deviations make steps too long or too short."""
         if is_standard(facts):
             return ""
         return (f"**Ranges of features are taken to reach {self.reach_of(facts):g} standard "
-                "deviations to each side of their middle.** Where features spread wider, steps can "
-                "overshoot: state fewer.")
+                "deviations to each side of their middle.** Where features spread wider, more of "
+                "them is clipped: state fewer.")
 
 
 def with_responses(data: Data) -> SampleData:

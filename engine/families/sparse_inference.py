@@ -1,19 +1,29 @@
 """Intervals for coefficients of a sparse regression: correct the bias of selection, privately.
 
-Private hard thresholding gives β̂, which is biased because most entries are set to zero. With a
-private Θ̂ for the inverse of the features' covariance, the average of Θ̂_k'x (y − x'β̂) is what β̂_k
-lacks, up to a product of two small errors:
+A first estimate β̂ is biased, because most entries are set to zero. Let Â be the noisy Gram matrix
+that is released, A the one without noise, and Θ̂ = Â⁻¹. The average of Θ̂x (y − x'β̂) is what β̂
+lacks, and since Θ̂A = I − Θ̂(Â − A), exactly,
 
-    β̃_k − β_k = (Θ̂_k'Σ̂ − e_k')(β − β̂) + (1/N) Σ Θ̂_k'x w + noise .
+    β̃ − β = Θ̂ ( (1/N) Σ x w  +  noise of the average  −  (Â − A)(β − β̂) ) .
 
-So β̃_k = β̂_k + that average, published with noise of standard deviation s, is normal around β_k
-with variance σ²V/n + s², V = Θ̂_k'Σ̂Θ̂_k. Both parts are published or follow from what is.
+All three parts have a known law: the first has covariance σ²A/N, the second is ours, and so is
+Â − A, whose entries multiply β − β̂; how large that is, is bounded from what was released. So there
+is no bias that limits would have to leave out, if Â has an inverse at all: where its least
+eigenvalue is not clearly above its noise, limits are refused (`DISTINCT`).
 
-In order, each with its own share of the budget (`Shares`): β̂ (see `engine.families.sparse`); σ̂²,
-the average squared residual; *one* coefficient: Θ̂_k by hard thresholding of ½θ'Σ̂θ − θ_k, and V;
-*several*: the noisy Gram matrix, from which all Θ̂_k and V follow at no cost; last the corrections.
-Bounds on what a row can do are those of `engine.families.sparse_averages`; noise is Gaussian, and
-made for them.
+The average is taken of Mx [y − x'β̂]_R with M = Θ̂^½ and ‖Mx‖ ≤ W, because Mx has uncorrelated
+entries of variance 1: one W serves any correlation, and noise s in each entry adds s²Θ̂ to the
+covariance, in proportion to σ²Θ̂/N. For g of the d coefficients M = (Θ̂_GG)^{−½} Θ̂_G. Residuals
+beyond R are clipped; where they are normal, that multiplies the average by P, the share within R
+(Stein's identity), which is released, too, and divided by: a guess of σ that is too small costs
+accuracy, not coverage.
+
+One coefficient can be had without the Gram matrix, as published ("column"): Θ̂_k by hard
+thresholding of ½θ'Σ̂θ − θ_k, whose few entries are an assumption that nothing released can check.
+
+In order, each with its own share of the budget (`Shares`): the first estimate; Gram matrix, or Θ̂_k
+and V; squared residuals with their share within R; last the corrections. Bounds on what a row can
+do are those of `engine.families.sparse_averages`; noise is Gaussian, and made for them.
 
 Arrays are (repeats, columns, …): budgets × draws side by side, and one column without noise that
 is not published (`Columns`). In the *pooled* averages all machines take part, in *own* ones those
@@ -22,35 +32,31 @@ whose coefficients are asked for: all of them if they are alike, one machine if 
 References
 ----------
 Zhang, Nakada and Zhang (2024), arXiv 2404.16287, sections 4.2 to 5 and Algorithms 3 to 7, with the
-sign of (A.8) and the variance of (A.15). The division of budgets, clipped products, the Gram matrix
-and the band were derived for this project. The correction: Javanmard and Montanari (2014).
+sign of (A.8) and the variance of (A.15). The division of budgets, clipped products, the Gram
+matrix, whitened corrections and the band were derived for this project. The correction: Javanmard
+and Montanari (2014).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from numpy.typing import NDArray
 
-from engine.bands import LEVEL
-from engine.families.sparse import Steps, descend, ledger, sensitivity
-from engine.families.sparse_averages import Averages
-from engine.noise.selection import Indices, Law, Scales, scales_of
-from engine.numerics.sparse_fits import largest_quantile, precision_rows
-from engine.privacy import transcript
+from engine.families.sparse import Steps, ledger, sensitivity
+from engine.noise.selection import Law, Scales, scales_of
+from engine.privacy import accounting, transcript
 from engine.types import Array, Budget, Spend
 
-PRECISION_ROUNDS = 40  # from the Gram matrix, at no cost
-PRECISION_STEP = 0.5
 LARGEST_PRECISION = 3.0  # a public bound on the norm of a column of the inverse covariance
 LEAST_SPREAD = 0.1  # V is taken to be no smaller
-_LEAST_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
-_SAMPLE, _SEED = 2000, 20_240_416
-_BLOCK = 2**20  # numbers worked on at once, to stay in cache
+DISTINCT = 0.2  # least eigenvalue of Â, over the norm of its noise, below which limits are refused
+LEAST_WITHIN = 0.3  # share of residuals within their clip below which limits are refused
+LEAST_VARIANCE = 1e-3  # σ̂² neither, in units of the public guess
 
 
 # -- what is public -------------------------------------------------------------------------------
@@ -68,7 +74,7 @@ class Shares:
 
 
 ONE = Shares(coefficients=0.35, variance=0.03, precision=0.25, spread=0.02, correction=0.35)
-SEVERAL = Shares(coefficients=0.30, variance=0.03, precision=0.30, spread=0.0, correction=0.37)
+SEVERAL = Shares(coefficients=0.20, variance=0.05, precision=0.30, spread=0.0, correction=0.45)
 
 
 def ball(n_entries: int, spread: float = 1.0) -> float:
@@ -79,32 +85,42 @@ def ball(n_entries: int, spread: float = 1.0) -> float:
     return (math.sqrt(n_entries) + 3.5) * spread
 
 
+def row_norm(size: int, feature: float) -> float:
+    """B: a norm that rows of so many features rarely exceed, and those with clipped ones never."""
+    return min(ball(size), math.sqrt(size) * feature)
+
+
 @dataclass(frozen=True)
 class Constants:
     """Fixed by public facts: `residual` R, `product` τ and `row` B are clips.
 
+    `response` is the clip of residuals of the first estimate from moments, those of β = 0.
     `column` are the steps for Θ̂_k, of which `column.sparsity` entries are kept; `guess` is the
-    public guess of σ.
+    public guess of σ, `radius` that of the norm of all coefficients.
     """
 
     law: Law
-    column: Steps
     feature: float
     residual: float
-    product: float
     row: float
     guess: float
+    response: float
+    radius: float
+    column: Steps
+    product: float
 
 
 @dataclass(frozen=True)
 class Noise:
     """Standard deviations of what is published at one budget.
 
-    `column` are those of the rounds for Θ̂_k; `correction` is for products held to norm 1. Infinite
-    where there is no share of the budget, and so no such message.
+    `residuals` is for squared residuals in units of R² and the share within R; `column` are those
+    of the rounds for Θ̂_k; `gram` is that of an entry beside the diagonal, √2 times as large on it;
+    `correction` is for products held to norm 1. Infinite where there is no share of the budget, and
+    so no such message.
     """
 
-    variance: float
+    residuals: float
     column: Scales
     gram: float
     spread: float
@@ -116,6 +132,32 @@ def gaussian(most: float, rho: float) -> float:
     return most / math.sqrt(2 * rho) if rho > 0 else math.inf
 
 
+def gaussian_rho(budgets: Sequence[Budget]) -> float:
+    """ρ = μ²/2 of Gaussian noise alone at the strictest budget: more than ρ-zCDP proves for it.
+
+    Gaussian messages, each chosen after those before it, are together as one with the sum of their
+    ρ, whose (ε, δ) are exact.
+
+    Raises
+    ------
+    InputError
+        If δ = 0.
+    """
+    return min(accounting.exact_mu(one.epsilon, one.delta) ** 2 / 2 if math.isfinite(one.epsilon)
+               else math.inf for one in budgets)
+
+
+def gram_noise(row: float, n: int, rho: float) -> float:
+    """B²/(N√(2ρ)): the deviation, beside the diagonal, of noise in a Gram matrix that costs ρ.
+
+    All entries of a symmetric matrix together move by at most √2 B²/N in the Frobenius norm, which
+    counts entries beside the diagonal twice. Noise that is alike in all directions of that norm has
+    deviation t = √2 B²/(N√(2ρ)) on the diagonal and t/√2 beside it. Noise of one size on and above
+    the diagonal would be up to √2 times larger beside it at the same cost.
+    """
+    return gaussian(row**2 / n, rho)
+
+
 def column_sensitivity(c: Constants, n: int) -> float:
     """λ of a step towards Θ̂_k."""
     return sensitivity(c.column.size, c.product, c.feature, n)
@@ -124,10 +166,10 @@ def column_sensitivity(c: Constants, n: int) -> float:
 def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> Noise:
     """The noise that costs its shares of ρ, among `pooled` rows and `own` ones."""
     return Noise(
-        variance=gaussian(c.residual**2 / own, shares.variance * rho),
+        residuals=gaussian(math.sqrt(2) / own, shares.variance * rho),
         column=scales_of(c.law, c.column.sparsity, column_sensitivity(c, pooled),
                          shares.precision * rho / c.column.rounds),
-        gram=gaussian(math.sqrt(2) * c.row**2 / pooled, shares.precision * rho),
+        gram=gram_noise(c.row, pooled, shares.precision * rho),
         spread=gaussian(c.product**2 / pooled, shares.spread * rho),
         correction=gaussian(2 * c.residual / own, shares.correction * rho))
 
@@ -140,29 +182,30 @@ def line(what: str, most: float, rho: float, server: int, asked: Budget, why: st
                  noise="gaussian")
 
 
-_WHY = ("An average over all rows, whose contributions are clipped. Noise is added once, by the "
+WHY = ("An average over all rows, whose contributions are clipped. Noise is added once, by the "
         "trusted centre, and protects the rows of every machine alike.")
 _WHY_OWN = ("An average over the rows of this machine alone, whose contributions are clipped; "
             "other machines hold other rows, so that all of them cost as much as one.")
-_IN_UNITS = " In units of W, the clip of products that follows from the published Gram matrix."
+_IN_UNITS = " In units of W, the clip of products whitened by the published Gram matrix."
 
 
 def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: int, is_one: bool,
                     server: int, asked: Budget) -> list[Spend]:
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections."""
-    why = _WHY if own == pooled else _WHY_OWN
-    lines = [line("noise variance", c.residual**2 / own, shares.variance * rho, server, asked, why)]
+    why = WHY if own == pooled else _WHY_OWN
+    lines = [line("residuals", math.sqrt(2) / own, shares.variance * rho, server, asked,
+                  why + " In units of the squared clip; beside it the share within the clip.")]
     if is_one:
         most = column_sensitivity(c, pooled)
         scales = noise(c, shares, rho, pooled, own).column
         lines += [replace(one, server=server) for one in
                   ledger(c.law, c.column, most, scales, [asked], "precision entries")]
         lines.append(line("spread", c.product**2 / pooled, shares.spread * rho, server, asked,
-                          _WHY))
+                          WHY))
         most = 2 * c.product * c.residual / own
     else:
         lines.append(line("Gram matrix", math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
-                          server, asked, _WHY))
+                          server, asked, WHY))
         most, why = 2 * c.residual / own, why + _IN_UNITS
     lines.append(line("corrections", most, shares.correction * rho, server, asked, why))
     return lines
@@ -190,7 +233,7 @@ class Columns:
         noisy = shared.reshape(self.repeats, self.budgets * self.draws, *shape)
         return np.concatenate([noisy, np.zeros((self.repeats, 1, *shape))], axis=1)
 
-    def released(self, values: Array) -> Array:
+    def released(self, values: NDArray[Any]) -> NDArray[Any]:
         """Columns that may be published: (budgets, repeats, draws, …)."""
         noisy = values[:, :-1].reshape(self.repeats, self.budgets, self.draws, *values.shape[2:])
         return noisy.swapaxes(0, 1)
@@ -201,185 +244,11 @@ class Columns:
         return np.broadcast_to(own, (self.budgets, *own.shape))
 
 
-def _published(step: str, exact: Array, deviation: Array, standard: Array) -> Array:
+def published(step: str, exact: Array, deviation: Array, standard: Array) -> Array:
     """Averages (repeats, columns, …) with noise of these deviations, as the centre publishes them.
 
-    `deviation` is (columns,) or (repeats, columns).
+    `deviation` is (columns,) or (repeats, columns), or (columns, …) where entries differ.
     """
-    size = deviation.reshape(*deviation.shape, *[1] * (exact.ndim - 2))
+    size = deviation if deviation.ndim == exact.ndim - 1 > 2 else deviation.reshape(
+        *deviation.shape, *[1] * (exact.ndim - 2))
     return transcript.sent(transcript.CENTRE, step, exact + size * standard, size)
-
-
-# -- the pieces -----------------------------------------------------------------------------------
-
-
-def noise_variance(own: Averages, vectors: Array, c: Constants, deviations: Array,
-                   columns: Columns, rng: np.random.Generator) -> Array:
-    """σ̂² from clipped squared residuals at β̂ (repeats, columns, d): (repeats, columns).
-
-    A clip at four standard deviations loses nothing to speak of, so it is not made up for.
-    """
-    exact = own.squared_residuals(vectors, c.residual)
-    released = _published("noise variance", exact, deviations, columns.normals((), rng))
-    return np.maximum(released, _LEAST_VARIANCE * c.guess**2)
-
-
-@dataclass(frozen=True)
-class Directions:
-    """What corrections are taken along: Θ̂ (repeats, columns, g, d) of g coefficients.
-
-    `spread` V = Θ̂Σ̂Θ̂' (repeats, columns, g, g), no less than 0.1 on its diagonal; `norms` W, to
-    which products Θ̂x are held: (repeats, columns); `gram` (repeats, columns, d, d), if released.
-    """
-
-    theta: Array
-    spread: Array
-    norms: Array
-    gram: Array | None = None
-
-
-def directions_of(pooled: Averages, places: Indices, size: int, is_one: bool, c: Constants,
-                  noises: Sequence[Noise], columns: Columns, rng: np.random.Generator
-                  ) -> Directions:
-    """Directions for coefficients at `places` of `size`: one on its own, or through the Gram."""
-    if is_one:
-        return one_direction(pooled, int(places[0]), size, c, noises, columns, rng)
-    return several_directions(noisy_gram(pooled, c, noises, columns, rng), places, c)
-
-
-def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises: Sequence[Noise],
-                  columns: Columns, rng: np.random.Generator) -> Directions:
-    """Θ̂_k by private hard thresholding, and V by clipped squares, for one coefficient.
-
-    Products are held to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
-    """
-    found = descend(partial(_column_gradient, pooled, place, c.product),
-                    (columns.repeats, columns.draws, size), c.column, c.law,
-                    [one.column for one in noises], rng, "direction, ").columns
-    exact = pooled.squared_products(found, c.product)
-    deviations = columns.per_budget([one.spread for one in noises])
-    spread = _published("spread", exact, deviations, columns.normals((), rng))
-    spread = np.maximum(spread, LEAST_SPREAD)[:, :, None, None]
-    return Directions(found[:, :, None], spread, np.full(found.shape[:2], c.product))
-
-
-def _column_gradient(pooled: Averages, place: int, clip: float, vectors: Array) -> Array:
-    """Σ̂θ − e_k, with products x'θ held to ±clip."""
-    gradient = pooled.products(vectors, clip)
-    gradient[..., place] -= 1
-    return gradient
-
-
-def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[Noise], columns: Columns,
-               rng: np.random.Generator) -> Array:
-    """The average of xx' with noise on and above the diagonal, mirrored: (repeats, columns, d, d).
-
-    The entries on and above the diagonal move by no more than all of them do, √2 B²/N, which they
-    attain for two orthogonal rows along axes.
-    """
-    exact = pooled.gram(c.row)[:, None]
-    standard = np.triu(columns.normals(exact.shape[2:], rng))
-    standard += np.triu(standard, 1).swapaxes(-1, -2)
-    deviations = columns.per_budget([one.gram for one in noises])
-    return _published("Gram matrix", exact, deviations, standard)
-
-
-def several_directions(gram: Array, places: Indices, c: Constants) -> Directions:
-    """Θ̂, V and W of several coefficients from the released Gram matrix: post-processing."""
-    theta = precision_columns(gram, places, c.column.sparsity)
-    spread = theta @ gram @ theta.swapaxes(-1, -2)
-    diagonal = np.arange(len(places))
-    spread[..., diagonal, diagonal] = np.maximum(spread[..., diagonal, diagonal], LEAST_SPREAD)
-    return Directions(theta, spread, product_norms(theta, places), gram)
-
-
-def product_norms(theta: Array, places: Indices) -> Array:
-    """W: a norm that products Θ̂x rarely exceed, E‖Θx‖² being the trace of Θ there: (…,)."""
-    own = theta[..., np.arange(len(places)), places]
-    return ball(len(places)) * np.sqrt(np.maximum(own.mean(axis=-1), LEAST_SPREAD))
-
-
-def precision_columns(gram: Array, places: Indices, sparsity: int) -> Array:
-    """Columns of the inverse of matrices (…, d, d) by hard thresholding: (…, g, d).
-
-    Held to a public norm in every round, because a noisy matrix may have eigenvalues at which
-    steps would grow.
-    """
-    size = gram.shape[-1]
-    return _by_blocks(
-        lambda own: precision_rows(own, min(sparsity, size), PRECISION_ROUNDS, PRECISION_STEP,
-                                   places, LARGEST_PRECISION),
-        gram, len(places) * size * sparsity)
-
-
-def _by_blocks(function: Callable[[Array], Array], matrices: Array, numbers: int) -> Array:
-    """A function of matrices (…, d, d), each of which needs so many numbers, a few at a time."""
-    flat = matrices.reshape(-1, *matrices.shape[-2:])
-    block = max(1, _BLOCK // numbers)
-    parts = [function(flat[k:k + block]) for k in range(0, len(flat), block)]
-    return np.concatenate(parts).reshape(*matrices.shape[:-2], *parts[0].shape[1:])
-
-
-@dataclass(frozen=True)
-class Corrected:
-    """β̃ (repeats, columns, g) and how far off it may be.
-
-    `sampling` σ̂²V/n (repeats, columns, g, g) is chance in rows, `deviation` s that of the privacy
-    noise in each entry, and `variance` σ̂²: (repeats, columns).
-    """
-
-    values: Array
-    sampling: Array
-    deviation: Array
-    variance: Array
-
-    @property
-    def covariance(self) -> Array:
-        """Of the errors: σ̂²V/n + s² I, (repeats, columns, g, g). σ does not multiply s."""
-        size = self.values.shape[-1]
-        return np.asarray(self.sampling + (self.deviation**2)[..., None, None] * np.eye(size))
-
-    @property
-    def errors(self) -> Array:
-        """Standard errors: (repeats, columns, g)."""
-        chance = np.diagonal(self.sampling, axis1=-2, axis2=-1)
-        return np.sqrt(chance + (self.deviation**2)[..., None])
-
-
-def correct(own: Averages, vectors: Array, directions: Directions, places: Indices, c: Constants,
-            noises: Sequence[Noise], columns: Columns, rng: np.random.Generator) -> Corrected:
-    """σ̂², and β̃ = β̂ + average of Θ̂x (y − x'β̂) + noise, from rows the coefficients belong to."""
-    variance = noise_variance(own, vectors, c, columns.per_budget([n.variance for n in noises]),
-                              columns, rng)
-    exact = own.corrections(vectors, directions.theta, c.residual, directions.norms)
-    deviations = directions.norms * columns.per_budget([one.correction for one in noises])
-    standard = columns.normals((len(places),), rng)
-    moved = _published("corrections", exact, deviations, standard)
-    return Corrected(vectors[..., places] + moved,
-                     (variance / own.n)[..., None, None] * directions.spread, deviations, variance)
-
-
-# -- how far off they may be ----------------------------------------------------------------------
-
-
-def pointwise_half_widths(errors: Array) -> Array:
-    """1.96 standard errors: each coefficient on its own, 95 in 100."""
-    return np.asarray(float(ndtri((1 + LEVEL) / 2)) * errors)
-
-
-def two_sided_p_values(distances: Array, errors: Array) -> Array:
-    """2Φ(−|β̃ − b|/error) for the hypothesis that β = b, from distances β̃ − b: below .05 exactly
-    where the pointwise limits leave b out. Nothing but what is published goes in.
-    """
-    return np.asarray(2 * ndtr(-np.abs(distances) / errors))
-
-
-def simultaneous_half_width(covariance: Array) -> Array:
-    """The 95 % quantile of the largest error of g coefficients together: (…,).
-
-    Simulated from the covariance (…, g, g) of what was published, its negative part set to zero:
-    post-processing, with a fixed public sample, so that a release always has the same band.
-    """
-    return _by_blocks(
-        lambda own: largest_quantile(own, LEVEL, _SAMPLE, np.random.default_rng(_SEED)),
-        covariance, covariance.shape[-1] * _SAMPLE)

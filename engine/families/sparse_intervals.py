@@ -2,36 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.sparse import Steps, fewest_rounds, rows_of
+from engine.families.sparse import LONGEST_STEP, Steps, fewest_rounds, rows_of
 from engine.families.sparse_averages import RowAverages
+from engine.families.sparse_corrections import (
+    Corrected,
+    pointwise_half_widths,
+    simultaneous_half_width,
+)
 from engine.families.sparse_guesses import PublicGuesses, with_responses
 from engine.families.sparse_inference import (
     LARGEST_PRECISION,
+    LEAST_WITHIN,
     ONE,
     SEVERAL,
+    Columns,
     Constants,
-    Corrected,
     Shares,
-    ball,
-    pointwise_half_widths,
-    simultaneous_half_width,
+    row_norm,
 )
 from engine.lists import whole_numbers
 from engine.noise.selection import GUMBEL, Indices
 from engine.registry import param
-from engine.types import Array, Data, Intervals, PublicFacts, Sizes
+from engine.types import Array, Caution, Data, Intervals, PublicFacts, Sizes
 
 LAW = GUMBEL  # of the choice of entries in every round
-CLIP = 4.0  # of features, in standard deviations, and of residuals, in those of the noise
+NOT_DISTINCT = (
+    "No confidence intervals: the smallest eigenvalue of the released Gram matrix is not clearly "
+    "above its privacy noise, so their coverage could not be guaranteed. More rows, a larger ε or "
+    "fewer features would help.")
+NOT_ENOUGH = (
+    f"No confidence intervals: by what was released, fewer than {100 * LEAST_WITHIN:.0f} % of the "
+    "residuals lie within their clip. State a larger standard deviation of the noise.")
+ASSUMED = (
+    "These intervals rest on the assumption that a column of the inverse covariance of the "
+    "features has few entries. Nothing that was released can check it.")
 Shown = Callable[[Array], Array]
 _LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance
-_FEW = 7  # entries kept up to which the longer step is safe
 _MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
 
 
@@ -39,8 +53,11 @@ _MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and t
 class SparseIntervals(PublicGuesses):
     """Parameters that say for which coefficients, and how, intervals are wanted.
 
-    A subclass says in `n_kept` how many coefficients are not zero.
+    A subclass says in `n_kept` how many coefficients are not zero. `residual_sds` is the clip of
+    residuals in public guesses of σ.
     """
+
+    residual_sds: ClassVar[float] = 3.0
 
     target: str = param(
         "coordinates", "Limits", "Coordinates: an interval for each coefficient on its own. Band: "
@@ -49,20 +66,34 @@ class SparseIntervals(PublicGuesses):
     features: str | None = param(
         None, "Which features", "Their numbers, counted from 1, with commas. Fewer need less "
         "noise. Empty: all.")
+    directions: str = param(
+        "gram", "Inverse covariance", "Gram: from a noisy Gram matrix of all features, which "
+        "serves any correlation and shows where it does not. Column: for a single feature, by "
+        "hard thresholding, as published; assumes that few others depend on it.",
+        choices=("gram", "column"))
     rounds: int | None = param(
-        None, "Rounds", "Usual: until at most a twentieth of the distance is left, if eigenvalues "
-        "are at least ⅓. What is left shifts intervals: better more than fewer.", low=1, high=1000,
-        symbol="T")
+        None, "Rounds", "Of hard thresholding. Default: until at most a twentieth of the distance "
+        "is left, if eigenvalues are at least ⅓.", low=1, high=1000, symbol="T")
+    feature_clip: float | None = param(
+        None, "Clip of features", "In standard deviations. Default: 4, or the reach of the ranges "
+        "where that is less.", low=0.1, high=1e3, symbol="c_x")
+    residual_clip: float | None = param(
+        None, "Clip of residuals", "In response units. Default: three times the standard "
+        "deviation of the noise, four times where machines differ.", low=1e-9, high=1e9, symbol="R")
     precision_kept: int = param(
         3, "Features in a correction", "How many entries a column of the inverse covariance "
-        "keeps: 3 where features depend on their two neighbours.", low=1, high=50)
+        "keeps, if it is had without the Gram matrix: 3 where features depend on their two "
+        "neighbours.", low=1, high=50)
     product_clip: float = param(
-        5.0, "Clip of products", "Of a feature less what the others say of it, in its "
-        "corrections. Four of its standard deviations.", low=0.1, high=1e3, symbol="τ")
+        5.0, "Clip of products", "Of a feature less what the others say of it, without the Gram "
+        "matrix. Four of its standard deviations.", low=0.1, high=1e3, symbol="τ")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole_numbers("features", self.features)
+        asked = whole_numbers("features", self.features)
+        if self.directions == "column" and (self.target == "band" or len(set(asked)) != 1):
+            raise InputError("Without the Gram matrix there is an interval for one feature only.",
+                             field="directions", hint="Name one feature, or choose “gram”.")
 
     @property
     def n_kept(self) -> int:
@@ -72,7 +103,7 @@ class SparseIntervals(PublicGuesses):
     @property
     def step(self) -> float:
         """η."""
-        return self.step_size or (0.7 if self.n_kept <= _FEW else 0.5)
+        return self.step_size or LONGEST_STEP
 
     def places(self, sizes: Sizes) -> Indices:
         """The features that are asked for, counted from 0.
@@ -89,8 +120,8 @@ class SparseIntervals(PublicGuesses):
         return np.array(sorted(k - 1 for k in asked)) if asked else np.arange(size)
 
     def is_one(self, sizes: Sizes) -> bool:
-        """Whether one coefficient on its own is asked for, which needs no Gram matrix."""
-        return self.target == "coordinates" and len(self.places(sizes)) == 1
+        """Whether one coefficient is asked for without a Gram matrix."""
+        return self.directions == "column"
 
     def shares(self, sizes: Sizes) -> Shares:
         return ONE if self.is_one(sizes) else SEVERAL
@@ -106,30 +137,51 @@ class SparseIntervals(PublicGuesses):
 
     def constants(self, sizes: Sizes, facts: PublicFacts) -> Constants:
         """Clips, and the steps for a column of the inverse covariance."""
-        guess = self.spread(facts)
-        column = Steps(min(self.precision_kept, sizes.n_covariates), self.n_rounds(0.7), 0.7,
-                       LARGEST_PRECISION)
-        return Constants(LAW, column, CLIP, CLIP * guess, self.product_clip,
-                         ball(sizes.n_covariates), guess)
+        guess, size = self.spread(facts), sizes.n_covariates
+        column = Steps(min(self.precision_kept, size), self.n_rounds(0.7), 0.7, LARGEST_PRECISION)
+        feature = self.feature_clip or self.clip_of_features(facts)
+        return Constants(LAW, feature, self.residual_clip or self.residual_sds * guess,
+                         row_norm(size, feature), guess, self.clip_of_responses(facts),
+                         self.largest_norm(facts), column, self.product_clip)
 
-    def averages(self, data: Data, clip: float = CLIP) -> RowAverages:
-        """What machines hold, features held to ±clip; the only place at which rows are read."""
+    def averages(self, data: Data, c: Constants | None = None) -> RowAverages:
+        """What machines hold, rows shortened to the clips; the only place at which rows are read.
+
+        Without constants nothing is clipped.
+        """
         rows = with_responses(data)
-        return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip))
+        clip, norm = (math.inf, None) if c is None else (c.feature, c.row)
+        return RowAverages(rows_of(rows, self.reach_of(rows.facts), clip, norm=norm))
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
-        """Noise of the Gram matrix is independent on and above the diagonal, and mirrored."""
+        """Noise of a Gram matrix is independent on and above the diagonal, and mirrored."""
         units = super().in_units_of_noise(shift, noise)
         is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
         return np.triu(units) if is_matrix else units
 
     def limits_around(self, found: Corrected, places: Indices, size: int, shown: Shown
                       ) -> Intervals:
-        """Limits of the entries at `places`; `shown` takes columns to what may be seen of them."""
+        """Limits of the entries at `places`; `shown` takes columns to what may be seen of them.
+
+        Where they are refused, half widths and errors are not numbers.
+        """
+        refused = found.is_refused[..., None]
+        half, errors = (np.where(refused, np.nan, own)
+                        for own in (self.half_widths(found), found.errors))
         centre, half, error = (shown(placed(own, places, size)) for own in (
-            found.values, self.half_widths(found), found.errors))
+            found.values, half, errors))
         return Intervals(centre, half, error,
                          "simultaneous" if self.target == "band" else "pointwise")
+
+    def cautions(self, each: Sequence[Corrected], columns: Columns) -> tuple[Caution, ...]:
+        """Why limits are refused, or what they rest on, from what was released; of any machine."""
+        distinct, enough = (columns.released(np.all([getattr(own, name) for own in each], axis=0))
+                            for name in ("is_distinct", "is_enough"))
+        out = [Caution(text, ~fine) for text, fine in
+               ((NOT_DISTINCT, distinct), (NOT_ENOUGH, enough)) if not fine.all()]
+        if self.directions == "column":
+            out.append(Caution(ASSUMED, np.ones_like(distinct)))
+        return tuple(out)
 
     def half_widths(self, found: Corrected) -> Array:
         """Of intervals or of the band around g coefficients: (repeats, columns, g)."""
@@ -137,6 +189,7 @@ class SparseIntervals(PublicGuesses):
             return pointwise_half_widths(found.errors)
         width = simultaneous_half_width(found.covariance)
         return np.asarray(np.broadcast_to(width[..., None], found.values.shape))
+
 
 def placed(values: Array, places: Indices, size: int, around: Array | None = None) -> Array:
     """Values (…, g) put at their places among `size` entries; elsewhere `around`, or NaN."""

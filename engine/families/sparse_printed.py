@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.families.sparse_inference import Corrected, simultaneous_half_width
+from engine.families.sparse_corrections import Corrected, simultaneous_half_width
 from engine.privacy import accounting
 from engine.types import Array
 
@@ -33,8 +33,9 @@ def wrong_sign(vectors: Array, found: Corrected) -> Array:
 
 def scaled_errors(found: Corrected) -> Array:
     """σ̂ (V/n + s²)^{1/2}, as in Algorithm 6: too small where σ < 1, (repeats, columns, g)."""
-    sampling = np.diagonal(found.sampling, axis1=-2, axis2=-1)
-    return np.sqrt(sampling + (found.variance * found.deviation**2)[..., None])
+    sampling, privacy = (np.diagonal(own, axis1=-2, axis2=-1)
+                         for own in (found.sampling, found.privacy))
+    return np.sqrt(sampling + found.variance[..., None] * privacy)
 
 
 def half_width_without_privacy(found: Corrected) -> Array:

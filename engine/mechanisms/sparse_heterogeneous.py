@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,21 +10,15 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.sparse import Descent, Rows, Steps, descend, ledger, sensitivity, settled
+from engine.families.sparse import Rows, descend, settled
 from engine.families.sparse_averages import Averages
-from engine.families.sparse_inference import (
-    Columns,
-    Constants,
-    Corrected,
-    Noise,
-    correct,
-    directions_of,
-    inference_lines,
-    noise,
-)
+from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
+from engine.families.sparse_directions import noisy_gram, one_direction, several_directions
+from engine.families.sparse_inference import Columns, Constants, Noise, inference_lines, noise
 from engine.families.sparse_intervals import LAW, SparseIntervals, placed
+from engine.families.sparse_pilot import Thresholding
 from engine.mechanisms import mechanisms, one_per_server
-from engine.noise.selection import Indices, Scales, scales_of
+from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
@@ -34,17 +27,14 @@ from engine.types import Array, Budget, Data, Estimate, Intervals, PublicFacts, 
 
 SHARED_SHARE = 0.3  # of what estimation costs; the shared stage has m times more rows
 _WIDER = 1.5  # clip of shared residuals, which hold the machines' own parts, over that of own ones
-_PLAIN_ROUNDS = 25  # without protection
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Rounds of private hard thresholding: `most` is λ, the sensitivity of a step."""
+    """Rounds of private hard thresholding with residuals held to ±`clip`."""
 
-    steps: Steps
+    rounds: Thresholding
     clip: float
-    most: float
-    scales: Scales
 
 
 @dataclass(frozen=True)
@@ -81,10 +71,11 @@ class SparseHeterogeneous(SparseIntervals):
     machine moves û alone, which is published. So stage 2 of all machines costs as much as one, and
     so do σ̂² and the corrections of all machines. A row's ledger is stage 1 (30 % of what β̂ may
     cost), its machine's stage 2 (70 %), and with limits what `SparseInference` lists, β̂ having
-    35 % of the budget for one coefficient and 30 % for several. The paper runs each stage with the
-    whole budget, which together spend it twice. Sensitivities are
+    35 % of the budget for one coefficient as published and 20 % for several. The paper runs each
+    stage with the whole budget, which together spend it twice. Sensitivities are
     `engine.families.sparse_averages`'s, with all N rows in shared steps and n_i in a machine's own.
-    Different budgets: the smallest ρ.
+    Each stage spends 2 % of its share on the bound that keeps its steps from diverging. Different
+    budgets: the smallest ρ.
 
     *What stage 1 finds* is the best vector for all rows, u plus the average of the v_i; its largest
     entries are u's if no average is as large. Residuals hold x'v_i besides the noise, so that the
@@ -101,6 +92,7 @@ class SparseHeterogeneous(SparseIntervals):
     """
 
     key = "sparse_heterogeneous"
+    residual_sds = 4.0
     label = "Shared part, then each machine’s own"
     order = 30
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 8 to 10"
@@ -153,7 +145,7 @@ class SparseHeterogeneous(SparseIntervals):
             does not exist, or if the number of budgets does not fit the machines.
         """
         plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
-        pooled = self.averages(data)
+        pooled = self.averages(data, plans[0].constants)
         machines = [pooled.of_machine(k) for k in range(data.sizes.n_servers)]
         return self.estimate(pooled, machines, plans, data.n_repeats, draws, rng)
 
@@ -161,12 +153,12 @@ class SparseHeterogeneous(SparseIntervals):
                  repeats: int, draws: int, rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
-        shape, no_part = (repeats, draws, plan.size), np.zeros((repeats, 1, plan.size))
+        no_part, row = np.zeros((repeats, 1, plan.size)), plan.constants.row
         shared = no_part if plan.shared is None else _descent(
-            pooled, no_part, [one.shared for one in plans if one.shared], shape, rng,
-            "shared part, ").columns
+            pooled, no_part, [one.shared for one in plans if one.shared], row, columns, rng,
+            "shared part, ")
         vectors = [shared if not plan.own else shared + _descent(
-            own, shared, [one.own[k] for one in plans], shape, rng, f"machine {k + 1}, ").columns
+            own, shared, [one.own[k] for one in plans], row, columns, rng, f"machine {k + 1}, ")
             for k, own in enumerate(machines)]
         found = self._corrected(pooled, machines, vectors, plans, columns, rng)
         if found:
@@ -178,20 +170,37 @@ class SparseHeterogeneous(SparseIntervals):
             coefficients=columns.released(coefficients), unprotected=columns.quiet(coefficients),
             spends=tuple(one.spends for one in plans), tuning=tuple(_tuning(one) for one in plans),
             kept=(plan.size,) * len(plans), functions=_names(len(machines)),
-            intervals=self._limits(found, plan, columns))
+            intervals=self._limits(found, plan, columns),
+            cautions=self.cautions(found, columns) if found else ())
 
     def _corrected(self, pooled: Averages, machines: Sequence[Averages], vectors: Sequence[Array],
                    plans: Sequence[Plan], columns: Columns, rng: np.random.Generator
                    ) -> list[Corrected]:
-        """β̃ of every machine; none where no limits are asked for."""
-        plan = plans[0]
+        """β̃ of every machine, β̂ where limits are refused; none where none are asked for."""
+        plan, bound = plans[0], None
         if not plan.noise:
             return []
-        directions = directions_of(pooled, plan.places, plan.size, plan.is_one, plan.constants,
-                                   [one.noise[0] for one in plans], columns, rng)
-        return [correct(own, vector, directions, plan.places, plan.constants,
-                        [one.noise[k] for one in plans], columns, rng)
-                for k, (own, vector) in enumerate(zip(machines, vectors, strict=True))]
+        directions = self._directions(pooled, plans, columns, rng)
+        out = []
+        for k, (own, vector) in enumerate(zip(machines, vectors, strict=True)):
+            if directions.gram is not None:
+                bound = Distance.bounded(vector, plan.constants.radius)
+            one = correct(own, vector, directions, plan.places, plan.constants,
+                          [plan.noise[k] for plan in plans], columns, rng, bound,
+                          are_alike=False)
+            out.append(replace(one, values=np.where(
+                one.is_refused[..., None], vector[..., plan.places], one.values)))
+        return out
+
+    def _directions(self, pooled: Averages, plans: Sequence[Plan], columns: Columns,
+                    rng: np.random.Generator) -> Directions:
+        """Of all machines, from all rows."""
+        plan, noises = plans[0], [one.noise[0] for one in plans]
+        if plan.is_one:
+            return one_direction(pooled, int(plan.places[0]), plan.size, plan.constants, noises,
+                                 columns, rng)
+        return several_directions(noisy_gram(pooled, plan.constants, noises, columns, rng),
+                                  plan.places, columns.per_budget([one.gram for one in noises]))
 
     def _limits(self, found: Sequence[Corrected], plan: Plan, columns: Columns) -> Intervals | None:
         if not found:
@@ -202,14 +211,14 @@ class SparseHeterogeneous(SparseIntervals):
         return Intervals(centre, half, error, each[0].kind)
 
     def without_protection(self, data: Data) -> Estimate:
-        """Both stages with plain hard thresholding, neither clipped nor noised."""
-        pooled, sizes = self.averages(data, math.inf), data.sizes
-        kept = Steps(min(self._kept_first, sizes.n_covariates), _PLAIN_ROUNDS, self.step, math.inf)
+        """Least squares on the best features in both stages, neither clipped nor noised."""
+        pooled, sizes = self.averages(data), data.sizes
+        first, second = (min(kept, sizes.n_covariates)
+                         for kept in (self._kept_first, self._kept_second))
         machines = [pooled.of_machine(k).rows for k in range(sizes.n_servers)]
         shared = (np.zeros((data.n_repeats, sizes.n_covariates)) if self.fit == "local"
-                  else settled(pooled.rows, kept))
-        own = replace(kept, sparsity=min(self._kept_second, sizes.n_covariates))
-        vectors = [shared if self.fit == "pooled" else shared + settled(_less(rows, shared), own)
+                  else settled(pooled.rows, first))
+        vectors = [shared if self.fit == "pooled" else shared + settled(_less(rows, shared), second)
                    for rows in machines]
         quiet = np.stack(vectors, axis=1)[None]
         return Estimate(task=SPARSE_REGRESSION.key, basis=Coordinates(sizes.n_covariates),
@@ -225,9 +234,6 @@ class SparseHeterogeneous(SparseIntervals):
     @property
     def _kept_second(self) -> int:
         return self.n_own if self.fit == "two_stage" else self.n_kept
-
-    def is_one(self, sizes: Sizes) -> bool:
-        return self.target == "coordinates" and len(self.places(sizes)) == 1
 
     def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
         """Clips, steps, noise and ledger from public facts alone.
@@ -268,9 +274,9 @@ class SparseHeterogeneous(SparseIntervals):
 
     def _stage(self, sizes: Sizes, facts: PublicFacts, kept: int, clip: float, c: Constants,
                rho: float, n: int) -> Stage:
-        steps = self.steps(sizes, facts, kept)
-        most = sensitivity(steps.size, clip, c.feature, n)
-        return Stage(steps, clip, most, scales_of(LAW, steps.sparsity, most, rho / steps.rounds))
+        return Stage(Thresholding.planned(
+            self.steps(sizes, facts, kept), self.step_size is not None, LAW, clip, c.feature, c.row,
+            n, sizes.n_covariates, rho), clip)
 
 
 def _less(rows: Rows, shared: Array) -> Rows:
@@ -278,12 +284,14 @@ def _less(rows: Rows, shared: Array) -> Rows:
     return replace(rows, y=rows.y - (rows.x @ shared[..., None])[..., 0])
 
 
-def _descent(averages: Averages, start: Array, stages: Sequence[Stage],
-             shape: tuple[int, int, int], rng: np.random.Generator, part: str) -> Descent:
+def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: float,
+             columns: Columns, rng: np.random.Generator, part: str) -> Array:
     """Rounds for what is to be added to `start` (repeats, columns, d)."""
-    clip = stages[0].clip
-    return descend(partial(_gradient_beside, averages, start, clip), shape, stages[0].steps, LAW,
-                   [one.scales for one in stages], rng, part)
+    rounds, clip = [one.rounds for one in stages], stages[0].clip
+    pace = rounds[0].pace(averages, row, rounds, columns, rng)
+    return descend(partial(_gradient_beside, averages, start, clip),
+                   (columns.repeats, columns.draws, start.shape[-1]), rounds[0].steps, LAW,
+                   [one.scales for one in rounds], rng, part, pace).columns
 
 
 def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Array) -> Array:
@@ -291,8 +299,7 @@ def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Arr
 
 
 def _stage_lines(stage: Stage, server: int, asked: Budget, what: str) -> list[Spend]:
-    lines = ledger(LAW, stage.steps, stage.most, stage.scales, [asked], what)
-    return [replace(line, server=server) for line in lines]
+    return [replace(line, server=server) for line in stage.rounds.lines(LAW, [asked], what)]
 
 
 def _names(machines: int) -> tuple[str, ...]:
@@ -303,5 +310,4 @@ def _tuning(plan: Plan) -> dict[str, Any]:
     """The plan in plain numbers."""
     stages = {"shared": plan.shared, "own": plan.own[0] if plan.own else None}
     return {f"{name}_{what}": value for name, stage in stages.items() if stage for what, value in
-            (("rounds", stage.steps.rounds), ("residual_clip", stage.clip),
-             ("sensitivity", stage.most), ("choice_scale", stage.scales.choice))}
+            {**stage.rounds.tuning, "residual_clip": stage.clip}.items()}

@@ -10,44 +10,57 @@ from typing import Any
 
 import numpy as np
 
-from engine.families.sparse import Steps, descend, ledger, sensitivity, settled
+from engine.errors import InputError
+from engine.families.sparse import descend, settled
 from engine.families.sparse_averages import Averages, of_rows
+from engine.families.sparse_batches import by_kind
+from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
+from engine.families.sparse_directions import noisy_gram, one_direction, several_directions
 from engine.families.sparse_eigenvalues import bias_factor, bias_unit, on_supports
 from engine.families.sparse_inference import (
+    WHY,
     Columns,
     Constants,
-    Corrected,
-    Directions,
     Noise,
-    correct,
-    directions_of,
+    ball,
+    gaussian_rho,
     inference_lines,
+    line,
     noise,
-    several_directions,
 )
 from engine.families.sparse_intervals import LAW, SparseIntervals, placed
+from engine.families.sparse_pilot import (
+    PILOTS,
+    Pilot,
+    Stage,
+    Thresholding,
+    from_moments,
+    stage_noise,
+    suits_moments,
+)
 from engine.mechanisms import mechanisms, one_per_server
-from engine.noise.selection import Indices, Scales, scales_of
+from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
 
-_PLAIN_ROUNDS = 25  # without protection
-
 
 @dataclass(frozen=True)
 class Plan:
-    """All that is fixed before any row is looked at; `most` is λ of a step towards β̂."""
+    """All that is fixed before any row is looked at.
+
+    The first estimate comes from moments, with noise as in `stage`, or from hard thresholding.
+    """
 
     n: int
     size: int
     places: Indices
     is_one: bool
-    steps: Steps
-    most: float
-    scales: Scales
+    sparsity: int
+    stage: Stage | None
+    thresholding: Thresholding | None
     constants: Constants
     noise: Noise
     spends: tuple[Spend, ...]
@@ -56,23 +69,26 @@ class Plan:
 @mechanisms.register
 @dataclass(frozen=True, kw_only=True)
 class SparseInference(SparseIntervals):
-    """β̃_k = β̂_k + (1/N) Σ [Θ̂_k'x]_τ [y − x'β̂]_R + noise, with everything in it paid for.
+    """β̃ = β̂ + Θ̂^½ (average of [Mx]_W [y − x'β̂]_R)/P + noise, with everything in it paid for.
 
-    Private hard thresholding gives β̂; one more noisy average for each coefficient takes off the
-    bias of selection; limits are β̃_k ± 1.96 (σ̂²V/N + s²)^{1/2}, or a band from a simulation of
-    what was published. See `engine.families.sparse_inference`.
+    A first private estimate β̂ keeps s features; one more noisy average takes off the bias of
+    selection; limits are β̃_k ± 1.96 standard errors, or a band from a simulation of what was
+    published. See `engine.families.sparse_inference`.
 
     Notes
     -----
-    *Privacy.* One ledger holds every release, and its ρ add up to that of the budget. One
-    coefficient: β̂ 35 %, σ̂² 3 %, Θ̂_k 25 %, V 2 %, β̃_k 35 %. Several: β̂ 30 %, Gram matrix 30 %,
-    σ̂² 3 %, all β̃ together 37 %; columns, spreads and the simulation follow from these. Each average
-    is over clipped contributions, whose bounds `engine.families.sparse_averages` states. Different
-    budgets: the smallest ρ of all machines, since one noise serves all.
+    *Privacy.* One ledger holds every release, and its ρ add up to that of the budget: first
+    estimate 20 %, Gram matrix 30 %, residuals 5 %, all corrections together 45 %; inverse,
+    spreads and the simulation follow from these. One coefficient without the Gram matrix: 35 % for
+    β̂, 3 % residuals, 25 % Θ̂_k, 2 % V, 35 % β̃_k. Each average is over clipped contributions, whose
+    bounds `engine.families.sparse_averages` states. Different budgets: the smallest ρ of all
+    machines, since one noise serves all.
 
-    *What limits promise.* β̃ is normal around β where the product of the errors of Θ̂ and β̂ is small
-    beside the error of β̃: enough rounds, enough rows, and the right features found. The
-    coefficients that are not asked for are those of β̂, most of them zero.
+    *What limits count.* Chance in the rows, privacy noise in the corrections, and privacy noise in
+    the Gram matrix times what β̂ lacks, as bounded from what was released; there is no further bias.
+    Where the least eigenvalue of the released matrix is not clearly above its noise, or too many
+    residuals are clipped, limits are refused and the estimate says so. The coefficients that are
+    not asked for are those of β̂, most of them zero; so are all where limits are refused.
 
     *As printed* the interval's parts would each have the whole budget, with the opposite sign of
     the correction; see `engine.families.sparse_printed`.
@@ -80,19 +96,24 @@ class SparseInference(SparseIntervals):
     References
     ----------
     Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 2 to 4, 6 and 7 and equation
-    (A.15), with division of the budget, clipped products and the band derived for this project.
+    (A.15), with division of the budget, the Gram matrix and its noise in the limits, whitened
+    corrections and the band derived for this project.
     """
 
     key = "sparse_inference"
     label = "Private intervals for sparse coefficients"
     order = 20
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 2 to 7"
-    formula = (r"\tilde\beta_k = \hat\beta_k + \tfrac1N\sum_{i,j}[\hat\Theta_k'x_{ij}]_\tau"
-               r"[y_{ij}-x_{ij}'\hat\beta]_R + sZ,\qquad \tilde\beta_k \pm 1.96\,"
-               r"\sqrt{\hat\sigma^2\hat V_k/N + s^2}")
+    formula = (r"\tilde\beta = \hat\beta + \tfrac1{\hat P}\hat\Theta^{1/2}\Big(\tfrac1N\sum_{i,j}"
+               r"[\hat\Theta^{1/2}x_{ij}]_W[y_{ij}-x_{ij}'\hat\beta]_R + sZ\Big),\qquad "
+               r"\tilde\beta_k \pm 1.96\,\sqrt{\hat C_{kk}}")
 
     sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
                           "more needs more noise on each.", low=1, high=500, symbol="s")
+    pilot: str = param(
+        "auto", "First estimate", "Moments: the best features by noisy moments, whatever their "
+        "correlation. Thresholding: private hard thresholding, as published. Auto: moments where "
+        "their noise allows it.", choices=PILOTS)
     conservative: bool = param(
         False, "Worst-case bias", "Widens limits by the paper’s bound on the bias that is left. It "
         "is hundreds of times too wide at usual sizes.")
@@ -100,15 +121,22 @@ class SparseInference(SparseIntervals):
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return (("Intervals, each coefficient on its own", {}),
-                ("Interval for one coefficient", {"features": "1"}),
+                ("Interval for one coefficient, as published",
+                 {"features": "1", "directions": "column", "pilot": "thresholding"}),
                 ("Band around all coefficients", {"target": "band"}))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pilot == "moments" and self.directions == "column":
+            raise InputError("A first estimate from moments needs the Gram matrix.", field="pilot",
+                             hint="Choose hard thresholding, or the Gram matrix.")
+        if self.conservative and self.directions == "column":
+            raise InputError("The bound on the bias needs the Gram matrix.", field="conservative",
+                             hint="Choose the Gram matrix, or leave the bound out.")
 
     @property
     def n_kept(self) -> int:
         return self.sparsity
-
-    def is_one(self, sizes: Sizes) -> bool:
-        return super().is_one(sizes) and not self.conservative  # its bound needs the Gram matrix
 
     # -- releases ---------------------------------------------------------------------------
 
@@ -128,15 +156,25 @@ class SparseInference(SparseIntervals):
             number of budgets does not fit the machines.
         """
         plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
-        return self.estimate(self.averages(data), plans, data.n_repeats, draws, rng)
+        rows = self.averages(data, plans[0].constants)
+        return self.estimate(rows, plans, data.n_repeats, draws, rng)
 
     def estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
         """All of the method once rows can be averaged; for studies, from moments without rows."""
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda own: self._estimate(averages, own, repeats, draws, rng))
+
+    def _estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
+                  rng: np.random.Generator) -> Estimate:
+        """At budgets whose first estimates are of the same kind."""
         columns, plan = Columns(repeats, len(plans), draws), plans[0]
         vectors, directions, found = self.parts(averages, plans, columns, rng)
-        corrected = placed(found.values, plan.places, plan.size, vectors)
-        limits = self.limits_around(found, plan.places, plan.size, columns.released)
+        refused = found.is_refused[..., None]
+        centre = np.where(refused, vectors[..., plan.places], found.values)
+        corrected = placed(centre, plan.places, plan.size, vectors)
+        limits = self.limits_around(replace(found, values=centre), plan.places, plan.size,
+                                    columns.released)
         if self.conservative:
             bound = columns.released(self._bias_bounds(vectors, directions, plans, columns))
             limits = replace(limits, half_width=limits.half_width + bound[..., None])
@@ -144,19 +182,45 @@ class SparseInference(SparseIntervals):
             task=SPARSE_REGRESSION.key, basis=Coordinates(plan.size),
             coefficients=columns.released(corrected), unprotected=columns.quiet(corrected),
             spends=tuple(one.spends for one in plans), tuning=tuple(_tuning(one) for one in plans),
-            kept=(plan.size,) * len(plans), intervals=limits)
+            kept=(plan.size,) * len(plans), intervals=limits,
+            cautions=self.cautions([found], columns))
 
     def parts(self, averages: Averages, plans: Sequence[Plan], columns: Columns,
               rng: np.random.Generator) -> tuple[Array, Directions, Corrected]:
         """β̂ (repeats, columns, d), what it is corrected along, and the corrected entries."""
-        plan, noises = plans[0], [one.noise for one in plans]
-        shape, c = (columns.repeats, columns.draws, plan.size), plan.constants
-        vectors = descend(partial(averages.gradient, clip=c.residual), shape, plan.steps, LAW,
-                          [one.scales for one in plans], rng).columns
-        directions = directions_of(averages, plan.places, plan.size, plan.is_one, c, noises,
-                                   columns, rng)
-        return vectors, directions, correct(averages, vectors, directions, plan.places, c, noises,
-                                            columns, rng)
+        plan, noises, c = plans[0], [one.noise for one in plans], plans[0].constants
+        if plan.is_one:
+            vectors = self._thresholded(averages, plans, columns, rng)
+            directions = one_direction(averages, int(plan.places[0]), plan.size, c, noises,
+                                       columns, rng)
+            return vectors, directions, correct(averages, vectors, directions, plan.places, c,
+                                                noises, columns, rng)
+        gram = noisy_gram(averages, c, noises, columns, rng)
+        deviation = columns.per_budget([one.gram for one in noises])
+        directions = several_directions(gram, plan.places, deviation)
+        pilot = self._pilot(averages, gram, deviation, plans, columns, rng)
+        found = correct(averages, pilot.vectors, directions, plan.places, c, noises, columns, rng,
+                        pilot.distance)
+        return pilot.vectors, directions, found
+
+    def _pilot(self, averages: Averages, gram: Array, deviation: Array, plans: Sequence[Plan],
+               columns: Columns, rng: np.random.Generator) -> Pilot:
+        plan = plans[0]
+        if plan.stage is not None:
+            stage = replace(plan.stage, deviations=tuple(
+                one.stage.deviations[0] for one in plans if one.stage))
+            everything = several_directions(gram, np.arange(plan.size), deviation)
+            return from_moments(averages, everything, plan.sparsity, [stage], columns, rng)
+        vectors = self._thresholded(averages, plans, columns, rng)
+        return Pilot(vectors, Distance.bounded(vectors, plan.constants.radius))
+
+    def _thresholded(self, averages: Averages, plans: Sequence[Plan], columns: Columns,
+                     rng: np.random.Generator) -> Array:
+        c, rounds = plans[0].constants, [one.thresholding for one in plans if one.thresholding]
+        pace = rounds[0].pace(averages, c.row, rounds, columns, rng)
+        return descend(partial(averages.gradient, clip=c.residual),
+                       (columns.repeats, columns.draws, plans[0].size), rounds[0].steps, LAW,
+                       [one.scales for one in rounds], rng, pace=pace).columns
 
     def _bias_bounds(self, vectors: Array, directions: Directions, plans: Sequence[Plan],
                      columns: Columns) -> Array:
@@ -165,7 +229,7 @@ class SparseInference(SparseIntervals):
         Zero in the column without noise.
         """
         assert directions.gram is not None
-        kept, n = plans[0].steps.sparsity, plans[0].n
+        kept, n = plans[0].sparsity, plans[0].n
         most, least = on_supports(directions.gram, vectors, kept)
         asked = [min((line.asked for line in plan.spends), key=lambda one: one.epsilon)
                  for plan in plans]
@@ -174,15 +238,15 @@ class SparseInference(SparseIntervals):
 
     def without_protection(self, data: Data) -> Estimate:
         """The same correction of plain hard thresholding, neither clipped nor noised."""
-        rows = self.averages(data, math.inf)
+        rows = self.averages(data)
         places, size = self.places(data.sizes), data.sizes.n_covariates
-        kept = Steps(min(self.sparsity, size), _PLAIN_ROUNDS, self.step, math.inf)
-        vectors = settled(rows.rows, kept)[:, None]
+        vectors = settled(rows.rows, min(self.sparsity, size))[:, None]
         moments, columns = of_rows(rows), Columns(data.n_repeats, 0, 0)
         c = replace(self.constants(data.sizes, data.facts), residual=math.inf)
-        directions = several_directions(moments.gram()[:, None], places, c)
+        directions = several_directions(moments.gram()[:, None], places, np.zeros(1))
+        unbiased = Distance(np.zeros_like(vectors), np.zeros((*vectors.shape, size)))
         found = correct(moments, vectors, directions, places, c, [], columns,
-                        np.random.default_rng(0))
+                        np.random.default_rng(0), unbiased)
         coefficients = placed(found.values, places, size, vectors)
         return Estimate(
             task=SPARSE_REGRESSION.key, basis=Coordinates(size), coefficients=coefficients[None],
@@ -195,18 +259,36 @@ class SparseInference(SparseIntervals):
         """Clips, steps, noise and ledger from public facts alone."""
         asked, n = one_per_server(budgets, sizes.n_servers), sizes.n_curves
         c, shares, is_one = self.constants(sizes, facts), self.shares(sizes), self.is_one(sizes)
-        steps, rho = self.steps(sizes, facts, self.sparsity), accounting.smallest_rho(asked)
-        most = sensitivity(steps.size, c.residual, c.feature, n)
-        scales = scales_of(LAW, steps.sparsity, most, shares.coefficients * rho / steps.rounds)
-        spends = [*ledger(LAW, steps, most, scales, asked)]
+        stage, rounds, rho = None, None, gaussian_rho(asked)
+        takes_moments = self._takes_moments(noise(c, shares, rho, n, n), sizes)
+        if not takes_moments:  # a noisy choice is not Gaussian
+            rho = accounting.smallest_rho(asked)
+        own, first = noise(c, shares, rho, n, n), shares.coefficients * rho
+        if takes_moments:
+            stage = Stage(c.response, (stage_noise(c.response, n, first),))
+        else:
+            rounds = Thresholding.planned(
+                self.steps(sizes, facts, self.sparsity), self.step_size is not None, LAW,
+                c.residual, c.feature, c.row, n, sizes.n_covariates, first)
+        spends: list[Spend] = [] if rounds is None else [*rounds.lines(LAW, asked)]
         for server, one in enumerate(asked):
+            if stage is not None:
+                spends.append(line("first averages", 2 * ball(sizes.n_covariates) * c.response / n,
+                                   first, server, one, WHY))
             spends += inference_lines(c, shares, rho, n, n, is_one, server, one)
-        return Plan(n, sizes.n_covariates, self.places(sizes), is_one, steps, most, scales, c,
-                    noise(c, shares, rho, n, n), tuple(spends))
+        return Plan(n, sizes.n_covariates, self.places(sizes), is_one,
+                    min(self.sparsity, sizes.n_covariates), stage, rounds, c, own, tuple(spends))
+
+    def _takes_moments(self, own: Noise, sizes: Sizes) -> bool:
+        if self.pilot == "auto":
+            return not self.is_one(sizes) and suits_moments(own.gram, sizes.n_covariates)
+        return self.pilot == "moments"
 
 
 def _tuning(plan: Plan) -> dict[str, Any]:
     """The plan in plain numbers."""
-    return {"rounds": plan.steps.rounds, "step_size": plan.steps.size,
-            "feature_clip": plan.constants.feature, "residual_clip": plan.constants.residual,
-            "sensitivity": plan.most, "choice_scale": plan.scales.choice}
+    own = {"feature_clip": plan.constants.feature, "residual_clip": plan.constants.residual}
+    if plan.stage is not None:
+        return {**own, "response_clip": plan.stage.clip}
+    assert plan.thresholding is not None
+    return {**own, **plan.thresholding.tuning}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,37 +12,39 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.families.sparse import (
+    LONGEST_STEP,
     Rows,
     Steps,
     descend,
     fewest_rounds,
-    is_standard,
     largest_residual,
     ledger,
     rows_of,
     sensitivity,
     settled,
 )
-from engine.families.sparse_guesses import PublicGuesses, with_responses
+from engine.families.sparse_averages import RowAverages
+from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
+from engine.families.sparse_inference import Columns, row_norm
+from engine.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
 from engine.mechanisms import mechanisms, one_per_server
-from engine.noise.selection import LAWS, Law, Scales, printed_scale, scales_of
+from engine.noise.selection import LAWS, Law, Scales, printed_scale
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, Caution, Data, Estimate, PublicFacts, Sizes, Spend
 
-_CLIP = 4.0  # of features, in standard deviations, and of residuals
+_CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
-_FEW = 7  # features up to which the longer step is safe
-_PLAIN_ROUNDS = 25  # without protection
 
 
 @dataclass(frozen=True)
 class Plan:
     """All that is fixed before any row is looked at.
 
-    `most` is λ, by which a row moves an entry of a step.
+    `most` is λ, by which a row moves an entry of a step at full pace. `bound` is the sensitivity
+    of the number that sets the pace, and `deviation` its noise; None where the step is stated.
     """
 
     steps: Steps
@@ -51,7 +53,13 @@ class Plan:
     response_clip: float
     most: float
     scales: Scales
+    bound: float | None
+    deviation: float
     spends: tuple[Spend, ...]
+
+    @property
+    def thresholding(self) -> Thresholding:
+        return Thresholding(self.steps, self.most, self.scales, self.bound, self.deviation)
 
 
 @mechanisms.register
@@ -67,9 +75,12 @@ class SparseRegression(PublicGuesses):
     Notes
     -----
     *Tight.* c is 4 standard deviations of a feature and R is 4 public guesses of the noise's; y is
-    not clipped, because the residual is: a clip of y at 4 would bias the fit. The budget's largest
-    ρ is divided evenly over the rounds. Different budgets: the smallest ρ of all machines, since
-    one noise serves all.
+    not clipped, because the residual is: a clip of y at 4 would bias the fit. Steps are 0.7, or
+    1.9 over a bound of the largest variance of x'v over unit vectors with 2s entries, where that is
+    less: one number is released for it, with 2 % of ρ, because longer steps diverge where features
+    are correlated (`engine.families.sparse_eigenvalues`). The rest of the budget's largest ρ is
+    divided evenly over the rounds. Different budgets: the smallest ρ of all machines, since one
+    noise serves all.
 
     *Published.* c = 3(2Lκ² log d)^{1/2} with κ = 1, y clipped at R' = σ(2 log N)^{1/2}, residuals
     not clipped, so that λ = ηB₀/N with B₀ = 2(R' + √s c c₀)c; η = 1/(6L), because the printed
@@ -158,18 +169,25 @@ class SparseRegression(PublicGuesses):
             fit the machines.
         """
         plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
-        rows = self._rows(data, plans[0])
-        found = descend(partial(rows.gradient, clip=plans[0].residual_clip),
-                        (data.n_repeats, draws, rows.n_features), plans[0].steps, self.law,
-                        [plan.scales for plan in plans], rng)
+        rows, plan = self._rows(data, plans[0]), plans[0]
+        pace = plan.thresholding.pace(
+            RowAverages(rows), row_norm(rows.n_features, plan.feature_clip),
+            [one.thresholding for one in plans], Columns(data.n_repeats, len(plans), draws), rng)
+        found = descend(partial(rows.gradient, clip=plan.residual_clip),
+                        (data.n_repeats, draws, rows.n_features), plan.steps, self.law,
+                        [one.scales for one in plans], rng, pace=pace)
         quiet = np.broadcast_to(found.quiet, (len(plans), *found.quiet.shape))
-        return self._estimate(found.released, quiet, tuple(plan.spends for plan in plans),
-                              tuple(_tuning(plan) for plan in plans))
+        doubted = Columns(data.n_repeats, len(plans), draws).released(
+            plan.thresholding.is_correlated(pace, found.columns.shape[:2]))
+        cautions = (Caution(STANDS_FOR_ANOTHER, doubted),) if doubted.any() else ()
+        return replace(self._estimate(
+            found.released, quiet, tuple(plan.spends for plan in plans),
+            tuple(_tuning(plan) for plan in plans)), cautions=cautions)
 
     def without_protection(self, data: Data) -> Estimate:
-        """Hard thresholding of all rows, neither clipped nor noised, where it settles."""
-        steps = Steps(self._kept(data.sizes), _PLAIN_ROUNDS, self.step, math.inf)
-        fit = settled(rows_of(with_responses(data), self.reach_of(data.facts), math.inf), steps)
+        """Least squares on the best features of all rows, neither clipped nor noised."""
+        fit = settled(rows_of(with_responses(data), self.reach_of(data.facts), math.inf),
+                      self._kept(data.sizes))
         return self._estimate(fit[None, :, None], fit[None], ((),))
 
     def _estimate(self, released: Array, quiet: Array, spends: tuple[tuple[Spend, ...], ...],
@@ -194,9 +212,16 @@ class SparseRegression(PublicGuesses):
         feature, residual, response = self._clips(sizes, facts)
         bound = min(residual, largest_residual(response, steps.sparsity, feature, radius))
         most = sensitivity(steps.size, bound, feature, sizes.n_curves)
-        scales = self._scales(steps, most, budgets, sizes.n_covariates)
-        return Plan(steps, feature, residual, response, most, scales,
-                    ledger(self.law, steps, most, scales, budgets))
+        if self.constants == "published":
+            scales = self._printed(steps, most, budgets, sizes.n_covariates)
+            return Plan(steps, feature, residual, response, most, scales, None, 0.0,
+                        ledger(self.law, steps, most, scales, budgets))
+        rounds = Thresholding.planned(
+            steps, self.step_size is not None, self.law, bound, feature,
+            row_norm(sizes.n_covariates, feature), sizes.n_curves, sizes.n_covariates,
+            accounting.smallest_rho(budgets))
+        return Plan(steps, feature, residual, response, rounds.most, rounds.scales, rounds.bound,
+                    rounds.deviation, rounds.lines(self.law, budgets))
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -217,7 +242,7 @@ class SparseRegression(PublicGuesses):
             return self.step_size
         if self.constants == "published":
             return 1 / (6 * _LARGEST_EIGENVALUE)
-        return 0.7 if self.sparsity <= _FEW else 0.5
+        return LONGEST_STEP
 
     def _kept(self, sizes: Sizes) -> int:
         return min(self.sparsity, sizes.n_covariates)
@@ -241,18 +266,22 @@ class SparseRegression(PublicGuesses):
         elif residual is None:
             residual = _CLIP * self.spread(facts)
         if feature is None:
-            feature = _CLIP if is_standard(facts) else min(_CLIP, self.reach_of(facts))
+            feature = self.clip_of_features(facts)
         return (feature, math.inf if residual is None else residual,
                 math.inf if response is None else response)
 
-    def _scales(self, steps: Steps, most: float, budgets: tuple[Budget, ...], size: int) -> Scales:
-        """The noise of one round."""
-        if self.constants == "published":
-            printed = max(printed_scale(self.law, steps.sparsity, most, one.epsilon / steps.rounds,
-                                        one.delta / steps.rounds, size) for one in budgets)
-            return Scales(printed, printed)
-        rho = accounting.smallest_rho(budgets)
-        return scales_of(self.law, steps.sparsity, most, rho / steps.rounds)
+    def _printed(self, steps: Steps, most: float, budgets: tuple[Budget, ...], size: int) -> Scales:
+        """The noise of one round as published."""
+        printed = max(printed_scale(self.law, steps.sparsity, most, one.epsilon / steps.rounds,
+                                    one.delta / steps.rounds, size) for one in budgets)
+        return Scales(printed, printed)
+
+    def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                      ) -> LargestNoise:
+        """The noise in every choice, whose largest of d is about log d times its scale."""
+        plan = self.plan(sizes, budgets, facts)
+        return LargestNoise(plan.most, plan.scales.choice, plan.scales.values,
+                            plan.scales.choice * math.log(sizes.n_covariates))
 
 
 def _tuning(plan: Plan) -> dict[str, Any]:

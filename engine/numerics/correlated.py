@@ -6,9 +6,9 @@ import numpy as np
 
 from engine.types import Array
 
-CORRELATIONS = ("ar1", "identity", "block")
-LARGEST_VARIANCE = 3.0  # of v'x over unit vectors v, for every choice and any number of features
-RHO, BLOCK = 0.5, 5
+CORRELATIONS = ("ar1", "identity", "block", "ar1_strong", "equicorrelated")
+RHO, STRONG, BLOCK = 0.5, 0.8, 5
+_BETWEEN_NEIGHBOURS = {"ar1": RHO, "ar1_strong": STRONG}
 _ROWS = 512  # handled together, to stay in cache
 
 
@@ -16,45 +16,66 @@ def covariance(kind: str, size: int) -> Array:
     """Σ with unit variances, (size, size).
 
     "ar1": ½^|j−k|, eigenvalues in (1/3, 3). "block": ½ within fives of neighbours, 0 between them,
-    eigenvalues ½ and at most 3.
+    eigenvalues ½ and at most 3. "ar1_strong": .8^|j−k|, eigenvalues in (1/9, 9). "equicorrelated":
+    ½ between all, eigenvalues ½ and (d + 1)/2.
     """
     from scipy.linalg import block_diag  # on first use: it takes a moment
 
     if kind == "identity":
         return np.eye(size)
-    if kind == "ar1":
-        return np.asarray(RHO ** np.abs(np.subtract.outer(np.arange(size), np.arange(size))))
-    blocks = [np.full((k, k), RHO) for k in _block_sizes(size)]
+    if kind in _BETWEEN_NEIGHBOURS:
+        steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+        return np.asarray(_BETWEEN_NEIGHBOURS[kind] ** steps)
+    blocks = [np.full((k, k), RHO) for k in _together(kind, size)]
     return np.asarray(block_diag(*blocks) + (1 - RHO) * np.eye(size))
+
+
+def largest_variance(kind: str, entries: int) -> float:
+    """At least the variance of v'x over unit vectors v with so many entries.
+
+    1 for uncorrelated features, (1 + ρ)/(1 − ρ) for "ar1" ones, 1 + (k − 1)/2 where k have
+    correlation ½.
+    """
+    if kind == "identity":
+        return 1.0
+    if kind in _BETWEEN_NEIGHBOURS:
+        rho = _BETWEEN_NEIGHBOURS[kind]
+        return (1 + rho) / (1 - rho)
+    together = min(entries, BLOCK) if kind == "block" else entries
+    return 1 + RHO * (together - 1)
 
 
 def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
     """Turn independent standard normals (rows, d) into rows with covariance Σ, in place.
 
     "ar1": x₁ = z₁, x_j = ½x_{j−1} + √¾ z_j, which is exact and costs two operations for each
-    number. "block" needs one more normal for each row and block, `shared` (rows, blocks).
+    number. "block" needs one more normal for each row and block, `shared` (rows, blocks), and so
+    does "equicorrelated", which is one block.
     """
     for start in range(0, len(normals), _ROWS):
         part = normals[start:start + _ROWS]
-        if kind == "ar1":
-            _recursion(part)
-        elif kind == "block" and shared is not None:
-            sizes = _block_sizes(part.shape[1])
+        if kind in _BETWEEN_NEIGHBOURS:
+            _recursion(part, _BETWEEN_NEIGHBOURS[kind])
+        elif shared is not None:
+            sizes = _together(kind, part.shape[1])
             part *= np.sqrt(1 - RHO)
             part += np.sqrt(RHO) * np.repeat(shared[start:start + _ROWS], sizes, axis=1)
 
 
 def n_blocks(kind: str, size: int) -> int:
     """How many shared normals each row needs."""
-    return len(_block_sizes(size)) if kind == "block" else 0
+    return len(_together(kind, size)) if kind in ("block", "equicorrelated") else 0
 
 
-def _recursion(rows: Array) -> None:
-    rows[:, 1:] *= np.sqrt(1 - RHO**2)
+def _recursion(rows: Array, rho: float) -> None:
+    rows[:, 1:] *= np.sqrt(1 - rho**2)
     for j in range(1, rows.shape[1]):
-        rows[:, j] += RHO * rows[:, j - 1]
+        rows[:, j] += rho * rows[:, j - 1]
 
 
-def _block_sizes(size: int) -> list[int]:
+def _together(kind: str, size: int) -> list[int]:
+    """How many features have correlation ½ with each other, block by block."""
+    if kind == "equicorrelated":
+        return [size]
     whole, rest = divmod(size, BLOCK)
     return [BLOCK] * whole + [rest] * (rest > 0)

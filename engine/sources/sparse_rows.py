@@ -13,9 +13,9 @@ from engine.errors import InputError
 from engine.numerics.coordinates import POSITIONS, SIGNS, sparse_vector
 from engine.numerics.correlated import (
     CORRELATIONS,
-    LARGEST_VARIANCE,
     correlate,
     covariance,
+    largest_variance,
     n_blocks,
 )
 from engine.registry import param
@@ -32,17 +32,19 @@ _MOST_NUMBERS = 200_000_000  # in one data set: 1.6 GB
 class SparseRows(Source[SampleData]):
     """y = x'β + σw on m machines, with x ~ N(0, Σ) of d features, w ~ N(0, 1) and sparse β.
 
-    Protected is one row, (x, y), of one machine. Σ has unit variances: ½^|j−k|, the identity, or
-    ½ within fives of neighbours. β = u + v_i on machine i: u has `n_shared` entries that are the
-    same everywhere and v_i `n_own` further ones, at random places that differ between machines.
+    Protected is one row, (x, y), of one machine. Σ has unit variances: ½^|j−k|, the identity,
+    ½ within fives of neighbours, .8^|j−k|, or ½ between all. β = u + v_i on machine i: u has
+    `n_shared` entries that are the same everywhere and v_i `n_own` further ones, at random places
+    that differ between machines.
     All entries are ±1/√(n_shared + n_own), so that ‖β‖ = 1 everywhere. `pattern` numbers the draw
     of places and signs: β belongs to the recipe and is the same in every repeat.
 
     `truth` is β (d,), or (m, d) where machines have parts of their own.
 
     Stated are the features' scale, 1, and range, ±4: one number in 16 000 lies beyond, and
-    mechanisms move it to the end of the range. Responses are stated within ±4√(3 + σ²), because
-    Var(y) ≤ ‖Σ‖‖β‖² + σ² and ‖Σ‖ < 3.
+    mechanisms move it to the end of the range. Responses are stated within ±4√(μ + σ²), because
+    Var(y) ≤ μ‖β‖² + σ², where μ is at least the variance of v'x over unit vectors v with as many
+    entries as β: 3 for ½^|j−k|.
 
     Raises
     ------
@@ -77,7 +79,8 @@ class SparseRows(Source[SampleData]):
     noise_sd: float = param(0.5, "Spread of the noise", "Standard deviation of a response around "
                             "what its features say.", low=1e-3, high=1e3, symbol="σ")
     design: str = param("ar1", "Correlation of features", "Ar1: ½ between neighbours, a quarter "
-                        "over two steps, and so on. Block: ½ within fives. Identity: none.",
+                        "over two steps, and so on. Block: ½ within fives. Identity: none. Ar1 "
+                        "strong: 0.8 between neighbours. Equicorrelated: ½ between all.",
                         choices=CORRELATIONS)
     positions: str = param("random", "Places of the shared ones", "First: neighbours, so that "
                            "features that matter are correlated. Random: anywhere.",
@@ -115,7 +118,7 @@ class SparseRows(Source[SampleData]):
 
     @property
     def facts(self) -> PublicFacts:
-        reach = RANGE * math.sqrt(LARGEST_VARIANCE + self.noise_sd**2)
+        reach = RANGE * math.sqrt(largest_variance(self.design, self.n_nonzero) + self.noise_sd**2)
         return PublicFacts(name=self.label, value_name="Response",
                            value_low=-reach, value_high=reach, reading_sd=self.noise_sd,
                            unit_scale=True,

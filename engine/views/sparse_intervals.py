@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.sparse_averages import drawn
-from engine.families.sparse_inference import pointwise_half_widths, two_sided_p_values
+from engine.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.metrics import entry_coverage

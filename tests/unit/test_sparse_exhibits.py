@@ -52,7 +52,7 @@ def test_the_noise_of_a_machine_alone_hides_every_coefficient_at_the_base_point(
 
 
 def test_errors_at_an_enormous_budget_are_those_without_noise():
-    found = studies.errors(SMALL, (0.5, 1e4), 3)
+    found = studies.errors(SMALL, (0.1, 1e4), 3)
     assert found.released.shape == (3, 2)
     assert found.released[:, 1] == pytest.approx(found.quiet, rel=0.02)
     assert (found.released[:, 0] > 1.3 * found.quiet).all()

@@ -12,17 +12,15 @@ from engine.experiments import generator
 from engine.families import sparse_averages, sparse_eigenvalues, sparse_printed
 from engine.families.sparse import rows_of
 from engine.families.sparse_averages import RowAverages, of_rows, pooled
-from engine.families.sparse_inference import (
-    ONE,
-    SEVERAL,
-    Columns,
+from engine.families.sparse_corrections import (
     Corrected,
-    ball,
-    noisy_gram,
+    Distance,
+    matrix_noise,
     pointwise_half_widths,
-    product_norms,
     simultaneous_half_width,
 )
+from engine.families.sparse_directions import noisy_gram, several_directions
+from engine.families.sparse_inference import ONE, SEVERAL, Columns, ball, gaussian_rho
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.metrics import coverage, entry_coverage
 from engine.noise.selection import PEELING, hard_threshold, noisy_hard_threshold, printed_scale
@@ -32,12 +30,14 @@ from engine.numerics.sparse_fits import precision_rows
 from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
 from engine.sources.sparse_rows import SparseRows
-from engine.types import NON_PRIVATE, Budget, Estimate, Intervals, Sizes, Truth
+from engine.types import NON_PRIVATE, Budget, Estimate, Intervals, SampleData, Sizes, Truth
 from tests.sparse_data import facts_of
 
 SOURCE = SparseRows(n_curves=20_000, n_servers=2, n_features=6, n_shared=2)
+COLUMN = {"directions": "column", "features": "2"}  # one coefficient without the Gram matrix
 BUDGETS = [(Budget(2.0, 1e-5),), (Budget(8.0, 1e-5),)]
-VARIANTS = [SparseInference(sparsity=2), SparseInference(sparsity=2, features="2"),
+VARIANTS = [SparseInference(sparsity=2), SparseInference(sparsity=2, **COLUMN),
+            SparseInference(sparsity=2, pilot="thresholding"),
             SparseInference(sparsity=2, features="2, 5"),
             SparseInference(sparsity=2, target="band"),
             SparseInference(sparsity=2, conservative=True)]
@@ -57,41 +57,48 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 
 
 def worked(**chosen):
-    return SparseInference(**chosen).plan(WORKED, (Budget(1.0, 1e-6),), facts_of(100))
+    """Residuals held to 2 and steps of .7, as in the worked example."""
+    return SparseInference(residual_clip=2.0, step_size=0.7, **chosen).plan(
+        WORKED, (Budget(1.0, 1e-6),), facts_of(100))
 
 
-def test_one_interval_has_the_worked_noise():
-    plan = worked(features="1")
+ALONE = {"features": "1", "directions": "column"}
+
+
+def test_one_interval_without_the_gram_matrix_has_the_worked_noise():
+    plan = worked(**ALONE)
     assert accounting.rho_of(1.0, 1e-6) == pytest.approx(0.024356, abs=5e-7)
-    assert plan.most == pytest.approx(5.6e-5, rel=1e-12)
-    assert plan.scales.choice == pytest.approx(4.698e-3, abs=5e-7)
-    assert plan.scales.values == pytest.approx(4.698e-3, abs=5e-7)
+    rounds = plan.thresholding
+    assert rounds.most == pytest.approx(5.6e-5, rel=1e-12)
+    assert rounds.scales.choice == pytest.approx(4.698e-3, abs=5e-7)
+    assert rounds.scales.values == pytest.approx(4.698e-3, abs=5e-7)
     assert plan.noise.column.choice == pytest.approx(1.0765e-2, abs=5e-7)
     assert plan.noise.column.values == pytest.approx(1.0765e-2, abs=5e-7)
-    assert plan.noise.variance == pytest.approx(5.232e-4, abs=5e-8)
+    assert 4 * plan.noise.residuals == pytest.approx(5.232e-4 * math.sqrt(2), abs=5e-8)
     assert plan.noise.spread == pytest.approx(4.005e-3, abs=5e-7)
     assert 5 * plan.noise.correction == pytest.approx(7.659e-4, abs=5e-8)
 
 
 def test_one_interval_has_the_worked_length():
+    deviation = 5 * worked(**ALONE).noise.correction
     found = Corrected(np.zeros((1, 1, 1)), np.full((1, 1, 1, 1), 0.25 * 5 / 3 / 200_000),
-                      np.array([[5 * worked(features="1").noise.correction]]),
-                      np.full((1, 1), 0.25))
+                      np.full((1, 1, 1, 1), deviation**2), np.full((1, 1), 0.25),
+                      np.ones((1, 1), bool), np.ones((1, 1), bool))
     assert math.sqrt(found.sampling.item()) == pytest.approx(1.4434e-3, abs=5e-8)
     assert 2 * pointwise_half_widths(found.errors).item() == pytest.approx(6.405e-3, abs=5e-7)
 
 
-def test_a_band_has_the_worked_noise():
-    plan = worked(target="band")
-    inverse = np.linalg.inv(covariance("ar1", 100))
-    limit = product_norms(inverse, np.arange(100))
-    assert plan.noise.gram == pytest.approx(1.0660e-2, abs=5e-7)
-    assert limit == pytest.approx(17.39, abs=5e-3)
-    assert limit * plan.noise.correction == pytest.approx(2.591e-3, abs=5e-7)
+def test_a_band_has_the_noise_that_its_shares_of_the_budget_allow():
+    """μ² = 2ρ is divided; the Gram matrix moves by √2 B²/N in the Frobenius norm, B = 13.5."""
+    plan, rho = worked(target="band"), gaussian_rho((Budget(1.0, 1e-6),))
+    assert rho > 1.1 * accounting.rho_of(1.0, 1e-6)  # Gaussian noise alone, counted exactly
+    assert plan.noise.gram == pytest.approx(13.5**2 / 200_000 / math.sqrt(2 * 0.3 * rho), rel=1e-9)
+    assert plan.noise.correction == pytest.approx(
+        4.0 / 200_000 / math.sqrt(2 * 0.45 * rho), rel=1e-9)
 
 
 def test_the_sensitivity_of_a_precision_step_is_the_worked_one():
-    assert [line.sensitivity[0] for line in worked(features="1").spends
+    assert [line.sensitivity[0] for line in worked(**ALONE).spends
             if line.server == 0 and "precision" in line.what] == pytest.approx(
                 [1.4e-4, 1.4e-4 * math.sqrt(3)])
 
@@ -120,12 +127,25 @@ def averages(data):
     return RowAverages(rows_of(data, 4.0, 4.0))
 
 
+def test_rows_are_shortened_as_a_whole_so_that_no_coefficient_is_biased():
+    """Heavy tails, half of the rows beyond a clip: without noise y = x'β still holds in all."""
+    rng, beta = np.random.default_rng(1), np.array([1.0, -2.0, 0.5])
+    x = rng.standard_t(1, (1, 500, 3)) * np.array([1.0, 3.0, 1.0])
+    data = SampleData(x, x @ beta, np.zeros(500, int), facts_of(3))
+    rows = rows_of(data, 4.0, 2.0, norm=2.5)
+    assert np.abs(rows.x).max() <= 2 and np.linalg.norm(rows.x, axis=-1).max() <= 2.5 + 1e-12
+    assert (np.linalg.norm(x, axis=-1) > 2.5).mean() > 0.4
+    assert np.allclose(rows.y, rows.x @ beta)
+    entry_by_entry = rows_of(data, 4.0, 2.0)
+    assert not np.allclose(entry_by_entry.y, entry_by_entry.x @ beta)
+
+
 def test_averages_without_clips_are_those_of_moments():
     own, (vectors, directions) = averages(draw()), some_vectors()
     moments = of_rows(own)
     for name, arguments in (("gradient", (vectors,)), ("products", (vectors,)),
                             ("squared_residuals", (vectors,)), ("squared_products", (vectors,)),
-                            ("gram", ()), ("corrections", (vectors, directions))):
+                            ("within", (vectors,)), ("gram", ()), ("corrections", (vectors, directions))):
         assert np.allclose(getattr(own, name)(*arguments), getattr(moments, name)(*arguments))
 
 
@@ -135,11 +155,18 @@ def test_clipped_averages_are_what_their_names_say():
     residuals = np.clip(y[:, None] - vectors @ x.swapaxes(1, 2), -0.7, 0.7)
     products = vectors @ x.swapaxes(1, 2)
     assert np.allclose(own.squared_residuals(vectors, 0.7), (residuals**2).mean(axis=-1))
+    inside = np.abs(y[:, None] - products) <= 0.7
+    assert np.allclose(own.within(vectors, 0.7), inside.mean(axis=-1))
     assert np.allclose(own.squared_products(vectors, 0.9),
                        (np.clip(products, -0.9, 0.9) ** 2).mean(axis=-1))
     assert np.allclose(own.products(vectors, 0.9), np.clip(products, -0.9, 0.9) @ x / x.shape[1])
     held = x * np.minimum(1, 2 / np.linalg.norm(x, axis=-1, keepdims=True))
     assert np.allclose(own.gram(2.0), held.swapaxes(1, 2) @ held / x.shape[1])
+    where = np.array([[[0, 3], [2, 5]]] * 2)
+    chosen = x[:, :, [2, 5]]
+    chosen = chosen * np.minimum(1, 1.5 / np.linalg.norm(chosen, axis=-1, keepdims=True))
+    assert np.allclose(own.gram_on(where, 1.5)[:, 1],
+                       chosen.swapaxes(1, 2) @ chosen / x.shape[1])
     w = np.einsum("rcgd,rnd->rcng", directions, x)
     w *= np.minimum(1, 1.5 / np.linalg.norm(w, axis=-1, keepdims=True))
     assert np.allclose(own.corrections(vectors, directions, 0.7, 1.5),
@@ -181,15 +208,51 @@ def test_pooled_moments_are_those_of_all_rows():
 # -- pieces ---------------------------------------------------------------------------------------
 
 
-def test_the_noisy_gram_matrix_is_symmetric_with_noise_of_one_size():
-    """3000 draws: on and off the diagonal the noise has the planned deviation."""
+def test_the_noise_of_the_gram_matrix_is_alike_in_all_directions_of_the_frobenius_norm():
+    """3000 draws: planned deviation beside the diagonal, √2 times as much on it; and its projection
+    on any symmetric matrix of Frobenius norm 1 has that of the diagonal."""
     plan = worked(target="band")
     columns, own = Columns(2, 1, 1500), averages(draw())
     noisy = noisy_gram(own, plan.constants, [plan.noise], columns, generator(1, 0, 0))
     assert (noisy == noisy.swapaxes(-1, -2)).all()
-    noise = noisy[:, :-1] - noisy[:, -1:]
-    for entries in (noise[..., 0, 0], noise[..., 1, 4]):
-        assert entries.std() == pytest.approx(plan.noise.gram, rel=5 / math.sqrt(6000))
+    noise = (noisy[:, :-1] - noisy[:, -1:]) / plan.noise.gram
+    random = np.random.default_rng(2).standard_normal((6, 6))
+    for direction in (np.diag([1.0, 0, 0, 0, 0, 0]), random + random.T, np.ones((6, 6))):
+        along = (noise * direction).sum(axis=(-2, -1)) / np.linalg.norm(direction)
+        assert along.std() == pytest.approx(math.sqrt(2), rel=5 / math.sqrt(6000))
+    assert noise[..., 1, 4].std() == pytest.approx(1.0, rel=5 / math.sqrt(6000))
+
+
+def test_whitened_directions_invert_the_matrix_for_all_coefficients_and_for_some():
+    gram = covariance("ar1_strong", 6)[None, None] + 0.0
+    inverse = np.linalg.inv(gram[0, 0])
+    for places in (np.arange(6), np.array([1, 4])):
+        found = several_directions(gram, places, np.zeros(1))
+        assert np.allclose((found.root @ found.theta)[0, 0], inverse[places])
+        whitened = found.theta[0, 0] @ gram[0, 0] @ found.theta[0, 0].T
+        assert np.allclose(whitened, np.eye(len(places)))
+        assert found.is_distinct.all()
+
+
+def test_a_matrix_whose_least_eigenvalue_is_within_its_noise_is_not_distinct():
+    gram = np.diag([1.0, 1.0, 0.1])[None, None]
+    for deviation, is_distinct in ((0.01, True), (0.2, False)):
+        found = several_directions(gram, np.arange(3), np.array([deviation]))
+        assert found.is_distinct.item() == is_distinct
+    negative = several_directions(-gram, np.arange(3), np.zeros(1))
+    assert not negative.is_distinct.item() and np.isfinite(negative.root).all()
+
+
+def test_noise_of_the_matrix_times_a_vector_has_the_covariance_that_limits_count():
+    """40 000 draws of symmetric noise G: Cov(Gv) = t²(‖v‖² I + vv'), five standard errors."""
+    rng, v = np.random.default_rng(3), np.array([0.5, -1.0, 2.0])
+    upper = np.triu(rng.standard_normal((40_000, 3, 3)), 1)
+    noise = 0.1 * (upper + upper.swapaxes(1, 2)
+                   + math.sqrt(2) * rng.standard_normal((40_000, 3))[:, None] * np.eye(3))
+    known = Distance(v[None, None], np.zeros((1, 1, 3, 3)))
+    claimed = matrix_noise(np.eye(3)[None, None], np.array([0.1]), known)[0, 0]
+    error = np.sqrt(2 / 40_000) * np.diag(claimed).max()
+    assert np.abs(np.cov((noise @ v).T) - claimed).max() < 5 * error
 
 
 def test_columns_share_noise_across_budgets_and_end_with_one_that_has_none():
@@ -242,14 +305,25 @@ def test_shapes_are_declared_and_limits_stand_at_the_features_asked_for(mechanis
 
 def test_every_message_of_the_centre_has_noise_and_its_line():
     with recorded() as messages:
-        estimate = release(SparseInference(sparsity=2, features="2"), draw())
+        estimate = release(SparseInference(sparsity=2, **COLUMN), draw())
     published = [m for m in messages if not m.is_entrusted]
     assert {m.server for m in published} == {CENTRE}
     assert [m.step for m in published if "round" not in m.step] == [
-        "spread", "noise variance", "corrections"]
+        "largest eigenvalue", "spread", "residuals", "corrections"]
     assert all((m.noise[m.values != 0] > 0).all() for m in published)
     lines = {line.what for line in estimate.spends[0]}
-    assert {"noise variance", "spread", "corrections"} < lines and len(lines) == 7
+    assert {"residuals", "spread", "corrections"} < lines and len(lines) == 8
+
+
+def test_with_the_gram_matrix_four_messages_say_all():
+    with recorded() as messages:
+        estimate = release(SparseInference(sparsity=2), draw())
+    published = [m for m in messages if not m.is_entrusted]
+    assert [m.step for m in published] == ["Gram matrix", "averages, stage 1", "residuals",
+                                           "corrections"]
+    assert all((m.noise > 0).all() for m in published)
+    assert [line.what for line in estimate.spends[0] if line.server == 0] == [
+        "first averages", "residuals", "Gram matrix", "corrections"]
 
 
 def test_what_machines_entrust_to_the_centre_is_marked_as_such():
@@ -260,14 +334,14 @@ def test_what_machines_entrust_to_the_centre_is_marked_as_such():
 
 
 def test_the_same_rows_on_one_machine_give_the_same_limits():
-    mechanism, data = VARIANTS[3], draw()
+    mechanism, data = SparseInference(sparsity=2, target="band"), draw()
     one, other = release(mechanism, data), release(mechanism, data.pooled())
     assert np.allclose(one.intervals.half_width, other.intervals.half_width)
     assert np.allclose(one.coefficients, other.coefficients)
 
 
 def test_limits_shrink_as_the_budget_grows_and_end_at_those_without_privacy():
-    data, mechanism = draw(repeats=1), SparseInference(sparsity=2, features="2")
+    data, mechanism = draw(repeats=1), SparseInference(sparsity=2, **COLUMN)
     budgets = [(Budget(e, 1e-5),) for e in (1.0, 4.0, 16.0)] + [(NON_PRIVATE,)]
     width = release(mechanism, data, budgets).intervals.half_width[:, 0, :, 1].mean(axis=1)
     plain = mechanism.without_protection(data).intervals.half_width[0, 0, 0, 1]
@@ -284,10 +358,11 @@ def test_fewer_features_asked_for_need_less_noise():
 
 
 def test_the_noise_of_the_strictest_budget_serves_all_machines():
-    mechanism = SparseInference(features="1")
+    mechanism = SparseInference(**ALONE)
     mixed = mechanism.plan(SOURCE.sizes, (Budget(1.0, 1e-5), Budget(4.0, 1e-5)), SOURCE.facts)
     strict = mechanism.plan(SOURCE.sizes, (Budget(1.0, 1e-5),), SOURCE.facts)
-    assert mixed.noise == strict.noise and mixed.scales == strict.scales
+    assert mixed.noise == strict.noise
+    assert mixed.thresholding.scales == strict.thresholding.scales
 
 
 def test_what_cannot_be_asked_is_said_kindly():
@@ -295,6 +370,11 @@ def test_what_cannot_be_asked_is_said_kindly():
         release(SparseInference(features="7"), draw())
     with pytest.raises(InputError, match="whole numbers above 0"):
         SparseInference(features="0")
+    for chosen in ({"target": "band"}, {"features": "1, 2"}, {}):
+        with pytest.raises(InputError, match="for one feature only"):
+            SparseInference(directions="column", **chosen)
+    with pytest.raises(InputError, match="needs the Gram matrix"):
+        SparseInference(conservative=True, **COLUMN)
     with pytest.raises(InputError, match="δ must be above 0"):
         release(SparseInference(), draw(), [(Budget(1.0),)])
     with pytest.raises(InputError, match="must be stated"):
@@ -414,10 +494,47 @@ def test_random_sparse_directions_find_neither_eigenvalue():
     assert found.max() < 2.0 and found.min() > 0.45
 
 
-def test_hard_thresholding_of_a_correction_is_not_what_is_released():
-    """De-biased entries are not zero, those that are not asked for mostly are."""
+def test_a_budget_is_released_as_if_it_were_asked_for_alone():
+    """Noise of the Gram matrix decides, budget by budget, where the first estimate comes from."""
+    source = SparseRows(n_curves=2000, n_servers=2, n_features=20, n_shared=2)
+    mechanism, data = SparseInference(sparsity=2), draw(repeats=1, source=source)
+    budgets = [(Budget(epsilon, 1e-6),) for epsilon in (0.1, 50.0)]
+    both = release(mechanism, data, budgets, draws=2)
+    assert ["response_clip" in tuning for tuning in both.tuning] == [False, True]
+    for k, budget in enumerate(budgets):
+        alone = release(mechanism, data, [budget], draws=2)
+        assert alone.spends[0] == both.spends[k] and alone.tuning[0] == both.tuning[k]
+        assert alone.coefficients.shape[1:] == both.coefficients.shape[1:]
+
+
+def test_a_correction_is_not_zero_and_the_rest_is_the_first_estimate():
     estimate = release(SparseInference(sparsity=2, features="1"), draw(repeats=1), draws=1)
     assert (estimate.coefficients[..., 0] != 0).all()
     rest = estimate.coefficients[..., 1:]
     assert ((rest != 0).sum(axis=-1) <= 2).all()
     assert (hard_threshold(rest, 2) == rest).all()
+
+
+# -- refusals -------------------------------------------------------------------------------------
+
+
+def test_limits_are_refused_where_the_gram_matrix_is_lost_in_noise_and_the_estimate_says_so():
+    source = SparseRows(n_curves=2000, n_servers=2, n_features=20, n_shared=2)
+    estimate = release(SparseInference(sparsity=2), draw(repeats=1, source=source),
+                       [(Budget(0.5, 1e-6),), (Budget(1e4, 1e-6),)], draws=1)
+    assert np.isnan(estimate.lower[0]).all() and np.isfinite(estimate.lower[1]).all()
+    assert ((estimate.coefficients[0] != 0).sum(axis=-1) <= 2).all()  # the first estimate
+    assert estimate.is_doubted[..., 0].tolist() == [[True], [False]]
+    assert "smallest eigenvalue" in estimate.warnings[0]
+
+
+def test_limits_are_refused_where_most_residuals_are_clipped():
+    estimate = release(SparseInference(sparsity=2, residual_clip=0.05), draw(repeats=1), draws=1)
+    assert np.isnan(estimate.lower).all()
+    assert "State a larger standard deviation" in estimate.warnings[0]
+
+
+def test_a_column_of_few_entries_is_an_assumption_and_said_to_be_one():
+    estimate = release(SparseInference(sparsity=2, **COLUMN), draw(repeats=1), draws=1)
+    assert np.isfinite(estimate.lower[..., 1]).all()
+    assert "rest on the assumption" in estimate.warnings[0]

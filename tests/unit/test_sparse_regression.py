@@ -1,5 +1,6 @@
 """Private hard thresholding: plans, ledgers, clipping, machines, and what is without noise."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -76,8 +77,9 @@ def test_the_usual_plan_is_the_tabulated_one():
     assert (plan.feature_clip, plan.residual_clip, plan.response_clip) == (4.0, 2.0, math.inf)
     assert (plan.steps.rounds, plan.steps.size, plan.steps.radius) == (12, 0.7, 1.0)
     assert plan.most == pytest.approx(5.6e-5)
-    more = SparseRegression(sparsity=8).plan(sizes_of(20_000, 10, 100), BUDGET * 10, facts_of(100))
-    assert (more.steps.rounds, more.steps.size) == (17, 0.5)
+    stated = SparseRegression(step_size=0.5).plan(sizes_of(20_000, 10, 100), BUDGET * 10,
+                                                  facts_of(100))
+    assert (stated.steps.rounds, stated.steps.size, stated.bound) == (17, 0.5, None)
 
 
 @pytest.mark.parametrize("mechanism", EVERY, ids=LAWS)
@@ -86,9 +88,11 @@ def test_the_ledger_of_every_law_spends_exactly_what_was_asked(mechanism, epsilo
     asked = Budget(epsilon, 1e-6)
     plan = mechanism.plan(sizes_of(500, 4, 50), (asked,) * 4, facts_of(50))
     assert accounting.guarantees(plan.spends) == (asked,) * 4
-    assert [line.count for line in plan.spends] == [plan.steps.rounds] * 8
+    assert [line.count for line in plan.spends] == [1] * 4 + [plan.steps.rounds] * 8
     rho = accounting.rho_of(epsilon, 1e-6)
-    assert accounting.total_rho(plan.spends[:2]) == pytest.approx(rho, rel=1e-12)
+    own = accounting.by_server(plan.spends)[0]
+    assert accounting.total_rho(own) == pytest.approx(rho, rel=1e-12)
+    assert accounting.total_rho(own[:1]) == pytest.approx(0.02 * rho, rel=1e-9)
 
 
 def test_the_smallest_budget_of_all_machines_holds_for_every_row():
@@ -319,13 +323,15 @@ def test_machines_entrust_exact_averages_and_the_centre_alone_publishes():
         out = SparseRegression(rounds=4).release_many(data, [BUDGET], 2, generator(1, 1, 0))
     entrusted = [m for m in messages if m.is_entrusted]
     published = [m for m in messages if not m.is_entrusted]
-    assert [m.server for m in entrusted] == [0, 1, 2] * 4
+    assert [m.server for m in entrusted] == [0, 1, 2] * 5  # xx' for the step, then gradients
     assert all((m.noise == 0).all() for m in entrusted)
-    assert [(m.server, m.step) for m in published] == [(transcript.CENTRE, f"round {t}")
-                                                       for t in (1, 2, 3, 4)]
+    assert [(m.server, m.step) for m in published] == [
+        (transcript.CENTRE, step) for step in
+        ("largest eigenvalue", "round 1", "round 2", "round 3", "round 4")]
     assert all(((m.noise > 0) == (m.values != 0)).all() for m in published)
-    assert (published[-1].values == out.coefficients[0, 0, 0]).all()
-    first = entrusted[0]  # at zero
+    pace = out.coefficients[0, 0, 0] / np.where(published[-1].values, published[-1].values, 1.0)
+    assert np.ptp(pace[pace != 0]) < 1e-12  # what was published, times the share of the step
+    first = entrusted[3]  # at zero
     own = data.x[0, :1000]
     assert np.allclose(first.values, -(np.clip(data.y[0, :1000], -2, 2) @ np.clip(own, -4, 4)) / 1000)
 
@@ -334,26 +340,27 @@ def test_a_masked_sum_shows_nothing_of_a_single_machine():
     with transcript.recorded() as messages:
         SparseRegression(rounds=4, trust="masked_sum").release(small(), BUDGET, generator(1, 1, 0))
     assert {m.server for m in messages} == {transcript.CENTRE}
-    assert sum(m.is_entrusted for m in messages) == 4
+    assert sum(m.is_entrusted for m in messages) == 5
 
 
 @every_mechanism
 def test_a_release_depends_on_the_rows_through_what_was_published_alone(mechanism):
     """What the centre published is replayed over other rows of the same sizes."""
-    first, results = [], []
+    first, results, replayed = [], [], itertools.count()
 
     def record(server, step, values, noise):
         first.append(values.copy())
         return values
 
     def replay(server, step, values, noise):
-        return first[int(step.removeprefix("round ")) - 1].copy()
+        return first[next(replayed)].copy()
 
     for data, method in ((small(1), record), (small(2), replay)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(transcript, "sent", method)
             results.append(mechanism.release(data, BUDGET, generator(5, 1, 0)))
-    assert len(first) == mechanism.plan(small().sizes, BUDGET * 3, small().facts).steps.rounds
+    plan = mechanism.plan(small().sizes, BUDGET * 3, small().facts)
+    assert len(first) == plan.steps.rounds + (plan.bound is not None)
     assert (results[0].coefficients == results[1].coefficients).all()
     assert results[0].spends == results[1].spends
 

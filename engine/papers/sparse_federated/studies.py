@@ -18,7 +18,8 @@ from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families import sparse_averages
 from engine.families.sparse import noise_over_signal
 from engine.families.sparse_averages import Moments
-from engine.families.sparse_inference import Columns, Corrected, pointwise_half_widths
+from engine.families.sparse_corrections import Corrected, pointwise_half_widths
+from engine.families.sparse_inference import Columns
 from engine.families.sparse_printed import half_width_without_privacy, scaled_errors, wrong_sign
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -97,7 +98,7 @@ def least_noise(setting: Setting, epsilon: float) -> float:
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()
     plan = mechanism.plan(source.sizes, setting.budgets((epsilon,))[0], source.facts)
-    return noise_over_signal(plan.own[0].scales.choice, setting.d, 1 / math.sqrt(setting.s))
+    return noise_over_signal(plan.own[0].rounds.scales.choice, setting.d, 1 / math.sqrt(setting.s))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,136 @@
+"""What corrections of sparse coefficients are taken along: from a noisy Gram matrix, or a column.
+
+See `engine.families.sparse_inference` for what they are for, and
+`engine.families.sparse_averages` for what one row can do to each average.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from engine.families.sparse import descend
+from engine.families.sparse_averages import Averages
+from engine.families.sparse_corrections import Directions
+from engine.families.sparse_inference import (
+    DISTINCT,
+    LEAST_SPREAD,
+    Columns,
+    Constants,
+    Noise,
+    ball,
+    published,
+)
+from engine.noise.selection import Indices, largest
+from engine.types import Array
+
+_LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
+
+
+# -- several coefficients -------------------------------------------------------------------------
+
+
+def symmetric(columns: Columns, size: int, rng: np.random.Generator) -> Array:
+    """Standard noise in all directions of symmetric matrices: (repeats, columns, d, d).
+
+    Variance 1 beside the diagonal and 2 on it, so that its law depends on the Frobenius norm alone.
+    """
+    standard = np.triu(columns.normals((size, size), rng))
+    return np.asarray(standard + np.triu(standard, 1).swapaxes(-1, -2)
+                      + (math.sqrt(2) - 1) * standard * np.eye(size))
+
+
+def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[Noise], columns: Columns,
+               rng: np.random.Generator) -> Array:
+    """The average of xx' with symmetric noise: (repeats, columns, d, d).
+
+    Replacing a row moves it by at most √2 B²/N in the Frobenius norm, which two orthogonal rows of
+    norm B attain, and noise is alike in all directions of that norm.
+    """
+    exact = pooled.gram(c.row)[:, None]
+    return with_noise("Gram matrix", exact, columns.per_budget([one.gram for one in noises]),
+                      columns, rng)
+
+
+def with_noise(step: str, exact: Array, deviations: Array, columns: Columns,
+               rng: np.random.Generator) -> Array:
+    """Symmetric matrices (repeats, columns, d, d) with noise of (columns,) beside the diagonal."""
+    size = exact.shape[-1]
+    sizes = deviations[:, None, None] * (1 + (math.sqrt(2) - 1) * np.eye(size))
+    standard = symmetric(columns, size, rng) / (1 + (math.sqrt(2) - 1) * np.eye(size))
+    return published(step, exact, sizes, standard)
+
+
+def several_directions(gram: Array, places: Indices, deviation: Array) -> Directions:
+    """Whitened directions of several coefficients from a released matrix: post-processing.
+
+    `deviation` (columns,) is that of its noise, whose norm is about 2√d times as large.
+    """
+    size = gram.shape[-1]
+    values, vectors = np.linalg.eigh(gram)
+    norm = math.sqrt(size) * deviation
+    is_distinct = values[..., 0] >= np.maximum(2 * DISTINCT * norm, _LEAST_EIGENVALUE / 10)
+    held = np.maximum(values, np.maximum(norm, _LEAST_EIGENVALUE / 10)[:, None])
+    if len(places) == size:
+        root = theta = _power(held, vectors, -0.5)
+    else:
+        rows = _power(held, vectors, -1.0)[..., places, :]
+        inner, axes = np.linalg.eigh(rows[..., places])
+        root, theta = _power(inner, axes, 0.5), _power(inner, axes, -0.5) @ rows
+    spread = np.broadcast_to(np.eye(len(places)), root.shape)
+    norms = np.full(gram.shape[:2], ball(len(places)))
+    return Directions(theta, root, spread, norms, deviation, is_distinct,
+                      _power(held, vectors, 1.0))
+
+
+def _power(values: Array, vectors: Array, exponent: float) -> Array:
+    """A power of symmetric matrices with these eigenvalues and eigenvectors."""
+    return np.asarray((vectors * values[..., None, :] ** exponent) @ vectors.swapaxes(-1, -2))
+
+
+def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, columns: Columns,
+               rng: np.random.Generator) -> tuple[Indices, Directions]:
+    """Places (repeats, columns, s) of entries that are not zero, and directions for them.
+
+    Only the Gram matrix of the s chosen features is released, whose rows are so much shorter.
+    """
+    where = np.sort(largest(np.abs(vectors), s), axis=-1)
+    gram = with_noise("Gram matrix of chosen features", averages.gram_on(where, ball(s)),
+                      deviations, columns, rng)
+    small = several_directions(gram, np.arange(s), deviations)
+    theta = np.zeros((*where.shape, vectors.shape[-1]))
+    np.put_along_axis(theta, np.broadcast_to(where[..., None, :], (*where.shape, s)), small.theta,
+                      axis=-1)
+    return where, Directions(theta, small.root, small.spread, small.norms, small.deviation,
+                             small.is_distinct, small.gram)
+
+
+# -- one coefficient without a Gram matrix --------------------------------------------------------
+
+
+def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises: Sequence[Noise],
+                  columns: Columns, rng: np.random.Generator) -> Directions:
+    """Θ̂_k by private hard thresholding, and V by clipped squares, for one coefficient.
+
+    Products are held to ±τ everywhere, τ being about four of their standard deviations Θ_kk^½.
+    """
+    found = descend(partial(_column_gradient, pooled, place, c.product),
+                    (columns.repeats, columns.draws, size), c.column, c.law,
+                    [one.column for one in noises], rng, "direction, ").columns
+    exact = pooled.squared_products(found, c.product)
+    deviations = columns.per_budget([one.spread for one in noises])
+    spread = published("spread", exact, deviations, columns.normals((), rng))
+    spread = np.maximum(spread, LEAST_SPREAD)[:, :, None, None]
+    shape = found.shape[:2]
+    return Directions(found[:, :, None], np.ones((*shape, 1, 1)), spread,
+                      np.full(shape, c.product), np.zeros(shape[1]), np.ones(shape, dtype=bool))
+
+
+def _column_gradient(pooled: Averages, place: int, clip: float, vectors: Array) -> Array:
+    """Σ̂θ − e_k, with products x'θ held to ±clip."""
+    gradient = pooled.products(vectors, clip)
+    gradient[..., place] -= 1
+    return gradient

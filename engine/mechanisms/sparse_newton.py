@@ -1,0 +1,357 @@
+"""Sparse regression over machines: features first, then one noisy Newton step on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.families.sparse import (
+    LONGEST_STEP,
+    Steps,
+    descend,
+    fewest_rounds,
+    rows_of,
+    settled,
+)
+from engine.families.sparse_averages import Averages, RowAverages
+from engine.families.sparse_batches import by_kind
+from engine.families.sparse_corrections import Corrected, newton
+from engine.families.sparse_directions import on_support, several_directions, with_noise
+from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
+from engine.families.sparse_inference import (
+    LEAST_WITHIN,
+    WHY,
+    Columns,
+    ball,
+    gaussian,
+    gaussian_rho,
+    gram_noise,
+    line,
+    row_norm,
+)
+from engine.families.sparse_pilot import (
+    PILOTS,
+    STANDS_FOR_ANOTHER,
+    Stage,
+    Thresholding,
+    from_moments,
+    stage_noise,
+    suits_moments,
+)
+from engine.mechanisms import mechanisms, one_per_server
+from engine.noise.selection import GUMBEL, Indices
+from engine.numerics.coordinates import Coordinates
+from engine.privacy import accounting
+from engine.registry import param
+from engine.tasks import SPARSE_REGRESSION
+from engine.types import Array, Budget, Caution, Data, Estimate, PublicFacts, Sizes, Spend
+
+_LAW = GUMBEL
+_LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance, where rounds are counted
+_SECOND, _LAST = 3.5, 2.5  # clips of residuals, in public guesses of the noise
+_CLIP_OF_ROUNDS = 4.0  # in rounds of hard thresholding
+_MATRIX = 4  # dimensions of messages that are matrices: repeats, columns, and two
+NOT_DISTINCT = (
+    "The features that were kept are so correlated that privacy noise hides the difference "
+    "between their coefficients; these are the first, coarser estimates.")
+NOT_ENOUGH = (
+    f"By what was released, fewer than {100 * LEAST_WITHIN:.0f} % of the residuals lie within "
+    "their clip, so coefficients may be far off. State a larger standard deviation of the noise.")
+UNSURE = (
+    "At least one of the kept coefficients lies within two standard errors of zero: privacy noise "
+    "may have chosen its feature in place of one that matters.")
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How the budget, as ρ, is divided; they sum to 1.
+
+    `gram` and `stages` are for moments, `rounds` for hard thresholding.
+    """
+
+    gram: float
+    stages: tuple[float, ...]
+    rounds: float
+    chosen: float
+    residuals: float
+    last: float
+
+
+MOMENTS = Shares(gram=0.28, stages=(0.15, 0.24), rounds=0.0, chosen=0.05, residuals=0.03, last=0.25)
+ROUNDS = Shares(gram=0.0, stages=(), rounds=0.5, chosen=0.08, residuals=0.03, last=0.39)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is fixed before any row is looked at.
+
+    `gram`, `chosen`, `residuals` and `last` are deviations of noise, as in
+    `engine.families.sparse_inference.Noise`; `stages` or `thresholding` is for the features.
+    """
+
+    sparsity: int
+    size: int
+    feature_clip: float
+    response_clip: float
+    residual_clip: float
+    row: float
+    guess: float
+    gram: float
+    stages: tuple[Stage, ...]
+    thresholding: Thresholding | None
+    chosen: float
+    residuals: float
+    last: float
+    spends: tuple[Spend, ...]
+
+
+@mechanisms.register
+@dataclass(frozen=True, kw_only=True)
+class SparseNewton(PublicGuesses):
+    """β̂_S = β̂⁰_S + Θ̂_S^½ (average of [Θ̂_S^½ x_S]_W [y − x'β̂⁰]_R + noise)/P on s features S.
+
+    Machines send exact averages to a trusted centre, or masked ones whose sum alone it can read;
+    noise is added once, by the centre, to what it publishes. First a noisy Gram matrix Â and noisy
+    averages of Â^{−½}x [y − x'β]_R, at 0 and once more, give the best s features at no further
+    cost, whatever their correlation (`engine.families.sparse_pilot`). Then only these count: their
+    own Gram matrix Â_S, Θ̂_S = Â_S⁻¹, and one average of s numbers instead of d, whose rows are so
+    much shorter, are published with little noise, and one Newton step is all that is needed.
+
+    Notes
+    -----
+    *One row.* Rows are shortened as a whole, (wx, wy), to entries within ±c and norm B, which
+    biases no coefficient. Replacing one moves a Gram matrix by at most √2 B²/N in the Frobenius
+    norm; an average of products held to norm W and residuals to R by 2WR/N in the Euclidean norm;
+    and the average squared residual in units of R² with the share within R by √2/N. What directions
+    and clips depend on has been published before. Shares of ρ: Gram matrix 28 %, averages 15 % and
+    24 %, Gram matrix of the chosen 5 %, residuals 3 %, last average 25 %. With hard thresholding in
+    place of moments: 50 % for its rounds, then 8, 3 and 39 %. Different budgets: the smallest ρ of
+    all machines, since one noise serves all.
+
+    *P* is the released share of residuals within R: clipping multiplies the average by it where
+    residuals are normal (Stein's identity), so that a guess of σ that is too small costs accuracy.
+
+    *Cautions* follow from what was released, and go with the estimate: features that noise cannot
+    tell apart, residuals most of which are clipped, and coefficients near zero.
+
+    References
+    ----------
+    Derived for this project. Choice by hard thresholding: Zhang, Nakada and Zhang (2024), arXiv
+    2404.16287, Algorithm 2. One Newton step after a first estimate: Le Cam (1956).
+    """
+
+    key = "sparse_newton"
+    label = "Features, then a Newton step"
+    order = 5
+    reference = "Derived here; choice of features as in Zhang, Nakada and Zhang (2024)"
+    formula = (r"\hat\beta_S = \hat\beta^0_S + \tfrac1{\hat P}\hat\Theta_S^{1/2}\Big(\tfrac1N"
+               r"\sum_{i,j}\big[\hat\Theta_S^{1/2}x_{ij,S}\big]_W\,[y_{ij}-x_{ij}'\hat\beta^0]_R"
+               r" + sZ\Big)")
+
+    sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
+                          "more needs more noise on each.", low=1, high=500, symbol="s")
+    pilot: str = param(
+        "auto", "Choice of features", "Moments: the best ones by noisy moments, whatever their "
+        "correlation. Thresholding: private hard thresholding. Auto: moments where their noise "
+        "allows it, which public sizes decide.", choices=PILOTS)
+    trust: str = param(
+        "trusted", "What the centre sees",
+        "Trusted: every machine’s exact averages. Masked sum: machines mask what they send, so "
+        "that only the sum can be read. Noise and error are the same.",
+        choices=("trusted", "masked_sum"))
+    rounds: int | None = param(
+        None, "Rounds", "Of hard thresholding. Default: until at most a twentieth of the distance "
+        "is left, if eigenvalues are at least ⅓.", low=1, high=1000, symbol="T")
+    feature_clip: float | None = param(
+        None, "Clip of features", "In standard deviations. Default: 4, or the reach of the ranges "
+        "where that is less.", low=0.1, high=1e3, symbol="c_x")
+    residual_clip: float | None = param(
+        None, "Clip of residuals", "In response units, in the last average. Default: 2½ times the "
+        "standard deviation of the noise.", low=1e-9, high=1e9, symbol="R")
+    response_clip: float | None = param(
+        None, "Clip of responses", "In response units, in the first average. Default: 3 (c₀² + "
+        "σ²)^½.", low=1e-9, high=1e9)
+
+    # -- releases ---------------------------------------------------------------------------
+
+    def release_many(
+        self,
+        data: Data,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release at each budget; see `Mechanism.release_many`.
+
+        Raises
+        ------
+        InputError
+            If δ = 0, if σ is not stated, or if the number of budgets does not fit the machines.
+        """
+        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        return self.estimate(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
+
+    def averages(self, data: Data, plan: Plan) -> RowAverages:
+        """What the machines hold; the only place at which rows are read."""
+        rows = with_responses(data)
+        return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
+                                   is_secure=self.trust == "masked_sum", norm=plan.row))
+
+    def estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
+                 rng: np.random.Generator) -> Estimate:
+        """All of the method once rows can be averaged; for studies, from moments without rows."""
+        return by_kind(plans, lambda plan: plan.thresholding is None,
+                       lambda own: self._estimate(averages, own, repeats, draws, rng))
+
+    def _estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
+                  rng: np.random.Generator) -> Estimate:
+        """At budgets whose features are chosen in the same way."""
+        columns, size = Columns(repeats, len(plans), draws), plans[0].size
+        first, is_distinct = self._features(averages, plans, columns, size, rng)
+        where, found = self._step(averages, first, plans, columns, rng)
+        end = first.copy()
+        held = np.take_along_axis(first, where, axis=-1)
+        np.put_along_axis(end, where, np.where(found.is_distinct[..., None], found.values, held),
+                          axis=-1)
+        return Estimate(
+            task=SPARSE_REGRESSION.key, basis=Coordinates(size),
+            coefficients=columns.released(end), unprotected=columns.quiet(end),
+            spends=tuple(one.spends for one in plans), tuning=tuple(_tuning(one) for one in plans),
+            kept=(size,) * len(plans), cautions=_cautions(found, is_distinct, columns))
+
+    def _features(self, averages: Averages, plans: Sequence[Plan], columns: Columns, size: int,
+                  rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+        """The first estimate, whose entries that are not zero are the features: (…, d).
+
+        And whether noise lets correlated features be told apart, by what was released: (…,).
+        """
+        plan = plans[0]
+        if plan.thresholding is not None:
+            rounds = [one.thresholding for one in plans if one.thresholding]
+            pace = plan.thresholding.pace(averages, plan.row, rounds, columns, rng)
+            found = descend(partial(averages.gradient, clip=_CLIP_OF_ROUNDS * plan.guess),
+                            (columns.repeats, columns.draws, size), plan.thresholding.steps, _LAW,
+                            [one.scales for one in rounds], rng, pace=pace).columns
+            return found, ~plan.thresholding.is_correlated(pace, found.shape[:2])
+        deviation = columns.per_budget([one.gram for one in plans])
+        gram = with_noise("Gram matrix", averages.gram(plan.row)[:, None], deviation, columns, rng)
+        stages = [replace(stage, deviations=tuple(one.stages[k].deviations[0] for one in plans))
+                  for k, stage in enumerate(plan.stages)]
+        directions = several_directions(gram, np.arange(size), deviation)
+        return (from_moments(averages, directions, plan.sparsity, stages, columns, rng).vectors,
+                directions.is_distinct)
+
+    def _step(self, averages: Averages, first: Array, plans: Sequence[Plan], columns: Columns,
+              rng: np.random.Generator) -> tuple[Indices, Corrected]:
+        """Places of the chosen features, and the Newton step there."""
+        plan = plans[0]
+        deviation = columns.per_budget([one.chosen for one in plans])
+        where, directions = on_support(averages, first, plan.sparsity, deviation, columns, rng)
+        return where, newton(
+            averages, first, np.take_along_axis(first, where, axis=-1), directions,
+            plan.residual_clip, plan.guess, [(one.residuals, one.last) for one in plans], columns,
+            rng)
+
+    def without_protection(self, data: Data) -> Estimate:
+        """Least squares on the best features of all rows, neither clipped nor noised."""
+        size = data.sizes.n_covariates
+        fit = settled(rows_of(with_responses(data), self.reach_of(data.facts), math.inf),
+                      min(self.sparsity, size))
+        return Estimate(task=SPARSE_REGRESSION.key, basis=Coordinates(size),
+                        coefficients=fit[None, :, None], unprotected=fit[None], spends=((),),
+                        kept=(size,))
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """Noise of a Gram matrix is independent on and above the diagonal, and mirrored."""
+        units = super().in_units_of_noise(shift, noise)
+        is_matrix = units.ndim == _MATRIX and units.shape[-1] == units.shape[-2]
+        return np.triu(units) if is_matrix else units
+
+    # -- fixed before any row is looked at ------------------------------------------------------
+
+    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+        """Clips, steps, noise and ledger from public facts alone."""
+        asked, n, d = one_per_server(budgets, sizes.n_servers), sizes.n_curves, sizes.n_covariates
+        s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(asked)
+        feature = self.feature_clip or self.clip_of_features(facts)
+        row, response = row_norm(d, feature), self.response_clip or self.clip_of_responses(facts)
+        clip = self.residual_clip or _LAST * guess
+        shares = MOMENTS
+        if not self._takes_moments(row, n, d, rho):
+            shares, rho = ROUNDS, accounting.smallest_rho(asked)
+        clips = (response, max(clip, _SECOND * guess))
+        stages = tuple(Stage(own, (stage_noise(own, n, share * rho),))
+                       for own, share in zip(clips, shares.stages, strict=False))
+        rounds = None if stages else Thresholding.planned(
+            Steps(s, self._n_rounds(), self.step_size or LONGEST_STEP, self.largest_norm(facts)),
+            self.step_size is not None, _LAW, _CLIP_OF_ROUNDS * guess, feature, row, n, d,
+            shares.rounds * rho)
+        messages = [*([("Gram matrix", math.sqrt(2) * row**2, shares.gram)] if stages else []),
+                    *((f"averages, stage {k + 1}", 2 * ball(d) * own, share)
+                      for k, (own, share) in enumerate(zip(clips, shares.stages, strict=False))),
+                    ("Gram matrix of chosen features", math.sqrt(2) * ball(s) ** 2, shares.chosen),
+                    ("residuals", math.sqrt(2), shares.residuals),
+                    ("corrections", 2 * ball(s) * clip, shares.last)]
+        spends = [] if rounds is None else [*rounds.lines(_LAW, asked)]
+        spends += [line(what, most / n, share * rho, server, one, WHY)
+                   for server, one in enumerate(asked) for what, most, share in messages]
+        return Plan(s, d, feature, response, clip, row, guess,
+                    gram_noise(row, n, shares.gram * rho), stages, rounds,
+                    gram_noise(ball(s), n, shares.chosen * rho),
+                    gaussian(math.sqrt(2) / n, shares.residuals * rho),
+                    stage_noise(clip, n, shares.last * rho), tuple(spends))
+
+    def _takes_moments(self, row: float, n: int, size: int, rho: float) -> bool:
+        if self.pilot == "auto":
+            return suits_moments(gram_noise(row, n, MOMENTS.gram * rho), size)
+        return self.pilot == "moments"
+
+    def _n_rounds(self) -> int:
+        return self.rounds or fewest_rounds(self.step_size or LONGEST_STEP, _LEAST_EIGENVALUE)
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float:
+        """Squared error that privacy adds if features are uncorrelated and the right ones chosen:
+        that of the last average, in s entries.
+        """
+        plan = self.plan(sizes, budgets, facts)
+        return plan.sparsity * (ball(plan.sparsity) * plan.last) ** 2
+
+    def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                      ) -> LargestNoise:
+        """The noise among which features are chosen, if they are uncorrelated.
+
+        Of d normal noises the largest is about (2 log d)^½ times their deviation.
+        """
+        plan, d = self.plan(sizes, budgets, facts), sizes.n_covariates
+        values = ball(plan.sparsity) * plan.last
+        if plan.thresholding is not None:
+            scale = plan.thresholding.scales.choice
+            return LargestNoise(plan.thresholding.most, scale, values, scale * math.log(d))
+        each = [ball(d) * stage.deviations[0] for stage in plan.stages]
+        both = 1 / math.hypot(*(1 / own for own in each)) if all(each) else 0.0
+        return LargestNoise(2 * ball(d) * plan.stages[-1].clip / sizes.n_curves, both, values,
+                            both * math.sqrt(2 * math.log(d)))
+
+
+def _cautions(found: Corrected, is_distinct: NDArray[np.bool_], columns: Columns
+              ) -> tuple[Caution, ...]:
+    near_zero = np.asarray((np.abs(found.values) < 2 * found.errors).any(axis=-1))
+    each = ((NOT_DISTINCT, ~found.is_distinct), (NOT_ENOUGH, ~found.is_enough),
+            (STANDS_FOR_ANOTHER, ~is_distinct), (UNSURE, near_zero))
+    return tuple(Caution(text, columns.released(own)) for text, own in each
+                 if columns.released(own).any())
+
+
+def _tuning(plan: Plan) -> dict[str, Any]:
+    """The plan in plain numbers."""
+    own = {"feature_clip": plan.feature_clip, "residual_clip": plan.residual_clip}
+    if plan.thresholding is None:
+        return {**own, "response_clip": plan.response_clip}
+    return {**own, **plan.thresholding.tuning}
