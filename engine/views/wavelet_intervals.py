@@ -27,8 +27,8 @@ from engine.types import Array, Budget
 
 Estimator = WaveletGlobal | WaveletPointwise
 
-_NOT_STATED = ("nothing bounds its bias: that the curve is as smooth as the plan takes it to be has "
-               "not been stated as a fact from outside the data")
+_NOT_STATED = ("nothing bounds the bias, because it has not been stated as a fact that the curve "
+               "is as smooth as the plan takes it to be")
 _ROUGHER = ("the simulated curve is rougher than the class that is stated: what {size} basis "
             "functions leave out is up to {off:.2g}, and the class allows {bound:.2g}")
 _OTHER_TIMES = ("the simulated times rise, and the method takes them to be spread evenly: that "
@@ -82,6 +82,7 @@ def _of_known_curve(mechanism: Estimator, source: RegressionPoints, level: int) 
 
 SIGNALS = ("smooth", "cusp", "doppler", "blocks")
 SIZES = (2000, 16_000, 64_000)
+BUDGET = Budget(1.0, 1e-5)  # of every site
 _SITES, _EACH = 16, 10  # sites of every data set, and how many are made at once
 
 
@@ -106,7 +107,7 @@ class Row:
 
 
 def coverage_table(signals: Sequence[str] = SIGNALS, sizes: Sequence[int] = SIZES,
-                   point: float = 0.37, budget: Budget = Budget(1.0, 1e-5), repeats: int = 200,
+                   point: float = 0.37, budget: Budget = BUDGET, repeats: int = 200,
                    seed: int = 1) -> list[Row]:
     """Coverage of the intervals of both wavelet estimators, by curve and number of observations.
 
@@ -143,11 +144,11 @@ def _row(source: RegressionPoints, mechanism: Estimator, budgets: tuple[Budget, 
              else drawing_grid())
     off, half = _deviations(replace(mechanism, class_stated=True), source, budgets, repeats, seed,
                             times)
-    shares = [float((np.abs(off) <= width).mean(axis=0).min()) for width in (half, half - plan.bias)]
-    if not plan.released:
-        shares = [math.nan, math.nan]
+    with_bias, without = (float((np.abs(off) <= width).mean(axis=0).min())
+                          for width in (half, half - plan.bias))
     return Row(source.signal, source.n_curves, mechanism.label,
-               math.nan if checked.refusal else shares[0], shares[1], float(half.mean()), plan.bias,
+               math.nan if checked.refusal else with_bias,
+               without if plan.released else math.nan, float(half.mean()), plan.bias,
                checked.refusal)
 
 

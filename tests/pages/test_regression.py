@@ -211,8 +211,8 @@ def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_c
     assert found.printed > found.exact
 
 
-def test_intervals_hold_the_value_at_a_point():
-    """60 seeds at one point of a smooth curve: 88 of 100 or more, as 95 less two errors is."""
+def test_intervals_cover_the_value_at_a_point():
+    """60 seeds at one point of a smooth curve: 88 % or more, as 95 % less two errors is."""
     whole = WaveletGlobal().plan(SMALL.source(RegressionPoints()).sizes, SMALL.budgets,
                                  RegressionPoints().facts)
     found = [regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6,
