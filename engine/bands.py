@@ -23,7 +23,8 @@ def limits(estimate: Estimate, band: Band) -> tuple[Array, Array]:
 
     "pointwise": the middle ± 1.96 standard errors, for every time on its own. "simultaneous": the
     95 % quantile of the largest |deviation|/standard error over the whole curve, simulated from
-    the covariance, times 1.1; the factor makes up for deviations that are not quite normal.
+    the covariance, times 1.1; the factor makes up for deviations that are not quite normal. Where
+    the band bounds the bias, both limits move outwards by that bound.
     """
     grid = drawing_grid()
     middle = estimate.on_grid(band.centre, grid)
@@ -32,6 +33,8 @@ def limits(estimate: Estimate, band: Band) -> tuple[Array, Array]:
         errors *= ndtri((1 + LEVEL) / 2)
     else:
         errors *= simultaneous_factor(band.covariance, estimate.basis(grid[_POINTS]))[..., None]
+    if band.bias is not None:
+        errors = errors + band.bias[..., None]
     return middle - errors, middle + errors
 
 

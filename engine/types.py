@@ -579,16 +579,20 @@ class Band:
     """Limits around released curves, as a centre and a covariance of its coefficients.
 
     `centre` (…, r) and `covariance` (…, r, r) are in response units. `kind` is "pointwise" (each
-    time on its own, 95 in 100) or "simultaneous" (the whole curve). NaN where nothing is known.
+    time on its own, 95 %) or "simultaneous" (the whole curve). NaN where nothing is known. `bias`
+    (…,) is a public bound on how far the mean of the released curve is from the truth at any time;
+    the band is wider by it on both sides. None: the band leaves the bias out.
     """
 
     centre: Array
     covariance: Array
     kind: str = "simultaneous"
+    bias: Array | None = None
 
     def of(self, *where: Any) -> Band:
         """The band of some of the budgets, repeats or draws, as numpy indexes them."""
-        return Band(self.centre[where], self.covariance[where], self.kind)
+        return Band(self.centre[where], self.covariance[where], self.kind,
+                    None if self.bias is None else self.bias[where])
 
 
 @dataclass(frozen=True)

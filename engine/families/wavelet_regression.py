@@ -18,10 +18,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from engine.errors import InputError
+from engine.families.wavelet_bias import CurveClass
 from engine.families.wavelet_risk import RiskParts
 from engine.mechanisms import Mechanism
 from engine.numerics.clipped_readings import worst_bias
@@ -168,6 +170,10 @@ class WaveletRegression(Mechanism):
     noise_sd: float | None = param(
         None, "Spread of readings", "Standard deviation of a reading around the curve. Usual: as "
         "stated with the data.", low=1e-6, high=1e9, symbol="σ")
+    class_stated: bool = param(
+        False, "Smoothness is a stated fact", "You know from outside the data that smoothness and "
+        "radius hold for the curve. Only then is the bias bounded, and a confidence interval or "
+        "band given; it includes that bound.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -228,6 +234,12 @@ class WaveletRegression(Mechanism):
             raise InputError("Every site needs at least one reading.", field="counts",
                              hint="Number sites without gaps.")
         return Sites.of(sizes, budgets, bound, sigma, 1.0 if facts.unit_scale else bound / 2)
+
+    def curve_class(self, facts: PublicFacts) -> CurveClass:
+        """The class of curves over which the plan minimises the error, in response units."""
+        own: Any = self  # smoothness and radius are declared by each estimator
+        unit = 1.0 if facts.unit_scale else self.stated(facts)[0] / 2
+        return CurveClass(own.smoothness, own.radius * unit)
 
     def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean squared error on simulated readings, part by part; None without a formula."""

@@ -34,6 +34,7 @@ from engine.words.numbers import number
 from engine.words.regression import PARTS, shares
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))
+BAND_COLUMNS = ("95 % confidence from", "95 % confidence to")
 _DASHES_OF_PARTS = ("8px,3px", "6px,4px", "2px,3px", "12px,3px,2px,3px")
 
 
@@ -49,21 +50,29 @@ def curve(view: RegressionView, theme: Theme, one: bool = False) -> Chart:
         data.append(_curve(view, "True curve", view.truth, colour("truth", theme), 1.6))
         table["true"] = _values(view.facts, view.truth)
     if view.noise_sd is not None:
-        table["noise ±"] = plain(2 * view.noise_sd)
+        table["± 2 standard deviations of the privacy noise alone"] = plain(2 * view.noise_sd)
+    if view.band is not None:
+        for name, end in zip(BAND_COLUMNS, view.band, strict=True):
+            table[name] = _values(view.facts, end)
     off = (f"off by {number(view.typical)} on average" if view.truth is not None else
            f"typically {number(view.known.apart)} from the curve without protection")
+    band = (f" No confidence band: {view.no_band}." if view.band is None else
+            " With a pointwise 95 % confidence band around release 1.")
     return Chart(_over_positions(view.facts, data, theme),
-                 f"{len(view.releases)} possible releases of the curve, {off}.", table)
+                 f"{len(view.releases)} possible releases of the curve, {off}.{band}", table)
 
 
 def _one_release(view: RegressionView, x: list[float], theme: Theme) -> list[Spec]:
     shade = colour("wavelet", theme)
     release = _curve(view, "One release", view.releases[0], shade, 2.6)
+    if view.band is not None:
+        low, high = (_values(view.facts, end) for end in view.band)
+        return [traces.filled("95 % confidence band", x, low, high, shade), release]
     if view.noise_sd is None:
         return [release]
     low, high = (_values(view.facts, view.releases[0] + sign * 2 * view.noise_sd)
                  for sign in (-1, 1))
-    return [traces.filled("Range of the noise", x, low, high, shade), release]
+    return [traces.filled("Privacy noise alone", x, low, high, shade), release]
 
 
 def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
@@ -122,16 +131,21 @@ def point(view: RegressionView, found: PointView, theme: Theme) -> Chart:
     under = _curve(view, "True curve", view.truth, colour("truth", theme), 1.6
                    ) if view.truth is not None else _curve(
         view, "Without protection", view.without, colour("without", theme), 2.2, UNPROTECTED)
-    bars = traces.off_by([found.high - found.released], [found.released - found.low], shade, 2.4, 7)
+    table = {"position": at, "released": _values(view.facts, np.array([found.released]))}
+    more: Spec = {}
+    text = f"no confidence interval: {found.no_interval}"
+    if found.low is not None and found.high is not None:
+        more["error_y"] = traces.off_by([found.high - found.released],
+                                        [found.released - found.low], shade, 2.4, 7)
+        table |= {name: _values(view.facts, np.array([end]))
+                  for name, end in zip(BAND_COLUMNS, (found.low, found.high), strict=True)}
+        text = f"95 % confidence interval {number(found.low)} to {number(found.high)}"
     data = [under, traces.points("Released value", at, [found.released],
-                                 {"size": 11, "color": shade}, error_y=bars)]
-    table = {"position": at, **{name: _values(view.facts, np.array([value])) for name, value in (
-        ("released", found.released), ("from", found.low), ("to", found.high))}}
+                                 {"size": 11, "color": shade}, **more)]
     if found.truth is not None:
         table["true"] = plain([found.truth])
     return Chart(_over_positions(view.facts, data, theme),
-                 f"At {at[0]:g} the released value is {number(found.released)}, with limits "
-                 f"{number(found.low)} to {number(found.high)}.", table)
+                 f"At {at[0]:g} the released value is {number(found.released)}; {text}.", table)
 
 
 def cost(found: CostOfPrivacy, planned: tuple[Array, Array], theme: Theme) -> Chart:

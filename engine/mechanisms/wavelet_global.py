@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.families.adaptive import nothing_spent
+from engine.families.wavelet_bias import largest_kernel_mass
 from engine.families.wavelet_regression import (
     Choice,
     Sites,
@@ -65,6 +66,8 @@ class Plan:
     criterion: float  # the bound on the mean squared error; NaN where it was not minimised
     released: bool
     spends: tuple[Spend, ...]
+
+    bias: float  # over the stated class, the most that the mean is off at any time
 
     @property
     def total_noise(self) -> Array:
@@ -226,8 +229,11 @@ class WaveletGlobal(WaveletRegression):
             released = choice.criterion < sites.bound**2
         share, reach = self._shape(basis)
         spends = _ledger(scales, 2 * choice.clip * reach / sites.n, budgets, basis)
+        clipped = float(bias_of_clipping(np.array([choice.clip]), sites)[0])
+        bias = (self.curve_class(facts).detail_bound(basis.level)
+                + largest_kernel_mass(self.moments, self.edges) * clipped)
         return Plan(basis, choice.clip, choice.weights, scales, share, choice.criterion, released,
-                    spends if released else nothing_spent(budgets))
+                    spends if released else nothing_spent(budgets), bias)
 
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
@@ -417,12 +423,13 @@ class WaveletGlobal(WaveletRegression):
 
     def _band(self, plans: list[Plan], basis: WaveletBasis, data: CurveData, centre: Array
               ) -> Band | None:
-        """Pointwise limits from public numbers: noise, and no less than the chance in readings.
+        """A pointwise band from public numbers: noise, sampling variability and bias.
 
         The variance of a site's average is at most (B² + σ²)/n in every direction when times are
-        uniform, so limits are wider than 95 % asks for; they are about the curve's part in V_J.
+        uniform, and the bias at most `plan.bias` over the stated class, so the band is wider than
+        95 % asks for. None where the class is not stated or the bias has no bound.
         """
-        if basis.size > _MOST_BAND or self.invert_clip or self.design in ("released", "weighted"):
+        if basis.size > _MOST_BAND or not self.class_stated or self.why_no_band:
             return None
         covariance = np.zeros((len(plans), basis.size, basis.size))
         for k, plan in enumerate(plans):
@@ -435,7 +442,18 @@ class WaveletGlobal(WaveletRegression):
             if not plan.released:
                 covariance[k] = np.nan
         shape = (*centre.shape, basis.size)
-        return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise")
+        bias = np.array([plan.bias for plan in plans])[:, None, None]
+        return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
+                    np.broadcast_to(bias, centre.shape[:-1]))
+
+    @property
+    def why_no_band(self) -> str:
+        """Why these options allow no band, whatever is stated; "" where they allow one."""
+        if self.invert_clip:
+            return "the bias of a curve whose clipping is undone has no bound"
+        if self.design in ("released", "weighted"):
+            return "with times of this law the bias and the variance have no public bound"
+        return ""
 
     def _without_budgets(self, data: CurveData) -> Sites:
         unlimited = one_per_server((Budget(math.inf),), data.sizes.n_servers)
@@ -470,9 +488,12 @@ def _level_deviation(plan: Plan, basis: WaveletBasis) -> Array:
 
 
 def _tuning(plan: Plan) -> dict[str, Any]:
-    """The plan in plain numbers; "released" is False where the budget allows no estimate."""
+    """The plan in plain numbers; "released" is False where the budget allows no estimate.
+
+    "bias" bounds the bias at any time over the class of curves, whether that is stated or not.
+    """
     return {"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
-            "bound": plan.criterion, "edge_share": plan.edge_share}
+            "bound": plan.criterion, "edge_share": plan.edge_share, "bias": plan.bias}
 
 
 def _ledger(scales: Array, exact: Array, budgets: tuple[Budget, ...], basis: WaveletBasis

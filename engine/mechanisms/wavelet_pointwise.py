@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -47,6 +47,7 @@ from engine.types import (
 
 KINDS = ("laplace", "gaussian", "curve")
 _HIGHEST = 13  # level
+_BESOV_INDEX, _LEAST_SMOOTH = 4, 0.51
 _WHY = {
     "laplace": "Laplace noise on the values needs no δ, and the least noise.",
     "gaussian": "Gaussian noise on the values is less than Laplace noise at these ε and δ.",
@@ -66,6 +67,7 @@ class Plan:
     criterion: float
     released: bool
     spends: tuple[Spend, ...]
+    bias: float  # over the stated class, the most that the mean is off at any of the points
 
     @property
     def width(self) -> int:
@@ -127,7 +129,7 @@ class WaveletPointwise(WaveletRegression):
                r" + \mathrm{Lap}\big(\tfrac{2\tau}{n_j\varepsilon_j}\sup_x|K_J(x_0,x)|\big)\Big)")
 
     points: str = param("0.5", "Points", "Where the curve is estimated, on the range mapped to "
-                        "0 … 1, such as 0.2, 0.37.", symbol="x_0")
+                        "0 … 1, both ends included, such as 0.2, 0.37.", symbol="x_0")
     smoothness: float = param(
         0.75, "Smoothness at a point", "ν = α − 1/p. Larger: fewer functions.", low=0.51,
         high=10.0, symbol="ν")
@@ -152,6 +154,29 @@ class WaveletPointwise(WaveletRegression):
     @property
     def values_at(self) -> PointValues:
         return PointValues.stated(self.points, "points")
+
+    @classmethod
+    def like(cls, other: WaveletRegression, points: str) -> WaveletPointwise:
+        """The estimator for points that shares every option of another wavelet estimator.
+
+        Options that the two have in common are carried over, the chosen level as far as there is
+        one. Smoothness α and radius R of a whole curve become α − 1/p and R/2 with the Besov index
+        p = 4, so that the defaults of both belong together.
+
+        Raises
+        ------
+        InputError
+            If the options do not fit a single point, as the printed constant of the Haar wavelet.
+        """
+        if isinstance(other, cls):
+            return replace(other, points=points)
+        names = [parameter.name for parameter in WaveletRegression.parameters()]
+        shared = {name: getattr(other, name) for name in names}
+        if other.level is not None:
+            shared["level"] = min(other.level, _HIGHEST)
+        own: Any = other
+        smoothness = max(own.smoothness - 1 / _BESOV_INDEX, _LEAST_SMOOTH)
+        return cls(points=points, smoothness=smoothness, radius=own.radius / 2, **shared)
 
     # -- releases ---------------------------------------------------------------------------
 
@@ -209,7 +234,13 @@ class WaveletPointwise(WaveletRegression):
         values = basis.scaling(np.array(self.values_at.points))
         return Plan(kind, basis, choice.clip, choice.weights, scales, values, choice.criterion,
                     released, _ledger(kind, scales, exact, budgets) if released
-                    else nothing_spent(budgets))
+                    else nothing_spent(budgets), self._bias(basis, choice.clip, sites, facts))
+
+    def _bias(self, basis: WaveletBasis, clip: float, sites: Sites, facts: PublicFacts) -> float:
+        """What V_J leaves out and what clipping shifts at the worst of the points, at most."""
+        clipped = float(bias_of_clipping(np.array([clip]), sites)[0])
+        mass = max(basis.absolute_kernel(point) for point in self.values_at.points)
+        return self.curve_class(facts).detail_bound(basis.level) + mass * clipped
 
     def sensitivity_constants(self, level: int) -> tuple[float, float]:
         """What τ/n is multiplied by in the sensitivity: as printed for one point, and exactly."""
@@ -349,8 +380,14 @@ class WaveletPointwise(WaveletRegression):
 
     # -- beside the values --------------------------------------------------------------------
 
-    def _band(self, plans: list[Plan], data: CurveData, centre: Array) -> Band:
-        """Limits at each point from public numbers, as if the sum of all noise were normal."""
+    def _band(self, plans: list[Plan], data: CurveData, centre: Array) -> Band | None:
+        """Intervals at the points from public numbers, as if the sum of all noise were normal.
+
+        They count noise, sampling variability and the largest bias over the stated class of curves;
+        None where that class is not stated.
+        """
+        if not self.class_stated:
+            return None
         chance = np.stack([self._chance(plan, data, of_each=True) for plan in plans])
         variance = chance + np.stack([
             plan.weights**2 @ plan.point_noise if plan.released else np.full(len(plan.values),
@@ -358,7 +395,9 @@ class WaveletPointwise(WaveletRegression):
             for plan in plans])
         covariance = variance[:, :, None] * np.eye(variance.shape[1])
         shape = (*centre.shape, centre.shape[-1])
-        return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise")
+        bias = np.array([plan.bias for plan in plans])[:, None, None]
+        return Band(centre, np.broadcast_to(covariance[:, None, None], shape), "pointwise",
+                    np.broadcast_to(bias, centre.shape[:-1]))
 
     def _parts(self, plans: list[Plan], data: CurveData) -> ServerParts:
         noise = np.stack([plan.weights**2 * plan.point_noise.mean(axis=1) * plan.released
@@ -423,4 +462,5 @@ def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
 def _tuning(plan: Plan) -> dict[str, Any]:
     """The plan in plain numbers."""
     return {"level": plan.basis.level, "clip": plan.clip, "released": plan.released,
-            "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind]}
+            "bound": plan.criterion, "noise": plan.kind, "why": _WHY[plan.kind],
+            "bias": plan.bias}

@@ -25,14 +25,14 @@ class PointValues:
         Raises
         ------
         InputError
-            If a part is no number strictly between 0 and 1, or there are too many.
+            If a part is no number from 0 to 1, both included, or there are too many.
         """
         try:
             points = tuple(sorted({float(part) for part in text.split(",")}))
         except ValueError:
             points = ()
-        if not 0 < len(points) <= MOST_POINTS or not all(0 < point < 1 for point in points):
-            raise InputError(f"“{field}” must be at most {MOST_POINTS} numbers between 0 and 1, "
+        if not 0 < len(points) <= MOST_POINTS or not all(0 <= point <= 1 for point in points):
+            raise InputError(f"“{field}” must be at most {MOST_POINTS} numbers from 0 to 1, "
                              "with commas between them.", field=field,
                              hint="For example 0.2, 0.37.")
         return cls(points)

@@ -25,6 +25,7 @@ from engine.types import Budget, Spend
 _ROUND_UP = 1 + 3e-10  # noise is made larger by this factor, far above the root finder's tolerance
 _ROUND_EPSILON = 1 + 1e-10  # and ε of a given μ by this one, which is less than noise was
 _ROUNDING = 1e-12  # of a sum of shares that make up the whole
+_ROUND_DELTA = 1e-9  # δ is made smaller by this share where ε is certified
 _ROUND_RHO = 1 + 1e-9  # ρ is made smaller by this factor, and ε of a given ρ larger by less
 _FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is computed
 MOVED = ("laplace", "norm")  # noise that is private by how far numbers move: see `Laplace`
@@ -55,6 +56,32 @@ def exact_epsilon(mu: float, delta: float) -> float:
     if math.isinf(mu) or delta == 0:
         return math.inf
     return gaussian_privacy.epsilon_of(1 / mu, delta) * _ROUND_EPSILON
+
+
+def certified_epsilon(mu: float, delta: float) -> float:
+    """The same, for what is certified: an upper bound whatever rounding does to the root.
+
+    Parameters
+    ----------
+    mu : μ of Gaussian differential privacy, at least 0.
+    delta : δ; at 0 only μ = 0 has a finite ε.
+
+    Returns
+    -------
+    ε with δ(ε) ≤ (1 − 1e-9) δ in floating point, δ(ε) the Gaussian curve. Both of its terms and
+    their difference are computed to better than a relative 1e-9 (logarithms of normal tails to
+    1e-14, times the cancellation of the two), so the true δ(ε) is at most δ.
+    """
+    if mu == 0:
+        return 0.0
+    if math.isinf(mu) or delta == 0:
+        return math.inf
+    stricter = delta * (1 - 2 * _ROUND_DELTA)
+    epsilon = exact_epsilon(mu, stricter)
+    wanted = math.log(delta * (1 - _ROUND_DELTA))
+    while gaussian_privacy.log_delta(1 / mu, epsilon) > wanted:  # never, but for rounding
+        epsilon = epsilon * _ROUND_EPSILON + math.ulp(1.0)
+    return epsilon
 
 
 def printed_mu(epsilon: float, delta: float, noise: str) -> float:

@@ -7,10 +7,12 @@ it sends passes a listener that adds discrete noise on a power-of-two lattice in
 What a release will cost is known before any reading is looked at: the mechanism is rehearsed on
 stand-in readings, all at the middle of their public range, which shows how many numbers each
 message has and what the ledger says of it. OpenDP's map charges every message; ε's add where all
-holds with δ = 0, else ρ's of zCDP add and are turned into ε at the stated δ. That *certified* ε is
-larger than the *ideal* one of continuous noise of the same size, so the mechanism is planned with
-a smaller budget, for which the certified one is no more than was asked. The real run must send just
-the messages of the rehearsal, or nothing is published.
+holds with δ = 0. Where all noise is Gaussian, squares of μ add, with the μ that is proved of
+discrete noise in `noise.hardened`, and ε is that of the Gaussian curve at the stated δ; elsewhere
+ρ's of zCDP add and are turned into ε. That *certified* ε is larger than the *ideal* one of
+continuous noise of the same size, so the mechanism is planned with a slightly smaller budget, for
+which the certified one is no more than was asked. The real run must send just the messages of the
+rehearsal, or nothing is published.
 
 Privacy
 -------
@@ -54,13 +56,15 @@ Key = tuple[int, str]  # who sends, and what
 class Quote:
     """What a release would cost, from public facts alone.
 
-    `asked` is the budget that was asked for, `certified` what OpenDP's maps prove of the noise,
-    `ideal` what continuous noise of the same size would cost, and `inner` the budget the mechanism
-    is planned with. `certified` never exceeds `asked`. `messages` say how each is noised.
+    `asked` is the budget that was asked for, `certified` what is proved of the noise, `by_rho` what
+    OpenDP's maps alone prove of it, `ideal` what continuous noise of the same size would cost, and
+    `inner` the budget the mechanism is planned with. `certified` never exceeds `asked` or `by_rho`.
+    `messages` say how each is noised.
     """
 
     asked: Budget
     certified: Budget
+    by_rho: Budget
     ideal: Budget
     inner: Budget
     spends: tuple[Spend, ...]
@@ -69,7 +73,7 @@ class Quote:
 
     @cached_property
     def charged(self) -> tuple[Spend, ...]:
-        """The ledger with what OpenDP's maps charge, instead of what ideal noise would cost."""
+        """The ledger with what is proved of the noise, instead of what ideal noise would cost."""
         return tuple(self._charged(line) for line in self.spends)
 
     @property
@@ -80,14 +84,17 @@ class Quote:
     def _charged(self, line: Spend) -> Spend:
         """ρ of zCDP for Gaussian noise, ε for Laplace noise; the dearest of alike messages.
 
-        The law is left out, because it is not that of the ideal noise.
+        μ, too, where all noise of the server is Gaussian. The law is left out, because it is not
+        that of the ideal noise.
         """
-        is_alone = sum(other.server == line.server for other in self.spends) == 1
-        cost = max(one.cost for (server, step), one in self.messages.items()
-                   if server in (line.server, transcript.CENTRE)
-                   and (is_alone or step == line.what))
-        is_gaussian = line.mu is not None
-        return replace(line, mu=None, rho=cost if is_gaussian else None,
+        lines = [other for other in self.spends if other.server == line.server]
+        alike = [one for (server, step), one in self.messages.items()
+                 if server in (line.server, transcript.CENTRE)
+                 and (len(lines) == 1 or step == line.what)]
+        cost, is_gaussian = max(one.cost for one in alike), line.mu is not None
+        all_gaussian = all(other.mu is not None for other in lines)
+        return replace(line, mu=max(one.mu for one in alike) if all_gaussian else None,
+                       rho=cost if is_gaussian else None,
                        epsilon=None if is_gaussian else cost, asked=self.certified, noise="")
 
     @property
@@ -112,11 +119,14 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
         asked = replace(asked, delta=0.0)
     _check_budget(asked, data.sizes.n_curves)
     _check_mechanism(data, mechanism, asked)
-    standin, inner = stand_in(data), _first_guess(asked)
+    standin, inner = stand_in(data), asked
     for tried in range(_TRIES):
         found = _rehearsed(standin, mechanism, asked, inner)
         if found.certified.epsilon <= asked.epsilon:
             return found
+        if tried == 0 and found.certified == found.by_rho and not asked.is_pure:
+            inner = _guess_by_rho(asked)
+            continue
         less = asked.epsilon / found.certified.epsilon * (1 - 1e-10 * 2.0**tried)
         inner = replace(inner, epsilon=inner.epsilon * less)
     raise InputError("No noise was found that keeps this budget.", field="epsilon",
@@ -153,10 +163,8 @@ def _check_promise(estimate: Estimate, asked: Budget) -> None:
                          hint="Ask more people, raise ε, or choose another method.")
 
 
-def _first_guess(asked: Budget) -> Budget:
-    """The budget whose ideal noise is as large as the certified one needs, or slightly smaller."""
-    if asked.is_pure:
-        return asked
+def _guess_by_rho(asked: Budget) -> Budget:
+    """The budget whose ideal noise is about as large as the one that ρ's of zCDP ask for."""
     mu = math.sqrt(2 * accounting.rho_of(asked.epsilon, asked.delta))
     return replace(asked, epsilon=min(asked.epsilon, accounting.exact_epsilon(mu, asked.delta)))
 
@@ -219,7 +227,7 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget
     listener = _Rehearsal()
     estimate = _run(standin, mechanism, inner, listener)
     _check_promise(estimate, asked)
-    spends, costs = estimate.spends[0], []
+    spends, costs = estimate.spends[0], list[tuple[Budget, Budget]]()
     messages: dict[Key, Measurement] = {}
     for server, lines in accounting.by_server(spends).items():
         own = _matched(server, lines, listener.said)
@@ -227,11 +235,12 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget
         costs.append(_charge(lines, list(own.values()), asked.delta))
     if set(messages) != set(listener.said):
         raise _unhardened("what the ledger does not list")
-    certified = max(costs, key=lambda budget: budget.epsilon)
+    certified, by_rho = (max(each, key=lambda budget: budget.epsilon)
+                         for each in zip(*costs, strict=True))
     if certified.epsilon <= asked.epsilon <= certified.epsilon * (1 + _SAME):
         certified = replace(certified, epsilon=asked.epsilon)
     ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
-    return Quote(asked, certified, ideal, inner, spends, messages,
+    return Quote(asked, certified, by_rho, ideal, inner, spends, messages,
                  {key: exact for key, (_, exact) in listener.said.items()})
 
 
@@ -256,14 +265,27 @@ def _measurement(line: Spend, size: int) -> Measurement:
     return Measurement("laplace", line.epsilon, size)
 
 
-def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: float) -> Budget:
-    """What one server's messages cost its people, by OpenDP's maps.
+def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: float
+            ) -> tuple[Budget, Budget]:
+    """What one server's messages are proved to cost its people, and what OpenDP's maps say alone.
 
-    Messages about different people cost as much as the dearest of them; a sum is rounded up.
+    Messages about different people cost as much as the dearest of them; sums are rounded up. The
+    first is the second, or less where all noise is Gaussian.
     """
+    if len(lines) == 1 and lines[0].composition == "parallel":  # alike but for their sizes
+        messages = [max(messages, key=lambda one: (one.cost, one.size))]
+    by_rho = _by_maps(messages, delta)
+    if not all(one.law == "gaussian" for one in messages):
+        return by_rho, by_rho
+    squares = sum((Fraction(one.mu) ** 2 for one in messages), Fraction())
+    mu = math.nextafter(math.sqrt(squares), math.inf)
+    epsilon = accounting.certified_epsilon(mu, delta)
+    return Budget(min(epsilon, by_rho.epsilon), delta), by_rho
+
+
+def _by_maps(messages: Sequence[Measurement], delta: float) -> Budget:
+    """The sum of ε of Laplace noise; else ε of the sum of ρ."""
     costs = [one.cost for one in messages]
-    if len(lines) == 1 and lines[0].composition == "parallel":
-        costs, messages = [max(costs)], messages[:1]
     if all(one.law == "laplace" for one in messages):
         return Budget(_sum(costs))
     rho = _sum([cost if one.law == "gaussian" else cost**2 / 2 * (1 + 1e-15)

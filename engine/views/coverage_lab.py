@@ -18,7 +18,8 @@ from engine.bands import limits
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.sparse_averages import drawn
-from engine.mechanisms import Mechanism
+from engine.families.wavelet_regression import WaveletRegression
+from engine.mechanisms import Mechanism, one_per_server
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.sparse_inference import SparseInference
@@ -34,6 +35,7 @@ from engine.tasks import (
 )
 from engine.types import Array, Budget
 from engine.views.sparse_intervals import without_privacy
+from engine.views.wavelet_intervals import stated
 
 REPEATS, EACH = 200, 10  # repetitions, and how many are made at once
 PROMISED = 0.05  # misses of 95 % limits, in the long run
@@ -143,9 +145,9 @@ class Batch:
 def mechanism_for(kind: str, own: Mechanism, where: float) -> Mechanism:
     """The mechanism that gives these limits: that on screen where it does, set accordingly."""
     wanted = KINDS[kind]
+    if wanted.cls is WaveletPointwise and isinstance(own, WaveletRegression):
+        return WaveletPointwise.like(own, f"{where:.6g}")
     found = own if isinstance(own, wanted.cls) else wanted.cls()
-    if wanted.cls is WaveletPointwise:
-        return replace(found, points=f"{where:.6g}")  # type: ignore[call-arg]
     return replace(found, **dict(wanted.chosen))
 
 
@@ -189,15 +191,27 @@ def _of_curves(asked: Question, chance: np.random.Generator, noise: np.random.Ge
 
 def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.Generator
                  ) -> Batch:
-    """Limits around a curve at one point; both leave out what wavelets smooth away there."""
+    """Limits around a curve at one point; the naive ones leave out noise and bias.
+
+    Raises
+    ------
+    InputError
+        If the curve is rougher there than the method takes it to be.
+    """
+    budgets = one_per_server((asked.budget,), asked.source.sizes.n_servers)
+    checked = stated(asked.mechanism, asked.source, budgets)  # type: ignore[arg-type]
+    if checked.refusal:
+        raise InputError(f"No interval is given: {checked.refusal}.", field="mechanism",
+                         hint="Choose another curve or point, or state a rougher class.")
     data: Any = asked.source.draw(EACH, chance)
-    estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
-    plain = asked.mechanism.without_protection(data)
+    estimate = checked.mechanism.release_many(data, [budgets], 1, noise)
+    plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
     off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))  # type: ignore[attr-defined]
     half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
                     for one in (estimate.band, plain.band))
-    return Batch(Limits.of(off, half), Limits.of(off, narrow))
+    bias = checked.mechanism.plan(asked.source.sizes, budgets, asked.source.facts).bias
+    return Batch(Limits.of(off, half + bias), Limits.of(off, narrow))
 
 
 def _of_rows(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:

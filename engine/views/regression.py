@@ -15,6 +15,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from engine.bands import standard_errors
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
@@ -29,6 +30,7 @@ from engine.sources.upload import Upload
 from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
 from engine.views.preview import SHOWN_DRAWS
 from engine.views.site_table import fit_names
+from engine.views.wavelet_intervals import stated
 
 POINTS = 513  # of the drawing grid: readings may jump, so curves are drawn finely
 DELTA = 1e-5
@@ -37,6 +39,7 @@ _MOST_SITES, _MOST_READINGS = 400, 2_000_000
 _EPSILON_LOW, _EPSILON_HIGH = 0.01, 10.0
 _PLANNED_STEPS = 21
 _SHOWN, _FRESH = 0, 1  # block numbers of the two random streams
+_NORMAL = 1.96  # standard errors of a 95 % interval
 _REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
 Readings = RegressionPoints | Upload
@@ -155,7 +158,9 @@ class RegressionView:
     `releases` (SHOWN_DRAWS, POINTS), `without` and `truth` (POINTS,), `noise_sd` (POINTS,): the
     standard deviation of the noise at each point; `messages` (kinds, POINTS): what the first site
     of every kind sent for the first release, drawn as a curve. The last two are None where the
-    centre does more to the messages than average them.
+    centre does more to the messages than average them. `band` are the lower and upper limits of
+    the pointwise 95 % confidence band around the first release, (POINTS,) each; None where
+    `no_band` says why there is none.
 
     With a truth, `squared_error` is the mean integrated squared error: the sum of the exact `risk`,
     or simulated where the chosen options have no formula; `zero_risk` is that of a flat line.
@@ -170,6 +175,8 @@ class RegressionView:
     releases: Array
     noise_sd: Array | None
     messages: Array | None
+    band: tuple[Array, Array] | None
+    no_band: str
     plan: Plan
     squared_error: float | None
     risk: RiskParts | None
@@ -208,9 +215,10 @@ def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network
     own = network.source(source)
     data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     times = (np.arange(POINTS) + 0.5) / POINTS
+    checked = stated(mechanism, own, network.budgets)
     with transcript.recorded() as messages:
-        estimate = mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
-                                          generator(seed, NOISE_STREAM, _SHOWN))
+        estimate = checked.mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
+                                                  generator(seed, NOISE_STREAM, _SHOWN))
     plan = mechanism.plan(own.sizes, network.budgets, own.facts)
     grid = estimate.basis(times)
     is_average = mechanism.design != "released" and not mechanism.invert_clip
@@ -221,9 +229,19 @@ def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network
         facts=own.facts, times=times, releases=releases, without=without, plan=plan,
         noise_sd=_noise_sd(plan, _places(mechanism, times)) if is_average else None,
         messages=sent @ grid.T + own.facts.value_middle if is_average else None,
+        band=_band(estimate, releases[0], grid), no_band=checked.refusal,
         known=_known(mechanism, data, network, estimate, releases - without),
         spends=estimate.spends[0], rows=_rows(network, plan, mechanism.smoothness),
         **_against_truth(own, mechanism, network, times, seed))
+
+
+def _band(estimate: Estimate, release: Array, grid: Array) -> tuple[Array, Array] | None:
+    """Limits of the band around a release at the rows of `grid` (POINTS, size)."""
+    if estimate.band is None or estimate.band.bias is None:
+        return None
+    half = _NORMAL * standard_errors(estimate.band.covariance[0, 0, 0], grid)
+    half = half + estimate.band.bias[0, 0, 0]
+    return release - half, release + half
 
 
 def _against_truth(own: Readings, mechanism: WaveletGlobal, network: Network, times: Array,
@@ -320,17 +338,22 @@ def _risk(own: RegressionPoints, plan: Plan, design: Design = UNIFORM) -> RiskPa
 class PointView:
     """The curve at one point, released on its own, beside the same point of the whole curve.
 
-    `low` and `high` hold the true value in about 95 of 100 cases if the basis can follow the
-    curve there. `whole_sd` is the noise that the whole curve has at this point. Readings of one's
-    own have no `truth` and no `risk`.
+    `low` and `high` are the ends of the 95 % confidence interval, which counts noise, sampling
+    variability and `bias`, the most that the class of curves allows; None where `no_interval` says
+    why there is none. `left_out` is the part of `bias` that is about details finer than the level.
+    `whole_sd` is the noise that the whole curve has at this point. Readings of one's own have no
+    `truth` and no `risk`.
     """
 
     facts: PublicFacts
     point: float
     truth: float | None
     released: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    no_interval: str
+    bias: float
+    left_out: float
     kind: str
     why: str
     level: int
@@ -343,28 +366,33 @@ class PointView:
 
 
 def at_a_point(mechanism: WaveletGlobal) -> WaveletPointwise:
-    """The usual method for one point, with the wavelets of that for the whole curve."""
-    return WaveletPointwise(moments=mechanism.moments, edges=mechanism.edges)
+    """The method for one point, with all options of that for the whole curve."""
+    return WaveletPointwise.like(mechanism, "0.5")
 
 
 def point_view(source: Readings, mechanism: WaveletPointwise, whole: Plan,
                network: Network, point: float, seed: int) -> PointView:
     """One release of the value at `point`, on [0, 1], and its interval."""
-    own, one = network.source(source), replace(mechanism, points=f"{point:.6g}")
+    own = network.source(source)
+    checked = stated(replace(mechanism, points=f"{point:.6g}"), own, network.budgets)
+    one = checked.mechanism
+    assert isinstance(one, WaveletPointwise)
     data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, _SHOWN))
     plan = one.plan(own.sizes, network.budgets, own.facts)
     risk, value = one.risk_parts(own, network.budgets), float(estimate.coefficients[0, 0, 0, 0])
-    assert estimate.band is not None
     truth = None
     if isinstance(own, RegressionPoints):
         truth = float(own.curve(np.array([point]))[0])
-    half = 1.96 * math.sqrt(float(estimate.band.covariance[0, 0, 0, 0, 0]))
+    half = None if estimate.band is None else plan.bias + _NORMAL * math.sqrt(
+        float(estimate.band.covariance[0, 0, 0, 0, 0]))
     printed, exact = one.sensitivity_constants(plan.basis.level)
     noise = math.sqrt(float((plan.weights**2 * plan.point_noise[:, 0]).sum()))
     return PointView(
-        own.facts, point, truth, value, value - half, value + half,
-        plan.kind, str(estimate.tuning[0]["why"]), plan.basis.level, noise,
+        own.facts, point, truth, value, None if half is None else value - half,
+        None if half is None else value + half, checked.refusal, plan.bias,
+        one.curve_class(own.facts).detail_bound(plan.basis.level), plan.kind,
+        str(estimate.tuning[0]["why"]), plan.basis.level, noise,
         float(_noise_sd(whole, np.array([point]))[0]), risk, printed, exact, not plan.released)
 
 

@@ -102,10 +102,15 @@ def summary(view: SummaryView, who: Person = ONE) -> Numbers:
 
 
 def regression(view: RegressionView, who: Person = ONE) -> Numbers:
-    """Regression: the exact error where there is a truth, and the privacy noise alone."""
+    """Regression: the exact error where there is a truth, the privacy noise alone, and the band.
+
+    The half-width of the confidence band is NaN where none is given.
+    """
     unit = _unit(view.facts.value_unit)
+    half = math.nan if view.band is None else float((view.band[1] - view.band[0]).mean() / 2)
     found = {f"error{unit}": math.nan if view.is_refused else view.typical,
-             f"privacy noise{unit}": view.known.noise}
+             f"privacy noise{unit}": view.known.noise,
+             f"half-width of the 95 % confidence band, on average{unit}": half}
     return _plain(found) | _protection(view.spends, who)
 
 

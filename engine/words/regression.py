@@ -150,18 +150,55 @@ def point(view: PointView) -> str:
         return "**These budgets allow no estimate at this point**, so nothing is released."
     if view.truth is None:
         return _point_of_own(view)
+    if view.low is None or view.high is None:
+        value, true = together([view.released, view.truth])
+        return (f"At {view.point:g} the released value is **{value}**, and the true value {true}. "
+                f"**No confidence interval is given:** {view.no_interval}.")
     value, low, high, true = together([view.released, view.low, view.high, view.truth])
-    held = "holds" if view.low <= view.truth <= view.high else "misses"
-    return (f"At {view.point:g} the released value is **{value}**, with 95 in 100 limits "
-            f"{low} to {high}. The true value {true}: this interval {held} it.")
+    covers = "covers" if view.low <= view.truth <= view.high else "does not cover"
+    return (f"At {view.point:g} the released value is **{value}**, with the 95 % confidence "
+            f"interval {low} to {high}. It {covers} the true value {true}. {_bias(view)}")
+
+
+def _bias(view: PointView) -> str:
+    """What of the interval is the bound on the bias, and what that rests on."""
+    bias, left_out = (_valued(text, view.facts) for text in together([view.bias, view.left_out]))
+    return (f"The interval counts privacy noise, sampling variability and a bias of at most {bias}"
+            f", which is right if details finer than the chosen level add at most {left_out} here.")
 
 
 def _point_of_own(view: PointView) -> str:
+    where = place(view.facts, view.point)
+    if view.low is None or view.high is None:
+        value, = at_scale([view.released], view.noise_sd, view.facts)
+        return (f"At {where} the released value is **{value}**. **No confidence interval is "
+                f"given:** {view.no_interval}.")
     value, low, high = at_scale([view.released, view.low, view.high], view.high - view.low,
                                view.facts)
-    return (f"At {place(view.facts, view.point)} the released value is **{value}**, with 95 in 100 "
-            f"limits {low} to {high}. They cover noise and chance in who takes part, not what the "
-            "waves leave out there, which cannot be known.")
+    return (f"At {where} the released value is **{value}**, with the 95 % confidence interval "
+            f"{low} to {high}. {_bias(view)} You state that it is so.")
+
+
+def class_statement(view: PointView) -> str:
+    """What the visitor has to know from outside the data before an interval can be given."""
+    bound = _valued(number(view.left_out, 2), view.facts)
+    return (f"I know from outside the data that details finer than {2**view.level} basis functions "
+            f"add at most {bound} here")
+
+
+CLASS_HELP = ("The plan takes the curve to be this smooth, and no data can confirm it. Where it is "
+              "rougher the interval covers less often than 95 %. Smoothness and radius, under "
+              "*More options*, change the bound.")
+
+
+def band(view: RegressionView) -> str:
+    """What the band around one release covers, or why there is none."""
+    if view.band is not None:
+        return ("Band: pointwise 95 % confidence band, with privacy noise, sampling variability "
+                "and the largest bias that the stated smoothness allows.")
+    noise = ("Shaded: ± 2 standard deviations of the privacy noise alone. " if view.noise_sd
+             is not None else "The centre reshapes what was sent, so its noise has no formula. ")
+    return f"{noise}No confidence band is given: {view.no_band}."
 
 
 ONLY_EVEN = ("The method for one point takes times to be spread evenly. With times stated "

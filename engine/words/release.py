@@ -206,9 +206,12 @@ def why(quoted: Quote) -> str:
     if quoted.certified.is_pure:
         return ("Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
                 f"included. They add to **ε = {quoted.certified.epsilon:g}** with δ = 0.")
+    at = f"**ε = {quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}"
+    if quoted.certified.epsilon < quoted.by_rho.epsilon:
+        return ("Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
+                f"and the Gaussian privacy curve proves {at}. The ρ’s (zero-concentrated privacy) "
+                f"of OpenDP’s own maps alone would prove ε = {_up(quoted.by_rho.epsilon)}.")
     return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
-            f"rounding to the lattice included. They add, and prove **ε = "
-            f"{quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}. Continuous "
-            f"Gaussian noise of the same size would be exactly ε = {quoted.ideal.epsilon:.3g}; "
-            "that is not what is certified, so a release has slightly more noise than its "
-            "preview.")
+            f"rounding to the lattice included. They add, and prove {at}. Continuous noise of the "
+            f"same size would be ε = {quoted.ideal.epsilon:.3g}; that is not what is certified, so "
+            "a release has slightly more noise than its preview.")

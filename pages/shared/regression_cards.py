@@ -13,12 +13,13 @@ from engine.exports import code_for
 from engine.figures import regression as figures
 from engine.figures.theme import Chart
 from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.privacy import accounting
 from engine.sources.regression_points import RegressionPoints
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
 from engine.views import regression as regression_view
-from engine.views.regression import MOST_KINDS, Network, RegressionView
+from engine.views.regression import MOST_KINDS, Network, PointView, RegressionView
 from engine.words import chances, glossary
 from engine.words import regression as words
 from engine.words.numbers import number
@@ -102,8 +103,7 @@ def curve(view: View) -> None:
               320)
     said = f"Each line: one of {len(view.shown.releases)} equally likely releases."
     if way == _ONE:
-        said = ("Band: ± 2 standard deviations of the privacy noise." if view.shown.noise_sd
-                is not None else "The centre reshapes what was sent, so its noise has no formula.")
+        said = words.band(view.shown)
     st.markdown(f":small[{said}]")
     st.markdown(words.limited(view.network, view.mechanism.smoothness, view.shown.risk))
 
@@ -170,8 +170,18 @@ def point(view: View) -> None:
                   picked=lambda x: _move(_on_unit_scale(view, x)))
     with right:
         st.markdown(words.point(found))
+        if view.own:
+            _class_statement(view, found)
         st.markdown(words.point_against_whole(found))
         st.markdown(f":small[{words.printed_constant(found)}]")
+
+
+def _class_statement(view: View, found: PointView) -> None:
+    """The visitor's word that the curve is smooth enough, without which nothing bounds the bias."""
+    controls.bound(st.checkbox, words.class_statement(found), view.mechanism.class_stated,
+                   lambda ticked: session.change_mechanism(
+                       TASK, replace(view.mechanism, class_stated=ticked)),
+                   "class_stated", help=words.CLASS_HELP)
 
 
 def _move(point: float) -> None:
@@ -189,7 +199,7 @@ def cost(view: View) -> None:
     left, right = st.columns([7, 3], gap="medium")
     found, planned = run.made_once(view.shown, "cost", lambda: (
         regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
-                                        regression_view.at_a_point(view.mechanism).smoothness),
+                                        WaveletPointwise().smoothness),
         regression_view.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
         view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)

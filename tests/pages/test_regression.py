@@ -211,8 +211,8 @@ def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_c
     assert found.printed > found.exact
 
 
-def test_intervals_hold_the_value_at_a_point():
-    """60 seeds at one point of a smooth curve: 88 of 100 or more, as 95 less two errors is."""
+def test_intervals_cover_the_value_at_a_point():
+    """60 seeds at one point of a smooth curve: 88 % or more, as 95 % less two errors is."""
     whole = WaveletGlobal().plan(SMALL.source(RegressionPoints()).sizes, SMALL.budgets,
                                  RegressionPoints().facts)
     found = [regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6,
@@ -250,3 +250,24 @@ def test_a_network_states_its_limits():
         with pytest.raises(InputError):
             Network(groups)
     assert math.isclose(Network((Group(2, 10, 1.0),)).budgets[1].epsilon, 1.0)
+
+
+@pytest.mark.parametrize(("signal", "interval"), [("smooth", True), ("bumps", False)])
+def test_the_page_gives_an_interval_or_says_why_not(signal, interval):
+    source = RegressionPoints(signal=signal)
+    point = regression_view.point_view(
+        source, WaveletPointwise(points="0.42"), WaveletGlobal().plan(
+            ALIKE.source(source).sizes, ALIKE.budgets, source.facts), ALIKE, 0.42, 1)
+    shown = regression_view.regression_view(source, WaveletGlobal(), ALIKE, 1)
+    assert (shown.band is not None) == interval == (not shown.no_band)
+    assert ("No confidence band is given" in regression_words.band(shown)) != interval
+    said = regression_words.point(point)
+    assert ("No confidence interval is given" in said) == (point.low is None)
+    assert ("a bias of at most" in said) == (point.low is not None)
+
+
+def test_both_ends_of_the_range_can_be_asked_for_on_the_page():
+    for point in ("0", "1"):
+        at = visit("regression", f"point-{point}")
+        assert not at.exception and not at.error
+        assert f"At {point} the released value" in words(at)

@@ -248,3 +248,14 @@ def test_a_demonstration_that_others_may_reach_takes_no_files_and_says_why(monke
     button = at.button(key="use_my_curves")
     assert button.disabled and "machine of your own" in button.help
     assert not at.get("file_uploader")
+
+
+def test_an_interval_for_own_readings_waits_for_the_statement_that_bounds_its_bias():
+    at = shown()
+    assert not at.error and "No confidence interval is given" in words(at)
+    box = at.checkbox(key="w_class_stated")
+    assert not box.value and "I know from outside the data" in box.label
+    box.set_value(True)
+    ran(at)
+    assert "No confidence interval" not in words(at)
+    assert "95 % confidence interval" in words(at) and "You state that it is so" in words(at)

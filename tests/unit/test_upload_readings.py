@@ -9,6 +9,7 @@ import pytest
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.families.wavelet_regression import readings
+from engine.figures import regression as figures
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints
@@ -234,15 +235,30 @@ def test_a_released_density_has_no_formula_for_the_noise_and_says_so():
     assert "Before the centre reshapes" in regression_words.accuracy(shown)
 
 
-def test_one_point_of_own_readings_has_limits_and_no_truth():
+def test_one_point_of_own_readings_has_an_interval_once_its_smoothness_is_stated():
     upload = own(frame(6000), periodic=True, value_unit="°C", time_unit="h")
     shown, network = view(upload)
-    found = regression_view.point_view(upload, regression_view.at_a_point(WaveletGlobal()),
-                                       shown.plan, network, 0.25, 1)
-    assert found.truth is None and found.risk is None and found.low < found.released < found.high
-    assert abs(found.released - 38) < 1  # 37 + sin at its top
-    said = regression_words.point(found)
-    assert "At 6 h" in said and "°C" in said and "cannot be known" in said
+    plain, stated = (regression_view.point_view(upload, regression_view.at_a_point(
+        WaveletGlobal(class_stated=ticked)), shown.plan, network, 0.25, 1)
+        for ticked in (False, True))
+    assert plain.truth is None and plain.risk is None and plain.low is None and plain.high is None
+    said = regression_words.point(plain)
+    assert "At 6 h" in said and "°C" in said and "No confidence interval is given" in said
+    assert stated.low < stated.released == plain.released < stated.high
+    assert stated.high - stated.low > 2 * stated.bias > 2 * stated.left_out > 0
+    assert abs(stated.released - 38) < 1  # 37 + sin at its top
+    assert "You state that it is so" in regression_words.point(stated)
+
+
+def test_a_band_around_own_readings_needs_the_stated_smoothness():
+    upload = own(frame(6000), periodic=True)
+    shown, _ = view(upload)
+    assert shown.band is None and "not been stated" in regression_words.band(shown)
+    assert "95 % confidence from" not in figures.curve(shown, "light").table
+    assert "No confidence band" in figures.curve(shown, "light").alt
+    stated, _ = view(upload, WaveletGlobal(class_stated=True))
+    assert (stated.band[0] < stated.releases[0]).all()
+    assert "95 % confidence from" in figures.curve(stated, "light").table
 
 
 def test_methods_get_the_ends_that_are_stated_where_they_can_have_them():

@@ -287,12 +287,13 @@ def test_a_known_design_is_a_distribution():
     assert np.allclose(slope[1:-1], design.density(x)[1:-1], atol=0.01)
 
 
-def test_bands_hold_the_part_of_the_curve_that_is_estimated():
-    """50 data sets; limits are wide because they rest on public bounds."""
+def test_bands_of_a_stated_class_cover_the_whole_curve():
+    """50 data sets; bands are wide because they rest on public bounds."""
     data = data_of(RegressionPoints(configuration="homogeneous"), 50)
-    for mechanism in (WaveletGlobal(), WaveletGlobal(edges="corrected")):
+    for mechanism in (WaveletGlobal(class_stated=True),
+                      WaveletGlobal(edges="corrected", class_stated=True)):
         estimate = mechanism.release(data, configuration_budgets("homogeneous"), generator(1, 1, 0))
-        assert coverage(estimate, data.truth).of_kept.mean() > 0.93
+        assert coverage(estimate, data.truth).of_curve.mean() > 0.93
 
 
 # -- clipped readings -------------------------------------------------------------------------------
