@@ -72,3 +72,19 @@ def choose(page, key, option):
     settle(page)
     box.click()
     page.get_by_role("option", name=option).click()
+
+
+def says(element, words, does, again=""):
+    """Wait until the element says these words after `does`, however shortly it says them.
+
+    Where it asks with the words `again` to be patient, it is done once more.
+    """
+    element.evaluate("""element => { window.__said = [];
+      new MutationObserver(() => window.__said.push(element.textContent)).observe(
+        element, {childList: true, characterData: true, subtree: true}) }""")
+    heard = ""
+    while heard != words:
+        does()
+        heard = element.page.wait_for_function("""words => {
+          const heard = window.__said.find(said => words.includes(said)); window.__said = [];
+          return heard }""", arg=[words, again] if again else [words]).json_value()

@@ -13,7 +13,7 @@ from engine.types import Budget
 from engine.views import coverage_lab, rate_check
 from engine.views.planner import Setting
 from engine.views.regimes import sweep_values
-from tests.waiting import choose
+from tests.waiting import choose, says
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     page = arrive()
     page.get_by_role("link", name="Teach it").click()  # 1
     expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 2 of 8")
-    page.get_by_role("button", name="Copy link").click()  # 2
-    expect(page.locator("#strip [role=status]")).to_have_text("Link copied")
+    says(page.locator("#strip [role=status]"), "Link copied",
+         page.get_by_role("button", name="Copy link").click)  # 2
     expect(page).to_have_url(re.compile("lesson-2"))
     assert page.problems == []
 
