@@ -27,12 +27,20 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
 
 
-LONG = ("browser", "pages", "hostile", "golden", "audit")  # files of seconds or of a minute
+LONG = ("browser", "pages", "hostile", "golden", "audit")  # folders of tests that take seconds
+SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first: the one that begins last keeps one worker busy and the other waiting."""
+    """Long tests first, in the order of their files: short ones even out the ends of the workers.
+
+    A worker begins with a stretch of neighbours and takes over a part of what is left of another's,
+    so that most files, and all tests of the browser, are one worker's and share what it started.
+    """
     def place(item: pytest.Item) -> int:
         folder = item.path.parent.name
         return LONG.index(folder) if folder in LONG else len(LONG)
     items.sort(key=place)
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))

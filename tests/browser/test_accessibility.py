@@ -9,11 +9,12 @@ from playwright.sync_api import expect
 from pages.shared.shell import PAGES
 from tests import files
 from tests.browser.conftest import patient
+from tests.heavy import all_but
 from tests.waiting import settle
 
 PATHS = ["/" + script.removesuffix(".py") for _, script, _ in PAGES]
-ALIKE = ("/coefficients", "/regression", "/summaries", "/sites", "/sweeps", "/rates", "/methods")
-FEW = [pytest.param(path, marks=pytest.mark.slow if path in ALIKE else ()) for path in PATHS]
+ALIKE = ("/coefficients", "/regression", "/summaries", "/sparse", "/sites", "/sweeps", "/rates",
+         "/plan", "/compare", "/reproduce", "/methods")
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
 
@@ -126,7 +127,7 @@ def open_folds(page):
 # -- every page -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", FEW)  # the others are made of the same parts
+@pytest.mark.parametrize("path", all_but(ALIKE, PATHS))  # the others are made of the same parts
 def test_a_page_has_no_finding_in_either_theme_and_loses_nothing_when_zoomed(window, path):
     page = window(path)
     assert page.evaluate("document.documentElement.lang") == "en"

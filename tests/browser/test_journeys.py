@@ -84,6 +84,7 @@ def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
     expect(page).to_have_url(re.compile("s=epsilon-10"))
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
     first = explore("/?s=epsilon-0.5~seed-5~view-ranges")
     again = explore("/" + first.url.split("/")[-1])
@@ -132,7 +133,7 @@ def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
 @pytest.mark.parametrize(("content", "words"), [
     pytest.param(b"", "The file is empty", marks=pytest.mark.slow),
     pytest.param(b"child,age,height\na,1,tall\n", "no number", marks=pytest.mark.slow),
-    (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
+    pytest.param(b"\x89PNG\r\n\x00\x00\x00", "not a text table", marks=pytest.mark.slow),
     (b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n", "There is no column"),
 ])
 def test_a_bad_file_is_explained_and_the_picture_stays(explore, content, words):

@@ -75,6 +75,7 @@ def checked(people, readings, smoothness):
     return asked, rate_check.found(asked, list(rate_check.check(asked)))
 
 
+@pytest.mark.slow
 def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     page = arrive()
     page.get_by_role("link", name="Check the statistics").click()  # 1
@@ -112,6 +113,7 @@ def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
     expect(page).not_to_have_url(re.compile("open-"))
 
 
+@pytest.mark.slow
 def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
     page = arrive("/rates?s=along-n")
     page.get_by_role("button", name="Measure", exact=True).click()
@@ -123,6 +125,7 @@ def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
     expect(page.get_by_text("Measured slope in n")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
     page = arrive("/coefficients")
     sentence = page.get_by_text("The published average curve is typically")

@@ -161,7 +161,6 @@ def test_health_answers_while_computations_run_and_ten_visitors_act(fresh):
     assert at(health, 99) < 1000 * PATIENCE
 
 
-@pytest.mark.timeout(3600)
 def test_what_visitors_brought_is_given_back_after_they_left(fresh):
     """Visits of ten megabytes, one after the other; twelve here, two hundred by hand."""
     async def visits():

@@ -48,6 +48,7 @@ def test_a_typed_target_changes_the_answer_and_the_address():
     assert "target-4" in "".join(at.query_params["s"])
 
 
+@pytest.mark.slow
 def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_shows():
     at = visit("plan")
     at.segmented_control(key="w_unknown").set_value("people").run()
@@ -283,6 +284,7 @@ def test_damaged_words_of_a_link_are_named():
         assert problems and found == settings.Settings(), token
 
 
+@pytest.mark.slow
 def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     assert "**At most ε = " in words(at) and "ε alone is known" in words(at)
