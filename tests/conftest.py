@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from types import SimpleNamespace
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"  # read once, when numpy is first imported
@@ -25,6 +26,20 @@ settings.load_profile("steady")
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a file by its size alone: workbooks hold the time they were made."""
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
+
+
+@pytest.fixture
+def unhurried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits end by the numbers of their tries and releases, not by a clock.
+
+    The slow ones, which look for more than is claimed as long as they may, keep theirs.
+    """
+    from engine import audit
+    from engine.audit import black_box
+
+    if not request.node.get_closest_marker("slow"):
+        for module in (audit, black_box):
+            monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
 LONG = ("browser", "pages", "hostile", "golden", "audit")  # folders of tests that take seconds

@@ -33,6 +33,14 @@ async def soon(holds):
     return found
 
 
+async def lapse(seconds):
+    """Let a server's own clock run, for what it does only after so many seconds.
+
+    What it does then is to be waited for besides: on a busy machine it comes later.
+    """
+    await asyncio.sleep(seconds)
+
+
 def finished(coroutine):
     """What it returns. A thread of its own: the browser's driver keeps a loop in the main one."""
     with ThreadPoolExecutor(1) as thread:

@@ -17,6 +17,7 @@ from engine.words.grammar import capital
 from pages.shared import address, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.waiting import PATIENCE
 
 
 def answered(at, setting, unknown, target):
@@ -170,7 +171,7 @@ def measured(token, **state):
     """The page once *Measure* has been pressed and its job has ended."""
     at = visit("rates", token, **state)
     next(one for one in at.button if one.label == "Measure").click().run()
-    assert at.session_state["rate_check"].job.wait(120)
+    assert at.session_state["rate_check"].job.wait(PATIENCE)
     return at.run()
 
 

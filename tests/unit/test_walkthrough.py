@@ -45,7 +45,7 @@ at.switch_page("../methods.py").run()
 at.selectbox[0].set_value("averaged_waves").run()
 found["notes"] = [header.value for header in at.header]
 case = audit.cases_of(mechanisms.get("averaged_waves"))[0]
-report = audit.audit_case(case, tries=400, runs=0)
+report = audit.audit_case(case, tries=400, runs=0, seconds=3600)
 found["verdict"], found["ratio"], found["reason"] = report.verdict, report.ratio, report.reason
 source = sources.get("straight_lines")()
 line = mechanisms.get("averaged_waves")().release(
