@@ -101,6 +101,7 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
     page = arrive("/reproduce")
     page.get_by_text("Code for this view").click()
