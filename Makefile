@@ -12,13 +12,17 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: run test test-all bench lint audit clean
+.PHONY: run test test-fast test-all bench lint audit clean
 
 run: $(VENV)/installed
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 test: $(VENV)/tested browser
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Units and properties alone: no page, no browser, no statistics.
+test-fast: $(VENV)/tested
+	$(BIN)/python -m pytest tests/unit tests/property $(PYTEST_ARGS)
 
 test-all: $(VENV)/tested browser
 	$(BIN)/python -m pytest -m "slow or not slow" $(PYTEST_ARGS)

@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from types import SimpleNamespace
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"  # read once, when numpy is first imported
@@ -28,12 +29,34 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{len(val)} bytes" if isinstance(val, bytes) else None
 
 
-LONG = ("browser", "pages", "hostile", "golden", "audit")  # files of seconds or of a minute
+@pytest.fixture
+def unhurried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits end by the numbers of their tries and releases, not by a clock.
+
+    The slow ones, which look for more than is claimed as long as they may, keep theirs.
+    """
+    from engine import audit
+    from engine.audit import black_box
+
+    if not request.node.get_closest_marker("slow"):
+        for module in (audit, black_box):
+            monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
+
+
+LONG = ("browser", "pages", "hostile", "golden", "audit")  # folders of tests that take seconds
+SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long files first: the one that begins last keeps one worker busy and the other waiting."""
+    """Long tests first, in the order of their files: short ones even out the ends of the workers.
+
+    A worker begins with a stretch of neighbours and takes over a part of what is left of another's,
+    so that most files, and all tests of the browser, are one worker's and share what it started.
+    """
     def place(item: pytest.Item) -> int:
         folder = item.path.parent.name
         return LONG.index(folder) if folder in LONG else len(LONG)
     items.sort(key=place)
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.timeout(SLOW_SECONDS))

@@ -32,6 +32,7 @@ from engine.privacy import accounting
 from engine.privacy.tradeoff import Approximate, Laplace
 from engine.types import Budget
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 BUDGET = Budget(1.0, 1e-3)
 
 

@@ -11,6 +11,7 @@ from engine.experiments import generator
 from engine.mechanisms import mechanisms
 from engine.types import Budget
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 BUGS = broken.bugs()
 every_bug = pytest.mark.parametrize("bug", BUGS, ids=lambda bug: f"{bug.family} {bug.name}")
 ONLY_TOO_LOUD = {"NoiseBeyondNeed"}

@@ -24,6 +24,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 ROUNDING = 1 + 1e-9
 CASES = [case for cls in mechanisms.all() for case in audit.cases_of(cls)]
 every_case = pytest.mark.parametrize(

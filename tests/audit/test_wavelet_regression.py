@@ -22,6 +22,7 @@ from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
 from engine.privacy import accounting, transcript
 from engine.sources.regression_points import RegressionPoints
 from engine.types import Budget
+from tests.heavy import few
 
 BUDGETS = (Budget(2.0, 1e-5), Budget(0.7, 1e-4))
 SOURCE = RegressionPoints(n_curves=4000, n_servers=2, signal="ramp")
@@ -149,7 +150,7 @@ class AlwaysPointwise(WaveletPointwise):
 Always = {WaveletGlobal: AlwaysGlobal, WaveletPointwise: AlwaysPointwise}
 
 
-@pytest.mark.parametrize("chosen", CURVES, ids=str)
+@pytest.mark.parametrize("chosen", few(CURVES, 6), ids=str)
 def test_no_reading_moves_the_message_of_a_curve_further_than_claimed_and_some_reach_the_claim(chosen):
     """Over 20 000 readings for every basis. A bound by min g is not attained to the last per cent."""
     finding = search(fixed(WaveletGlobal, chosen))
@@ -167,7 +168,7 @@ POINTS += [{"points": "0.37", "moments": a, "edges": edges} for a, edges in (
 POINTS += [{"points": "0.3, 0.35", "noise": kind} for kind in ("gaussian", "curve")]
 
 
-@pytest.mark.parametrize("chosen", POINTS, ids=str)
+@pytest.mark.parametrize("chosen", few(POINTS, 6), ids=str)
 def test_no_reading_moves_the_message_about_points_further_than_claimed(chosen):
     finding = search(fixed(WaveletPointwise, {"noise": "laplace", **chosen}))
     assert 0.95 <= finding.worst <= 1 + 1e-9

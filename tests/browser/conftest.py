@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import (
     Browser,
+    BrowserContext,
     ConsoleMessage,
     Page,
     Request,
@@ -22,6 +23,7 @@ from playwright.sync_api import (
 
 from scripts import find_browser
 from tests.server import Server, running
+from tests.waiting import PATIENCE, settle
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -29,7 +31,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 SHORT = "--js-flags=--no-opt"  # for a page that lives for seconds, optimising scripts costs more
 WINDOW: ViewportSize = {"width": 1280, "height": 720}
 _OWN = (*(f"{scheme}://127.0.0.1:" for scheme in ("http", "https", "ws", "wss")), "data:", "blob:")
-expect.set_options(timeout=20_000)  # a loaded machine is slow, not wrong
+expect.set_options(timeout=1000 * PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -80,7 +82,7 @@ def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Ca
     """Open `url` in a context of its own: ``open_app(url, color_scheme="dark", viewport=...)``.
 
     The page has `outside`, addresses asked for that are not on this machine, and `problems`,
-    errors of the console and of scripts. It is returned when its script has run to the end.
+    errors of the console and of scripts. It is returned when it stands and rests.
     """
     taken: list[tuple[str, Page]] = []
 
@@ -93,8 +95,7 @@ def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Ca
         page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         page.outside, page.problems = [], []
         page.goto(url)
-        page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-        page.locator("[data-testid=stMain] h1").first.wait_for()
+        settle(page)
         return page
 
     yield open_app
@@ -115,8 +116,14 @@ def _forget(page: Page) -> None:
     page.context.clear_cookies()  # emptying the context whole would drop the scripts as well
 
 
+def patient(context: BrowserContext) -> BrowserContext:
+    """The same, with pages that are waited for as long as a busy machine may take."""
+    context.set_default_timeout(1000 * PATIENCE)
+    return context
+
+
 def _new_page(browser: Browser, context: dict[str, object]) -> Page:
-    page = browser.new_context(**context).new_page()
+    page = patient(browser.new_context(**context)).new_page()
     _record(page)
     return page
 

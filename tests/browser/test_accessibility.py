@@ -8,10 +8,13 @@ from playwright.sync_api import expect
 
 from pages.shared.shell import PAGES
 from tests import files
+from tests.browser.conftest import patient
+from tests.heavy import all_but
+from tests.waiting import settle
 
 PATHS = ["/" + script.removesuffix(".py") for _, script, _ in PAGES]
-ALIKE = ("/coefficients", "/regression", "/summaries", "/sites", "/sweeps", "/rates", "/methods")
-FEW = [pytest.param(path, marks=pytest.mark.slow if path in ALIKE else ()) for path in PATHS]
+ALIKE = ("/coefficients", "/regression", "/summaries", "/sparse", "/sites", "/sweeps", "/rates",
+         "/plan", "/compare", "/reproduce", "/methods")
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
 
@@ -51,6 +54,11 @@ LOST = """() => {
   } };
   look(main);
   return found }"""
+# Frames that scroll are stops of the Tab key; sections of the menu are told apart.
+STOPS = """() => [...document.querySelectorAll('main pre, main .katex-display')].every(
+  e => e.tabIndex === 0 || e.scrollWidth <= e.clientWidth && e.scrollHeight <= e.clientHeight)"""
+SECTIONS = """() => [...document.querySelectorAll('[data-testid=stSidebarNavItems] > div')].every(
+  section => section.getAttribute('role') === 'listitem')"""
 SIDEWAYS = """() => { const main = document.querySelector('[data-testid=stMain]');
   return Math.max(main.scrollWidth - main.clientWidth, document.documentElement.scrollWidth - innerWidth) }"""
 
@@ -58,7 +66,7 @@ SIDEWAYS = """() => { const main = document.querySelector('[data-testid=stMain]'
 @pytest.fixture(scope="module")
 def window(browser, server):
     """One window for all pages: a fresh one costs more than a page."""
-    context = browser.new_context(reduced_motion="reduce")
+    context = patient(browser.new_context(reduced_motion="reduce"))
     page = context.new_page()
 
     def visit(path, scheme="light", size=DESKTOP):
@@ -70,16 +78,6 @@ def window(browser, server):
 
     yield visit
     context.close()
-
-
-def settle(page):
-    """Wait until the script has run to its end and every chart is drawn."""
-    ready = page.locator("[data-testid=stApp][data-test-script-state=notRunning]")
-    ready.wait_for(timeout=60_000)
-    page.locator("[data-testid=stMain] h1").first.wait_for()
-    page.wait_for_timeout(250)  # a change of the window or of the theme is noticed
-    ready.wait_for(timeout=60_000)
-    expect(page.locator("[data-chart]:not(:has(.main-svg))")).to_have_count(0)
 
 
 def findings(page):
@@ -101,7 +99,7 @@ def fits(page, size):
     """Whether nothing scrolls sideways and no words are lost, once the charts have followed."""
     page.set_viewport_size(size)
     settle(page)
-    page.wait_for_function(f"() => ({SIDEWAYS})() <= 0 && ({LOST})().length === 0", timeout=10_000)
+    page.wait_for_function(f"() => ({SIDEWAYS})() <= 0 && ({LOST})().length === 0")
 
 
 def stops(page, until, most=60):
@@ -119,7 +117,7 @@ def open_folds(page):
     closed = page.locator("[data-testid=stExpander] details:not([open]) > summary")
     for _ in range(40):
         if not closed.count():
-            page.wait_for_timeout(500)  # frames that scroll become stops
+            page.wait_for_function(STOPS)
             return
         closed.first.click()
         settle(page)
@@ -129,7 +127,7 @@ def open_folds(page):
 # -- every page -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", FEW)  # the others are made of the same parts
+@pytest.mark.parametrize("path", all_but(ALIKE, PATHS))  # the others are made of the same parts
 def test_a_page_has_no_finding_in_either_theme_and_loses_nothing_when_zoomed(window, path):
     page = window(path)
     assert page.evaluate("document.documentElement.lang") == "en"
@@ -204,7 +202,7 @@ def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(windo
     settle(page)
     expect(fold.get_by_label("Seed", exact=True)).to_be_visible()
     page.wait_for_function("""() => [...document.querySelectorAll('details[open]')].every(
-        fold => fold.offsetHeight >= fold.scrollHeight)""", timeout=10_000)
+        fold => fold.offsetHeight >= fold.scrollHeight)""")
 
 
 def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
@@ -213,7 +211,7 @@ def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
     assert all(stop["onScreen"] for stop in way)
     page.get_by_test_id("stExpandSidebarButton").click()
     expect(page.get_by_role("link", name="Rates")).to_be_visible()
-    page.wait_for_timeout(500)  # sections of the list are told apart
+    page.wait_for_function(SECTIONS)
     assert findings(page) == []
 
 
@@ -252,9 +250,9 @@ def test_uploads_mistakes_refusals_and_work_have_no_finding_either(window, schem
     page.get_by_role("button", name="Run", exact=False).first.click()
     stop = page.get_by_role("button", name="Stop")
     expect(stop).to_be_visible()
-    page.wait_for_timeout(400)  # frames that scroll become stops
+    page.wait_for_function(STOPS)
     assert findings(page) == []
-    expect(stop).to_have_count(0, timeout=120_000)  # the work is done, its numbers are there
+    expect(stop).to_have_count(0)  # the work is done, its numbers are there
     settle(page)
     assert findings(page) == []
     page.wait_for_function(f"() => ({SIDEWAYS})() <= 0")

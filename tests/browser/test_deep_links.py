@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.shared.shell import PAGES
+from tests.heavy import few
 
 HOME_TITLE = PAGES[0][2]
 # The menu as it reads from left to right; it is not drawn for a single page.
@@ -20,13 +21,7 @@ LINKS = [("/", HOME_TITLE)]
 LINKS += [(f"/{Path(script).stem}?s=e-0.5", title) for _, script, title in PAGES]
 
 
-# A fresh server costs seconds: of all but a link to the first and the last page that is left to
-# `test-all`.
-FEW = [pytest.param(*one, marks=() if one in (LINKS[1], LINKS[-1]) else pytest.mark.slow)
-       for one in LINKS]
-
-
-@pytest.mark.parametrize(("link", "title"), FEW)
+@pytest.mark.parametrize(("link", "title"), few(LINKS[::-1]))  # a fresh server costs seconds
 def test_the_first_request_of_a_fresh_server_may_be_any_page(
     fresh_server, open_app: Callable[..., Page], link: str, title: str
 ) -> None:

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from engine import scenario
 from tests import files
+from tests.waiting import settle
 
 SLIDER = "input[type=range]"
 CARD = "The published average is typically"
@@ -21,10 +22,6 @@ def explore(server, open_app):
         expect(page.get_by_text(CARD).first).to_be_visible()
         return page
     return visit
-
-
-def settled(page):
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
 def upload(page, content, name="growth.csv"):
@@ -51,30 +48,30 @@ def test_a_newcomer_sees_the_picture_without_a_click_and_nothing_leaves_the_mach
 
 def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
     page = explore()
-    settled(page)
+    settle(page)
     before = page.get_by_text(CARD).first.inner_text()
     for _ in range(3):
         page.locator(SLIDER).first.press("ArrowRight")  # focuses it, whatever happened since
     expect(page.get_by_text("at most 61 times in 100")).to_be_visible()
-    settled(page)
+    settle(page)
     assert page.get_by_text(CARD).first.inner_text() != before
     expect(page).to_have_url(re.compile("s=epsilon-2"))
 
 
 def test_the_slider_keeps_the_keyboard_from_its_first_movement_on(explore):
     page = explore()
-    settled(page)
+    settle(page)
     page.locator("#e").focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile("s=epsilon-1.2"))
-    settled(page)
+    settle(page)
     page.keyboard.press("ArrowRight")
     expect(page.locator("#value")).to_have_text("ε = 1.5")
 
 
 def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
     page = explore()
-    settled(page)
+    settle(page)
     box = page.locator("#e").bounding_box()
     middle, before = box["y"] + box["height"] / 2, page.get_by_text(CARD).first.inner_text()
     page.mouse.move(box["x"] + box["width"] * 13 / 23, middle)
@@ -87,6 +84,7 @@ def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
     expect(page).to_have_url(re.compile("s=epsilon-10"))
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_same_view_and_the_same_numbers(explore):
     first = explore("/?s=epsilon-0.5~seed-5~view-ranges")
     again = explore("/" + first.url.split("/")[-1])
@@ -135,7 +133,7 @@ def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
 @pytest.mark.parametrize(("content", "words"), [
     pytest.param(b"", "The file is empty", marks=pytest.mark.slow),
     pytest.param(b"child,age,height\na,1,tall\n", "no number", marks=pytest.mark.slow),
-    (b"\x89PNG\r\n\x00\x00\x00", "not a text table"),
+    pytest.param(b"\x89PNG\r\n\x00\x00\x00", "not a text table", marks=pytest.mark.slow),
     (b"child,<script>alert(1)</script>,b,c\n1,x,y,z\n", "There is no column"),
 ])
 def test_a_bad_file_is_explained_and_the_picture_stays(explore, content, words):

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 STORE = "localStorage.getItem('privacy-curves-guesses')"
@@ -49,6 +50,7 @@ def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server,
     assert page.problems == [] and page.outside == []
 
 
+@pytest.mark.slow
 def test_a_guess_outlives_a_change_of_the_view_and_of_the_page(server, open_app):
     page = open_app(f"{server.url}/teach")
     handle = page.get_by_role("slider", name="Pupils who have copied")

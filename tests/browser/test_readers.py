@@ -13,6 +13,7 @@ from engine.types import Budget
 from engine.views import coverage_lab, rate_check
 from engine.views.planner import Setting
 from engine.views.regimes import sweep_values
+from tests.waiting import choose, says
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arriv
     error.fill("3")
     page.keyboard.press("Enter")  # 2
     answer = page.get_by_text(re.compile("is enough for an error of 3 cm"))
-    expect(answer).to_be_visible(timeout=20_000)
+    expect(answer).to_be_visible()
     with page.expect_download() as memo:
         page.get_by_role("button", name="Write the memo", exact=True).click()  # 3
     text = memo.value.path().read_text()
@@ -45,16 +46,15 @@ def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     page = arrive()
     page.get_by_role("link", name="Teach it").click()  # 1
     expect(page.get_by_role("heading", level=1)).to_contain_text("Lesson 2 of 8")
-    page.get_by_role("button", name="Copy link").click()  # 2
-    expect(page.locator("#strip [role=status]")).to_have_text("Link copied", timeout=10_000)
+    says(page.locator("#strip [role=status]"), "Link copied",
+         page.get_by_role("button", name="Copy link").click)  # 2
     expect(page).to_have_url(re.compile("lesson-2"))
     assert page.problems == []
 
 
 def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     page = arrive("/rates")
-    page.locator(".st-key-w_example").get_by_role("combobox").click()
-    page.get_by_role("option", name="Figure 1, more readings").click()
+    choose(page, "w_example", "Figure 1, more readings")
     expect(page.get_by_role("figure", name=re.compile(
         "here it is “privacy and sparse readings”.* Privacy rules 60 %"))).to_be_visible()
     expect(page.get_by_text("n = 400, m = 9, S = 1, ε = 0.05")).to_be_visible()
@@ -75,6 +75,7 @@ def checked(people, readings, smoothness):
     return asked, rate_check.found(asked, list(rate_check.check(asked)))
 
 
+@pytest.mark.slow
 def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     page = arrive()
     page.get_by_role("link", name="Check the statistics").click()  # 1
@@ -85,14 +86,12 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     asked, found = checked(300, 20, 2.0)
     for line in found.compared(asked):
         slope = f"{line.slope:.2f} ± {line.slope_se:.2f}; the rate’s is {line.theory:.2f}"
-        expect(page.get_by_text(f"Measured slope in n: {slope}".replace("-", "−"))).to_be_visible(
-            timeout=60_000)
+        expect(page.get_by_text(f"Measured slope in n: {slope}".replace("-", "−"))).to_be_visible()
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
     for name, limits in (("The limits as published", found.limits.given), (
             "Naive limits, which ignore privacy noise,", found.limits.naive)):
         count = int(limits.missed.sum())
-        expect(page.get_by_text(f"{name} missed {count} of 200 times")).to_be_visible(
-            timeout=60_000)
+        expect(page.get_by_text(f"{name} missed {count} of 200 times")).to_be_visible()
     page.get_by_text("Code for this view").click()  # 3
     expect(page.get_by_text("measured = found(asked, list(check(asked)))")).to_be_visible()
     with page.expect_download() as got:
@@ -102,6 +101,7 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
     page = arrive("/reproduce")
     page.get_by_text("Code for this view").click()
@@ -114,29 +114,28 @@ def test_a_link_opens_the_same_folds_and_back_closes_them(arrive):
     expect(page).not_to_have_url(re.compile("open-"))
 
 
+@pytest.mark.slow
 def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
     page = arrive("/rates?s=along-n")
     page.get_by_role("button", name="Measure", exact=True).click()
-    expect(page.get_by_text("Measured slope in n")).to_have_count(2, timeout=60_000)
-    expect(page.get_by_text("Naive limits, which ignore")).to_be_visible(timeout=60_000)
-    page.wait_for_timeout(1000)  # the page runs once more when the work has ended
-    page.mouse.wheel(0, -5000)  # a list that opens while the page scrolls closes again
-    page.wait_for_timeout(300)
-    page.locator(".st-key-w_along").get_by_role("combobox").click()
-    page.get_by_role("option", name="Readings each (m)").click()
+    expect(page.get_by_text("Measured slope in n")).to_have_count(2)
+    expect(page.get_by_text("Naive limits, which ignore")).to_be_visible()
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)
+    choose(page, "w_along", "Readings each (m)")
     expect(page.get_by_text("These points are of earlier settings")).to_be_visible()
     expect(page.get_by_text("Measured slope in n")).to_have_count(2)
 
 
+@pytest.mark.slow
 def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
     page = arrive("/coefficients")
     sentence = page.get_by_text("The published average curve is typically")
-    expect(sentence).to_be_visible(timeout=20_000)
+    expect(sentence).to_be_visible()
     before = sentence.inner_text()
     slider = page.get_by_role("slider").first
     slider.focus()
     for _ in range(4):
         page.keyboard.press("ArrowRight")
-    expect(sentence).not_to_have_text(before, timeout=20_000)
+    expect(sentence).not_to_have_text(before)
     expect(page.get_by_role("button", name="ε = 2.5 · δ")).to_be_visible()
     assert page.problems == []

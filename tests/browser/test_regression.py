@@ -61,6 +61,7 @@ def test_a_linked_point_moves_by_a_tap_and_nothing_scrolls_sideways_on_a_phone(r
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_whole_functions_and_sparse_coefficients_answer_in_place(open_app, server):
     """Two pages in one window, because a fresh window costs more than a page."""
     page = open_app(server.url + "/summaries")

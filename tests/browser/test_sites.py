@@ -38,6 +38,7 @@ def test_an_epsilon_typed_into_the_table_changes_the_sentence_the_strip_and_the_
     assert page.problems == [] and page.outside == []
 
 
+@pytest.mark.slow
 def test_a_second_edit_keeps_the_first_and_a_cell_that_cannot_be_is_explained(table):
     page = table()
     type_epsilon(page, 0, "2")

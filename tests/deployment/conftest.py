@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 
 from tests.browser.conftest import browser, chromium, free_pages, open_app  # noqa: F401
 from tests.server import ROOT, end, free_port, running
+from tests.waiting import PATIENCE, until
 
 CONFIG = ROOT / "deploy" / "nginx.conf"
 
@@ -62,13 +63,13 @@ def _certificate(folder: Path) -> None:
 
 
 def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    import socket
-
-    stop = time.monotonic() + 20
-    while time.monotonic() < stop and process.poll() is None:
+    def answers() -> bool:
         try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return
+            socket.create_connection(("127.0.0.1", port), PATIENCE).close()
+            return True
         except OSError:
-            time.sleep(0.1)
-    pytest.fail(f"nginx did not start:\n{log.read_text()}", pytrace=False)
+            return False
+
+    until(lambda: answers() or process.poll() is not None)
+    if process.poll() is not None:
+        pytest.fail(f"nginx did not start:\n{log.read_text()}", pytrace=False)

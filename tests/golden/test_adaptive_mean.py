@@ -58,6 +58,7 @@ def test_errors_at_the_edge_and_without_delta_match_the_independent_runs():
     assert match(of("13.6", "10"))
 
 
+@pytest.mark.slow
 def test_errors_with_the_usual_basis_match_the_independent_runs():
     """The 100-curve half of the large table: 120 cells."""
     assert match(of("13.2", most=100))

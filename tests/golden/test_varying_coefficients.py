@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pytest
 
 from engine.experiments import generator, mean_and_se
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
@@ -78,6 +79,7 @@ def test_noisy_gradients_match_the_independent_runs():
     assert_match(z)
 
 
+@pytest.mark.slow
 def test_adaptive_coefficients_match_the_independent_runs():
     """45 cells over 80 data sets; coverage is compared on average, about .94."""
     z, covered = [], []

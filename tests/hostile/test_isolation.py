@@ -53,7 +53,6 @@ def words_of(text):
     return {*re.findall(r"canary\d\dx", text.decode("utf-8", "replace"))}
 
 
-@pytest.mark.timeout(1500)
 def test_fifty_visitors_with_curves_of_their_own_see_nothing_of_each_other(fresh):
     async def all_at_once():
         # Ten at a time: the test is about who sees what, not about speed.

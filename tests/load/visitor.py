@@ -23,7 +23,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 
-PATIENCE = 60.0  # seconds until an answer counts as lost
+from tests.waiting import PATIENCE
+
 _KEPT_RUNS = 2  # for so many runs the front end, too, keeps messages that it need not get again
 _FIELD = {bool: "bool_value", float: "double_value", int: "int_value", str: "string_value"}
 

@@ -10,13 +10,14 @@ from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from tests import files
+from tests.waiting import PATIENCE
 
 SHELL = str(Path(__file__).parents[2] / "pages" / "shared" / "shell.py")
 
 
 def open_page(token="", page="explore", fine=True, **state):
     """One page, by default the home page; `fine` says that nothing of ours may go wrong."""
-    at = AppTest.from_file(SHELL, default_timeout=90)
+    at = AppTest.from_file(SHELL, default_timeout=2 * PATIENCE)
     if page != "explore":
         at.switch_page(f"../{page}.py")
     if token:

@@ -10,20 +10,22 @@ from engine.words import audit as audit_words
 from pages.shared import address, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.waiting import PATIENCE
 
 GRADIENT = "audited-noisy_gradient_mean.mean_function"
 
 
 @pytest.fixture
 def short(monkeypatch):
-    """Attacks of seconds: what they say stands in tests of the audit, here it has to arrive."""
-    monkeypatch.setattr(audit_view, "SECONDS", 2.0)
+    """Short attacks: what they say stands in tests of the audit, here it has to arrive."""
+    for name, value in {"TRIES": 100, "RUNS": 2000, "SECONDS": 3600.0}.items():
+        monkeypatch.setattr(audit_view, name, value)
 
 
 def finished(at):
     """Wait for every job of the page to end, and run it once more."""
     for job in at.session_state["audit_jobs"].values():
-        assert job.wait(60), job.state
+        assert job.wait(PATIENCE), job.state
         assert job.state == "done", (job.fault, job.problem)
     at.run()
     assert not at.exception

@@ -185,6 +185,7 @@ def code_result(steps):
             return end.value
 
 
+@pytest.mark.slow
 def test_code_of_a_changed_view_gives_its_numbers(look):
     assert_the_same(look, "explore", CHANGED["explore"])
 
@@ -225,6 +226,7 @@ def test_code_of_methods_prints_the_table_of_the_page(token):
     assert out.getvalue().strip() == by_command(at.code[1].value)
 
 
+@pytest.mark.slow
 def test_code_of_methods_measures_real_curves_from_one_aim(look):
     (python, command), _, strip, said = look(
         "compare", "c-sea_temperature~methods-adaptive_mean.bernstein~budgets-1")

@@ -34,6 +34,7 @@ from tests.pages.test_code import (
     run,
 )
 from tests.unit.test_upload_rows import frame as row_frame
+from tests.waiting import PATIENCE
 
 __all__ = ["look"]
 GRADIENT = "audited-noisy_gradient_mean.mean_function"
@@ -51,7 +52,7 @@ def test_code_of_an_attack_and_of_a_planted_fault_says_what_the_page_says(look):
     page = visit("audit", token)
     page.button(key="audit_run").click().run()
     (job,) = page.session_state["audit_jobs"].values()
-    assert job.wait(60)
+    assert job.wait(PATIENCE)
     first = audit_words.in_lines("noisy_gradient_mean", "", job.result)
     assert by_script.startswith(first)
 
@@ -86,7 +87,7 @@ def test_code_of_repetitions_and_of_reused_noise_gives_what_the_page_shows(look,
         page = visit("audit", token)
         page.button(key="audit_repeat").click().run()
         (job,) = page.session_state["audit_jobs"].values()
-        assert job.wait(60)
+        assert job.wait(PATIENCE)
         both = coverage_lab.Batch.joined(job.parts)
         assert shown.coverage(both) == pytest.approx(found, rel=1e-5)
 

@@ -35,6 +35,7 @@ def test_it_opens_on_growth_and_says_what_the_engine_computed():
         "Average curve", "Effect of parents’ height", "Effect of sex"]
 
 
+@pytest.mark.slow
 def test_the_slider_moves_the_budget_of_all_pages():
     at = visit("coefficients")
     before = words(at)
@@ -68,6 +69,7 @@ def test_too_little_for_the_covariates_is_refused_and_everything_else_stays():
     assert not any(word in words(at) for word in ("nan", "None"))
 
 
+@pytest.mark.slow
 def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
     token = ("c-sparse_curves~c.mean-mu1~g-coefficient_curves~g.n_covariates-3~"
              "k-noisy_gradient_coefficients~epsilon-2")
@@ -81,6 +83,7 @@ def test_a_link_restores_its_curves_and_method_beside_those_of_explore():
     assert "Effect of G3" in [h.value for h in at.subheader]
 
 
+@pytest.mark.slow
 def test_what_is_changed_is_said_and_taken_back():
     at = visit("coefficients", "g-coefficient_curves~g.likeness-0.5~k-adaptive_coefficients"
                "~k.gram-declared")
@@ -118,6 +121,7 @@ def test_effects_that_noise_would_hide_are_named():
     assert "noise would hide" in coefficient_words.visible(lost, source.facts)
 
 
+@pytest.mark.slow
 def test_the_cost_of_covariates_grows_and_is_said_as_measured():
     source = CoefficientCurves(n_curves=1500)
     found = cost_of_covariates(source, AdaptiveCoefficients(), Budget(1.0, 1e-6), 1)

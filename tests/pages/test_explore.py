@@ -13,6 +13,7 @@ from engine.sources import sources
 from engine.views.preview import EPSILON_STEPS, other_methods, preview
 from engine.words import chances, error_parts, quality
 from pages.shared import address, run, session, settings
+from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
 from tests.pages.reading import components, warnings, words
 
@@ -60,7 +61,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
-@pytest.mark.parametrize(("cls", "chosen"), first_of_each(PRESETS), ids=lambda x: str(x))
+@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS), 2), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
     at = open_page(address.encode(now))
@@ -68,7 +69,7 @@ def test_every_source_draws(cls, chosen):
     assert "picks the right one" in words(at)
 
 
-@pytest.mark.parametrize(("cls", "chosen"), first_of_each(METHODS), ids=lambda x: str(x))
+@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), mechanism=cls(**chosen))
     assert not open_page(address.encode(now)).error
@@ -170,17 +171,18 @@ def test_what_was_known_before_any_reading_stands_on_the_accuracy_card():
     assert "coarse, level and trend only" in words(open_page("epsilon-0.4"))
 
 
+@pytest.mark.slow
 def test_waves_that_do_not_suit_the_curves_are_warned_of():
     at = open_page("m-adaptive_mean~m.basis-fourier")
     assert any("Fourier waves end where they began" in warning.value for warning in at.warning)
     assert not open_page("c-sparse_curves~m-adaptive_mean~m.basis-fourier").warning
 
 
-@pytest.mark.parametrize(("page", "chosen", "many"), [
+@pytest.mark.parametrize(("page", "chosen", "many"), few([
     ("explore", "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split", "250"),
     ("compare", "c-sparse_curves~c.n_curves-200~m-noisy_gradient_mean~m.scheme-split", "250"),
     ("sites", "c-sparse_curves~m-noisy_gradient_mean~m.scheme-split~m.n_iterations-200", None),
-    ("coefficients", "k-noisy_gradient_coefficients~k.scheme-split~k.n_iterations-300", None)])
+    ("coefficients", "k-noisy_gradient_coefficients~k.scheme-split~k.n_iterations-300", None)]))
 def test_every_page_with_rounds_of_few_curves_says_so(page, chosen, many):
     def said(token):
         at = open_page(token, page)
@@ -191,6 +193,7 @@ def test_every_page_with_rounds_of_few_curves_says_so(page, chosen, many):
                     chosen.rpartition("~")[0] + "~epsilon-2")
 
 
+@pytest.mark.slow
 def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_beside_it():
     at = open_page("delta-0~epsilon-4", fold_ledger=True)
     assert not at.error

@@ -21,6 +21,7 @@ def tables(at):
     return {tuple(frame.value.columns): frame.value for frame in at.dataframe}
 
 
+@pytest.mark.slow
 def test_only_the_twin_of_the_study_has_the_fold():
     assert any("As in the published study" in label for label in folds(open_page(TWIN)))
     for other in ("", "c-sea_temperature"):

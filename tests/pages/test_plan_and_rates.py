@@ -17,6 +17,7 @@ from engine.words.grammar import capital
 from pages.shared import address, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.waiting import PATIENCE
 
 
 def answered(at, setting, unknown, target):
@@ -48,6 +49,7 @@ def test_a_typed_target_changes_the_answer_and_the_address():
     assert "target-4" in "".join(at.query_params["s"])
 
 
+@pytest.mark.slow
 def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_shows():
     at = visit("plan")
     at.segmented_control(key="w_unknown").set_value("people").run()
@@ -169,7 +171,7 @@ def measured(token, **state):
     """The page once *Measure* has been pressed and its job has ended."""
     at = visit("rates", token, **state)
     next(one for one in at.button if one.label == "Measure").click().run()
-    assert at.session_state["rate_check"].job.wait(120)
+    assert at.session_state["rate_check"].job.wait(PATIENCE)
     return at.run()
 
 
@@ -283,6 +285,7 @@ def test_damaged_words_of_a_link_are_named():
         assert problems and found == settings.Settings(), token
 
 
+@pytest.mark.slow
 def test_a_plan_can_start_from_a_risk_and_take_the_epsilon_it_allows():
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     assert "**At most ε = " in words(at) and "ε alone is known" in words(at)

@@ -1,12 +1,11 @@
 """Reproduce through the framework's own tester: what is stored opens at once, and runs again."""
 
-import time
-
 from engine import papers
 from engine.exports import exhibits as exhibit_files
 from engine.words import exhibits as exhibit_words
 from tests.pages.opening import visit
 from tests.pages.reading import words
+from tests.waiting import until
 
 FIRST = papers.names()[0]
 
@@ -54,9 +53,6 @@ def test_a_link_to_an_exhibit_that_does_not_exist_shows_the_first_one_and_says_s
 def test_an_exhibit_runs_again_on_the_page_and_its_numbers_come_out_again():
     at = visit("reproduce", f"exhibit-{quickest()}")
     at.button(key="run_exhibit").click().run()
-    until = time.monotonic() + 120
-    while "came out again" not in words(at) and time.monotonic() < until:
-        time.sleep(0.3)
-        at.run()
+    until(lambda: "came out again" in words(at), at.run)
     assert "came out again, to the last digit" in words(at)
     assert not at.exception and not at.error

@@ -14,6 +14,7 @@ from engine.views.sites import federation
 from engine.words import sites as site_words
 from pages.shared import address, settings, site_table
 from tests import files
+from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_explore import METHODS, first_of_each
@@ -62,7 +63,7 @@ def test_every_preset_draws_and_is_a_short_link():
     assert "Since your change" in words(at)
 
 
-@pytest.mark.parametrize(("cls", "chosen"), first_of_each(METHODS), ids=lambda x: str(x))
+@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
     token = address.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
     at = visit("sites", token, fold_what_if=True, fold_transcript=True)
@@ -94,11 +95,11 @@ def test_a_site_can_be_left_out_and_its_row_stays():
     assert at.session_state.settings.sites[3].name == "Site 4"
 
 
-@pytest.mark.parametrize(("cells", "problem"), [
+@pytest.mark.parametrize(("cells", "problem"), few([
     ({"epsilon": 50.0}, "ε must lie between"), ({"people": None}, "needs a number"),
     ({"people": 0}, "people must lie between"), ({"readings": 2.5}, "whole number"),
     ({"name": "North"}, "same name"), ({"name": "<b>"}, "letters, digits"),
-    ({"delta": 0.5}, "below 1/n")])
+    ({"delta": 0.5}, "below 1/n")], 2))
 def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(cells, problem):
     at = edit(visit("sites"), 2, epsilon=2.0)
     kept, said = at.session_state.settings.sites, site_words.compared

@@ -17,6 +17,7 @@ from engine.views import sparse as sparse_view
 from engine.views import sparse_intervals as sparse_interval_view
 from engine.words import sparse as sparse_words
 from pages.shared import address, settings
+from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import words
 
@@ -118,7 +119,8 @@ def test_trust_can_be_looked_at_along_every_size(along):
 # -- limits, and machines that differ ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("target", "kind"), [("coordinates", "pointwise"), ("band", "simultaneous")])
+@pytest.mark.parametrize(("target", "kind"), few([
+    ("band", "simultaneous"), ("coordinates", "pointwise")]))
 def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
     """Within 4 standard errors of 95 in 100."""
     mechanism = SparseInference(target=target)

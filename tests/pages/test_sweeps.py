@@ -1,7 +1,5 @@
 """Sweeps through the framework's own tester: built, foreseen, run, stopped, refused and linked."""
 
-import time
-
 import pytest
 
 from engine.experiments import gather
@@ -14,10 +12,10 @@ from pages.shared import address, settings, sweep_panel
 from pages.shared.sweep_choice import SweepChoice
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
+from tests.waiting import PATIENCE, until
 
 SMALL = "c-sparse_curves~c.n_curves-60~c.n_observations_per_curve-5~m-noisy_gradient_mean~" \
         "sweep.values-0.5_2~sweep.repeats-5"
-PATIENCE = 30
 
 
 def after_run(at):
@@ -39,10 +37,7 @@ def test_every_problem_can_be_swept_over_its_own_curves_and_method(task):
 
 def test_time_and_memory_are_foreseen_before_anything_is_pressed():
     at = visit("sweeps", SMALL)
-    end = time.monotonic() + PATIENCE
-    while "MB of memory" not in words(at) and time.monotonic() < end:
-        time.sleep(0.2)
-        at.run()
+    until(lambda: "MB of memory" in words(at), at.run)
     assert "2 points: about" in words(at)
 
 
@@ -122,10 +117,7 @@ def test_results_of_ones_own_curves_stay_in_the_session_and_make_no_files():
     at = visit("sweeps", "sweep.values-1_8~sweep.repeats-5", upload=own_curves(), show_upload=True)
     job = after_run(at)
     assert not job.is_shared and at.session_state.visitor in job.key
-    end = time.monotonic() + PATIENCE
-    while job.key in sweep_panel_jobs() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert job.key not in sweep_panel_jobs()
+    until(lambda: job.key not in sweep_panel_jobs())
     assert not at.get("download_button") and not at.code and at.table
     assert "s" not in at.query_params
 

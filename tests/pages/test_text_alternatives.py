@@ -8,6 +8,7 @@ import pytest
 from engine.views.preview import EPSILON_STEPS
 from engine.words.grammar import escape
 from pages.shared.shell import PAGES
+from tests.heavy import all_but
 from tests.pages.opening import open_page
 
 # Pages without a chart when they are opened: two draw what a visitor asked for, others only tell.
@@ -38,7 +39,8 @@ def sentences(at):
             if alts[0] is not None]
 
 
-@pytest.mark.parametrize("script", [script for _, script, _ in PAGES])
+@pytest.mark.parametrize("script", all_but(
+    ("coefficients.py", "plan.py"), [script for _, script, _ in PAGES]))
 def test_every_chart_says_a_number_and_its_sentence_and_table_are_in_the_fold(visit, script):
     at = visit(script)
     if script == "teach.py":

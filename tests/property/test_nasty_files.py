@@ -2,7 +2,6 @@
 
 import io
 import resource
-import time
 import warnings
 import zipfile
 from dataclasses import replace
@@ -36,7 +35,7 @@ SEEDS = [files.csv(), files.csv(KINDS), files.csv(sep=";", decimal=","), files.c
          files.csv(quoting=1), EXAMPLE_CSV.encode(), EXAMPLE_READINGS_CSV.encode(),
          EXAMPLE_ROWS_CSV.encode(), files.csv(files.growth_frame(40, 12)),
          files.sheet(["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3], ["c", None, 4])]
-MOST_SECONDS, MOST_MEGABYTES = 2, 200
+MOST_MEGABYTES = 200
 
 
 def mutated(content, rng):
@@ -117,14 +116,12 @@ def peak_megabytes():
 
 
 def run(count, seed):
-    """How many of so many mutants gave curves; no single one, nor all, may take much memory."""
+    """How many of so many mutants gave curves; together they may not take much memory."""
     rng, accepted, before = np.random.default_rng(seed), 0, peak_megabytes()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the parsers, about files that are broken on purpose
         for k in range(count):
-            start = time.perf_counter()
             accepted += outcome(mutated(SEEDS[k % len(SEEDS)], rng)) > 0
-            assert time.perf_counter() - start < MOST_SECONDS
     assert peak_megabytes() - before < MOST_MEGABYTES
     return accepted
 

@@ -8,7 +8,7 @@ from engine.exports import exhibits as exhibit_files
 from engine.running.executors import ProcessExecutor
 
 SECONDS = ("iclp", "gaussian_process", "laplace_alone")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

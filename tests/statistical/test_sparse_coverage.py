@@ -24,6 +24,7 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.metrics import entry_coverage
 from engine.sources.sparse_rows import SparseRows
 from engine.types import Budget
+from tests.heavy import few
 
 FEASIBLE = SparseRows(n_curves=200_000, n_servers=10, n_features=100, n_shared=5)
 SUPPORT = np.flatnonzero(FEASIBLE.truth.node_values)
@@ -76,7 +77,7 @@ def lengths(estimate):
 # -- machines that are alike ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", [*SUPPORT[:2], SUPPORT[0] + 1, 49])
+@pytest.mark.parametrize("place", few([SUPPORT[0], 49, SUPPORT[1], SUPPORT[0] + 1], 2))
 def test_intervals_hold_95_of_100_for_coefficients_that_matter_and_that_do_not(place):
     """1200 data sets at ε = 1, 2, 4; lengths are those of the reference."""
     estimate = study(SparseInference(features=str(place + 1)), FEASIBLE, 1200)
@@ -134,6 +135,7 @@ def test_intervals_in_which_the_noise_of_responses_scales_privacy_noise_are_too_
     assert printed[1] < 0.88
 
 
+@pytest.mark.slow
 def test_too_few_rounds_leave_a_bias_that_the_usual_ones_do_not():
     """1200 data sets at ε = 4: eight steps of ½ shift a coefficient by two fifths of its error."""
     def shift(**rounds):
@@ -157,6 +159,7 @@ def test_bands_hold_all_coefficients_together_in_95_of_100():
     assert (held.average.mean(axis=(1, 2)) > 0.99).all()  # why averages say nothing of bands
 
 
+@pytest.mark.slow
 def test_bands_of_a_group_hold_it():
     """400 data sets: three coefficients of 100, two of which matter."""
     group = ", ".join(str(k + 1) for k in (SUPPORT[0], SUPPORT[3], 30))
@@ -187,6 +190,7 @@ def test_bands_at_the_reference_size():
         [0.0206, 0.0138, 0.0112], rel=0.01)
 
 
+@pytest.mark.slow
 def test_intervals_hold_with_clipped_rows_too():
     """100 data sets of 20 000 rows, 8 features each, at ε = 4 and 8: five standard errors."""
     source = SparseRows(n_curves=20_000, n_servers=2, n_features=8, n_shared=2)
@@ -232,6 +236,7 @@ def errors_over_designs(fit, designs):
     return np.array(released), np.array(quiet), np.array(near)
 
 
+@pytest.mark.slow
 def test_two_stages_do_better_than_each_machine_alone_and_than_all_as_if_alike():
     """100 designs. Medians, because own features beside shared ones make some errors large."""
     two, alone, alike = (np.median(errors_over_designs(fit, designs)[0], axis=0)

@@ -31,6 +31,7 @@ from engine.views import reuse
 from engine.views.audit import Attack
 from engine.words import audit as audit_words
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 BUDGET = Budget(1.0, 1e-5)
 GRADIENT = NoisyGradientMean(truncation=3, n_iterations=3)
 THEMES = ("light", "dark")

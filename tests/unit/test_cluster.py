@@ -18,9 +18,9 @@ from engine.running.sweeps import run_sweep
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 30  # a loaded machine is slow, not wrong
 MECHANISM = NoisyGradientMean(truncation=3)
 BUDGETS = ((Budget(0.5, 1e-3),), (Budget(4.0, 1e-3),))
 PLAIN = [SparseCurves(n_curves=n, n_observations_per_curve=5) for n in range(50, 62)]
@@ -47,6 +47,12 @@ def scheduler_and_workers(folder, n_workers, **otherwise):
             for process in reversed(processes):
                 process.terminate()
                 process.wait(PATIENCE)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A scheduler on a busy machine may answer late."""
+    monkeypatch.setattr(cluster, "_PATIENCE", PATIENCE)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Pages wait for workers, share what they ask for at once, and give up what nobody waits for."""
 
 import threading
-import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,9 +9,9 @@ from engine.errors import InputError
 from pages.shared import computing
 from pages.shared.jobs import Jobs
 from tests.unit import job_targets
+from tests.waiting import PATIENCE, until
 
-LONG = (job_targets.squares, 1000, 0.1)
-PATIENCE = 20  # a loaded machine is slow, not wrong
+LONG = (job_targets.squares, 100_000, 0.1)  # hours: ends only where it is ended
 
 
 class MovedOn(Exception):
@@ -32,13 +32,6 @@ def pool():
 def in_workers(monkeypatch, pool):
     monkeypatch.setattr(computing, "_in_workers", True)
     monkeypatch.setattr(computing, "_POOL", pool)
-
-
-def until(true):
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def asked(monkeypatch, key, moves_on):
@@ -114,14 +107,16 @@ def test_what_another_still_waits_for_goes_on(monkeypatch, pool):
     assert job.wait(PATIENCE) and job.state == "stopped"
 
 
-def test_a_visitor_who_keeps_moving_starts_nothing(pool):
+def test_a_visitor_who_keeps_moving_starts_nothing(pool, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(computing, "time", SimpleNamespace(monotonic=lambda: now[0]))
     pace = computing._Pace()
     assert not pace.is_moving
     with pytest.raises(MovedOn), pace.followed():
         assert pace.is_moving
         raise MovedOn
     assert pace.is_moving
-    pace.given_up -= computing._MOVING_SECONDS
+    now[0] += computing._MOVING_SECONDS
     assert not pace.is_moving
     with pytest.raises(InputError), pace.followed():
         raise InputError("no move")

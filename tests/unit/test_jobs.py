@@ -3,7 +3,6 @@
 import logging
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,12 @@ from streamlit.testing.v1 import AppTest
 from engine.errors import InputError
 from pages.shared.jobs import _MOST_KEPT, Job, Jobs
 from tests.unit import job_targets
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
 TARGETS = "tests.unit.job_targets:"
-LONG = (TARGETS + "squares", 1000, 0.1)
-PATIENCE = 10  # a loaded machine is slow, not wrong
-
-
+ENDLESS = 100_000
+LONG = (TARGETS + "squares", ENDLESS, 0.1)  # hours: ends only where it is ended
 ROUGHER = ":small[Stopped after 3 of 50. The numbers are rougher.]"
 
 
@@ -33,19 +31,11 @@ def pool():
 @pytest.fixture
 def long_job(pool):
     """A job that occupies the only slot."""
-    job = pool.start("long", *LONG, total=1000)
-    assert_soon(lambda: job.parts)
+    job = pool.start("long", *LONG, total=ENDLESS)
+    until(lambda: job.parts)
     yield job
     job.stop()
     assert job.wait(PATIENCE)
-
-
-def assert_soon(true):
-    """It becomes true within the patience of these tests."""
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def finished(pool, key, name, *arguments, **options):
@@ -85,11 +75,11 @@ def test_of_finished_jobs_only_the_latest_are_kept(pool):
 
 
 @pytest.mark.parametrize("target", [LONG, (TARGETS + "flood",)], ids=["slow parts", "many parts"])
-def test_a_stop_ends_the_job_within_a_second_and_frees_the_slot(pool, target):
+def test_a_stop_ends_the_job_and_frees_the_slot(pool, target):
     job = pool.start("to stop", *target)
-    assert_soon(lambda: job.parts)
+    until(lambda: job.parts)
     job.stop()
-    assert job.wait(1)
+    assert job.wait(PATIENCE)
     assert job.state == "stopped" and job.parts and not job.live
     assert finished(pool, f"after {target}", "squares", 3).state == "done"
 
@@ -142,7 +132,8 @@ def test_a_mistake_in_a_target_fails_its_job_and_no_other(pool, name):
 
 def test_a_second_job_waits_for_the_only_slot_and_then_runs(pool, long_job):
     second = pool.start("second", TARGETS + "squares", 3)
-    time.sleep(0.2)
+    there = len(long_job.parts)
+    until(lambda: len(long_job.parts) > there + 2)
     assert (second.state, second.parts) == ("waiting", [])
     long_job.stop()
     assert second.wait(PATIENCE) and second.state == "done"
@@ -164,8 +155,11 @@ def test_a_full_queue_refuses_kindly(pool, long_job):
 
 
 def test_progress_is_counted_and_timed_by_the_pace_so_far(long_job):
-    assert 0 < long_job.fraction < 0.5
-    assert 50 < long_job.seconds_left < 10_000
+    assert 0 < long_job.fraction < 1
+    until(lambda: len(long_job.parts) > 2)
+    before = long_job.parts[:]
+    assert long_job.seconds_left > 0.09 * (ENDLESS - len(long_job.parts))  # each takes a tenth
+    assert long_job.fraction >= len(before) / ENDLESS
 
 
 def test_workers_do_not_import_the_web_framework_and_let_the_pages_go_first(pool):
@@ -176,7 +170,7 @@ def test_workers_do_not_import_the_web_framework_and_let_the_pages_go_first(pool
 def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
     pool = Jobs(slots=1)
     job = pool.start("open", *LONG)
-    assert_soon(lambda: job.parts)
+    until(lambda: job.parts)
     pool.close()
     assert job.state == "stopped"
     with pytest.raises(InputError):
@@ -187,11 +181,11 @@ def test_a_closed_pool_has_ended_its_jobs_and_takes_no_more():
                          ids=["at its end", "when killed"])
 def test_no_worker_outlives_the_server(ending):
     script = f"""
-import os, signal, time
+import os, signal
 from pages.shared.jobs import jobs
-some = [jobs().start(str(k), "{TARGETS}squares", 100, 0.2) for k in range(3)]
-while not (some[0].parts and some[1].parts):
-    time.sleep(0.01)
+from tests.waiting import until
+some = [jobs().start(str(k), "{TARGETS}squares", {ENDLESS}, 0.2) for k in range(3)]
+until(lambda: some[0].parts and some[1].parts)
 print("running", flush=True)
 {ending}
 """
@@ -209,7 +203,7 @@ def test_who_stops_a_shared_job_leaves_it_to_the_others_and_the_last_one_ends_it
     seen = long_job.leave("ann")
     there = len(long_job.parts)
     assert (seen.state, seen is long_job) == ("stopped", False) and 0 < len(seen.parts) <= there
-    assert_soon(lambda: len(long_job.parts) > there)
+    until(lambda: len(long_job.parts) > there)
     assert long_job.live and seen.state == "stopped" and len(seen.parts) <= there
     assert long_job.leave("bob") is long_job
     assert long_job.wait(PATIENCE) and long_job.state == "stopped"
@@ -219,7 +213,7 @@ def test_who_comes_to_a_job_that_is_being_stopped_is_told_to_begin_another(pool,
     long_job.watch("ann")
     long_job.leave("ann")
     assert not long_job.watch("bob")
-    assert pool.start("long", *LONG, total=1000) is not long_job
+    assert pool.start("long", *LONG, total=ENDLESS) is not long_job
 
 
 def test_a_stop_does_not_wait_for_who_was_not_heard_of_for_long(long_job, monkeypatch):
@@ -233,7 +227,7 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
     long_job.watch("gone")
     monkeypatch.setattr("pages.shared.jobs._ABSENT_SECONDS", 0)
     there = len(long_job.parts)
-    assert_soon(lambda: len(long_job.parts) > there + 2)
+    until(lambda: len(long_job.parts) > there + 2)
     assert long_job.live
     finished(pool, "next", "squares", 3)
     assert long_job.state == "stopped"
@@ -241,7 +235,7 @@ def test_an_abandoned_job_goes_on_until_another_needs_its_slot(pool, long_job, m
 
 def test_a_job_on_ones_own_data_is_kept_by_its_session_alone(pool):
     own = finished(pool, "own", "squares", 3, is_shared=False)
-    assert_soon(lambda: "own" not in pool._kept)
+    until(lambda: "own" not in pool._kept)
     assert own.result is not None
     again = finished(pool, "own", "squares", 3)
     assert again is not own and pool._kept["own"] is again
@@ -251,7 +245,7 @@ def test_a_job_on_ones_own_data_that_was_stopped_while_it_waited_is_forgotten_to
     own = pool.start("mine", TARGETS + "squares", 3, is_shared=False)
     own.stop()
     long_job.stop()
-    assert_soon(lambda: "mine" not in pool._kept)
+    until(lambda: "mine" not in pool._kept)
 
 
 # -- the view -------------------------------------------------------------------------------
@@ -268,7 +262,7 @@ def view(monkeypatch):
         from pages.shared.progress import progress
         progress(job, lambda job: st.markdown(f"drawn {len(job.parts)}"), "Settings")
 
-    return lambda job: AppTest.from_function(page, args=(job,)).run()
+    return lambda job: AppTest.from_function(page, args=(job,), default_timeout=PATIENCE).run()
 
 
 def ended(state, parts=(1, 2, 3), **how):

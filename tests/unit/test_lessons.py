@@ -33,6 +33,7 @@ from engine.views import reuse
 from engine.views.preview import preview, simulated_study
 from engine.words.numbers import in_hundred, times, together
 
+pytestmark = pytest.mark.usefixtures("unhurried")
 SEED = 3
 EVERY = lessons.all()
 LOOKS = (drawn.WIDE, drawn.NARROW, drawn.PRESENTED, drawn.PRESENTED_NARROW, drawn.PRINTED)

@@ -220,6 +220,7 @@ def test_shares_of_a_round_sum_to_one_over_the_servers_that_take_part():
     assert _of_those(shares, np.arange(3)) is shares
 
 
+@pytest.mark.slow
 def test_local_privacy_runs_and_its_noise_is_that_of_the_formula():
     """20 000 people at ε = 8, one release: the sum of variances over those of a round."""
     data, mechanism = local(n=20_000, rounds=40)

@@ -3,9 +3,9 @@
 import copy
 import io
 import json
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pandas as pd
@@ -254,19 +254,29 @@ def test_a_limit_or_a_cluster_that_is_not_there_is_refused_in_one_line(capsys, m
     assert words in err and len(err.strip().splitlines()) == 1
 
 
+DIES = """
+import os, signal, sys
+from engine.__main__ import main
+from engine.running.part_files import PartFiles
+keep = PartFiles.__setitem__
+def keep_five(files, key, part):
+    keep(files, key, part)
+    if len(list(files.folder.glob("*.part"))) == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+PartFiles.__setitem__ = keep_five
+main(sys.argv[1:])
+"""
+
+
 def test_a_run_that_was_killed_is_taken_up_with_the_same_numbers(capsys, monkeypatch, tmp_path):
     plain = {**changed("axes/source.n_curves", list(range(1000, 1400, 10))), "repeats": 8}
     file, kept = tmp_path / "scenario.json", tmp_path / "kept"
     file.write_text(json.dumps(plain))
     arguments = ["run", str(file), "--json", "--resume", str(kept)]
-    process = subprocess.Popen([sys.executable, "-m", "engine", *arguments], cwd=ROOT,
-                               stdout=subprocess.DEVNULL)
-    while not list(kept.glob("*.part")):
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    assert 1 <= len(list(kept.glob("*.part"))) < 40
+    killed = subprocess.run([sys.executable, "-c", DIES, *arguments], cwd=ROOT,
+                            stdout=subprocess.DEVNULL)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(kept.glob("*.part"))) == 5
     _, out, _ = command(capsys, monkeypatch, arguments)
     assert json.loads(out)["cells"] == json.loads(
         command(capsys, monkeypatch, arguments[:3])[1])["cells"]

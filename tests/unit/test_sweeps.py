@@ -5,7 +5,6 @@ import random
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import Executor, Future
 from pathlib import Path
 
@@ -28,9 +27,9 @@ from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget
 from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 30  # a loaded machine is slow, not wrong
 BUDGETS = ((Budget(0.5, 1e-3),), (Budget(4.0, 1e-3),))
 SOURCES = [SparseCurves(n_curves=n, n_observations_per_curve=5) for n in range(50, 62)]
 NOISY = NoisyGradientMean(truncation=3)
@@ -305,9 +304,8 @@ def test_leaving_the_pool_by_an_exception_kills_what_runs(tmp_path):
     forever = [Slow(marks=str(tmp_path), seconds=1000.0, n_curves=50)]
     with pytest.raises(KeyboardInterrupt), executors.make("processes:1") as pool:
         task = pool.submit(run_group, blocks(cells_of(forever), Run(1)))
-        while not list(tmp_path.iterdir()):
-            assert not task.done()
-            time.sleep(0.01)
+        until(lambda: task.done() or list(tmp_path.iterdir()))
+        assert not task.done()
         raise KeyboardInterrupt
     assert isinstance(task.exception(), WorkerDied)
     with pytest.raises(RuntimeError):

@@ -8,7 +8,7 @@ import pytest
 
 from pages.shared import visitors
 from pages.shared.visitors import OneFileEach, Visitors
-from tests.waiting import finished
+from tests.waiting import PATIENCE, finished
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_memory_is_given_back_now_and_then_because_no_run_of_a_page_does(monkeyp
             while len(given_back) < 2:
                 await asyncio.sleep(0)
 
-    finished(asyncio.wait_for(a_while(), 10))
+    finished(asyncio.wait_for(a_while(), PATIENCE))
     assert len(given_back) >= 2
 
 

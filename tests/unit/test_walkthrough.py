@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "adding_a_mechanism.md").read_text("utf-8")
 PROPERTIES = "tests/property/test_every_mechanism.py"
@@ -31,7 +33,7 @@ found, out = {}, io.StringIO()
 with contextlib.redirect_stdout(out):
     command_line.main(["list"])
 found["listed"] = out.getvalue()
-at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=60)
+at = AppTest.from_file(os.path.abspath("pages/shared/shell.py"), default_timeout=600)
 at.query_params["s"] = "m-averaged_waves~c-straight_lines"
 at.run()
 assert not at.exception, at.exception
@@ -43,7 +45,7 @@ at.switch_page("../methods.py").run()
 at.selectbox[0].set_value("averaged_waves").run()
 found["notes"] = [header.value for header in at.header]
 case = audit.cases_of(mechanisms.get("averaged_waves"))[0]
-report = audit.audit_case(case, tries=400, runs=0)
+report = audit.audit_case(case, tries=400, runs=0, seconds=3600)
 found["verdict"], found["ratio"], found["reason"] = report.verdict, report.ratio, report.reason
 source = sources.get("straight_lines")()
 line = mechanisms.get("averaged_waves")().release(
@@ -85,7 +87,7 @@ def copy(tmp_path_factory):
 def python(folder, *arguments):
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, text=True,
-                          capture_output=True, timeout=240)
+                          capture_output=True, timeout=4 * PATIENCE)
 
 
 @pytest.fixture(scope="module")
