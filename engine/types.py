@@ -679,6 +679,11 @@ class Estimate:
         """What is to be said with the first release, such as the only one that is published."""
         return tuple(caution.text for caution in self.cautions if caution.applies.flat[0])
 
+    def usual_warnings(self, budget: int) -> tuple[str, ...]:
+        """What at least half of the releases at one of the budgets carry."""
+        return tuple(caution.text for caution in self.cautions
+                     if caution.applies[budget].mean() >= 0.5)
+
     @property
     def is_doubted(self) -> NDArray[np.bool_]:
         """Which releases carry a warning: (budgets, repeats, draws)."""

@@ -93,7 +93,8 @@ class Preview:
     `times` (GRID_SIZE,) in their own unit.
 
     `band` is where each release itself says that the true curve plausibly lies; `planned`
-    (budgets,) the error that privacy was expected to add, a distance, NaN where there is no rule.
+    (budgets,) the error that privacy was expected to add, a distance, NaN where there is no rule;
+    `warnings` what most releases at a budget are published with.
     """
 
     data: CurveData
@@ -111,6 +112,7 @@ class Preview:
     feasibility: tuple[Feasibility | None, ...]
     planned: Array
     band: PlausibleBand | None = None
+    warnings: tuple[tuple[str, ...], ...] = ()
 
     def is_refused(self, budget: int) -> bool:
         """Whether nothing would be published at this budget, because nothing useful could be."""
@@ -170,7 +172,8 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
         feasibility=tuple(mechanism.feasibility(data.sizes, (b,)) for b in budgets),
         planned=np.array([_planned(mechanism, data, b) for b in budgets]),
         study=(simulated_study(source, mechanism, budgets, seed) if source.is_random
-               else _study_of_real_curves(estimate, without, len(budgets))))
+               else _study_of_real_curves(estimate, without, len(budgets))),
+        warnings=tuple(map(estimate.usual_warnings, range(count))))
 
 
 def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: int,
@@ -195,7 +198,7 @@ def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: 
     band = None if steps.band is None else all_put(steps.band, own.band, "low", "high", "waves")
     study = all_put(steps.study, own.study, "errors", "shares")
     return replace(all_put(steps, own, "budgets", "releases", "noise_low", "noise_high", "spends",
-                           "tuning", "feasibility", "planned"), band=band, study=study)
+                           "tuning", "feasibility", "planned", "warnings"), band=band, study=study)
 
 
 def at_budget(source: Source, mechanism: Mechanism, budget: Budget, seed: int) -> Preview:

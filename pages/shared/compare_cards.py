@@ -161,8 +161,9 @@ def pictures(view: View) -> None:
 
 def _caution(way: Way, view: View, said: dict[str, str]) -> None:
     """What does not suit these curves, or so few of them; the same words once only."""
+    released = dict.fromkeys(text for k in view.at for text in way.shown.warnings[k])
     for caution in (way.mechanism.caution(view.facts), quality.few_in_a_round(
-            way.mechanism.fewest_in_a_round(way.shown.data.sizes))):
+            way.mechanism.fewest_in_a_round(way.shown.data.sizes)), *released):
         if caution in said:
             st.markdown(f":small[:material/warning: As for {said[caution]}.]")
         elif caution:

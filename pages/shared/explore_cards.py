@@ -52,10 +52,11 @@ def strip(scene: Scene) -> None:
 
 
 def caution(scene: Scene) -> None:
-    """Say what does not suit these curves, or so few of them."""
+    """Say what does not suit these curves, or so few of them, and what releases warn of."""
     mechanism = session.current().mechanism
     for words in (mechanism.caution(scene.facts), quality.few_in_a_round(
-            mechanism.fewest_in_a_round(scene.shown.data.sizes))):
+            mechanism.fewest_in_a_round(scene.shown.data.sizes)),
+            *scene.shown.warnings[scene.at]):
         if words:
             st.warning(words, icon=":material/warning:")
 
