@@ -38,7 +38,7 @@ from pages.shared import (
 from pages.shared import network_cards as sites
 
 TASK = WAVELET_REGRESSION.key
-_RELEASES, _ONE = "Possible releases", "One release and its noise"
+_RELEASES, _ONE = "Possible releases", "One release and its band"
 
 
 class View:

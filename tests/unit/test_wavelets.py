@@ -225,6 +225,7 @@ def test_values_at_points_are_a_basis_of_their_own():
     assert tail == 0
     assert np.allclose(points(np.array([0.0, 0.45, 1.0])), [[1, 0], [0.5, 0.5], [0, 1]])
     assert points.squared_distance(np.array([1.0, 3.0])) == 5
-    for wrong in ("", "0.2, x", "0", "1.2", "nan"):
+    assert PointValues.stated("1, 0", "points").points == (0.0, 1.0)
+    for wrong in ("", "0.2, x", "-0.1", "1.2", "nan"):
         with pytest.raises(InputError, match="points"):
             PointValues.stated(wrong, "points")
