@@ -283,6 +283,9 @@ def _plain(budget: Budget) -> dict[str, float]:
 def _method(quoted: Quote) -> str:
     if quoted.certified.is_pure:
         return "ε of every message by OpenDP’s map; they add"
+    if quoted.certified.epsilon < quoted.by_rho.epsilon:
+        return ("discrete Gaussian noise of every message has a proved μ; squares of μ add, and ε "
+                "is that of the Gaussian privacy curve at the stated δ")
     return ("ρ of zero-concentrated differential privacy of every message by OpenDP’s map; they "
             "add, and ε follows from the sum at the stated δ")
 
