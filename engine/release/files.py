@@ -297,8 +297,8 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
     card, quote = one.card, one.quote
     return {
         "Protects": f"{card['unit_of_protection']}; compared are {card['neighbours']}",
-        "Guarantee": f"{budget_words(quote.certified)}: certified, that is, proved by OpenDP’s "
-                     "privacy maps for the noise that was really drawn",
+        "Guarantee": f"{budget_words(quote.certified)}: certified, that is, proved for the noise "
+                     "that was really drawn",
         "For comparison": f"ε = {quote.ideal.epsilon:.3g} is what textbook noise of the same size, "
                           "with endless digits, would cost. It is not the guarantee.",
         "Odds": words.odds(one.facts, quote).replace("**", ""),

@@ -100,7 +100,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
     receipt = book.charge(content, quoted.certified, name, what, total, data.facts, quoted.rho,
                           traces, same_people)
     estimate, _ = release.hardened(reordered(data, source.deals_records), mechanism, quoted)
-    x, axis, value, scale = _places(mechanism, data.facts)
+    x, axis, value, scale = places(mechanism, data.facts)
     names = estimate.functions or (value,)
     columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names, scale)
     out = Published(
@@ -131,7 +131,7 @@ def _task(mechanism: Mechanism) -> str:
     return TASKS[next(task for task in release.TASKS if task in mechanism.served)].label
 
 
-def _places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
+def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
     """Places in their own unit, their name, that of the value, and the unit of the latter."""
     grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
     if UNIVARIATE_MEAN.key in mechanism.served:

@@ -69,6 +69,75 @@ def tighter(book: Odometer) -> str:
             f"δ = {small(book.tight.delta)} at most; the limit goes by the sum.")
 
 
+def ticks(facts: PublicFacts, quoted: Quote) -> tuple[str, ...]:
+    """What must be confirmed before anything is published."""
+    return ("The bounds come from a public source, not from these data.",
+            f"Each {escape(facts.person)} appears once in the file.",
+            f"I understand that this spends {budget_chip(quoted.certified)} and cannot be taken "
+            "back.")
+
+
+def total_help(facts: PublicFacts) -> str:
+    return (f"Most that all releases about these {facts.people} may cost together. The first one "
+            f"fixes it; later it can only be lowered. Usual: {USUAL_TOTAL:g}.")
+
+
+def _epsilon(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _up(value: float) -> str:
+    """Three digits, rounded up: an "at most" number stays true."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return _epsilon(math.ceil(value / step - 1e-6) * step)
+
+
+LIMITS = """
+* **A release is not a preview.** Its noise comes from the operating system through OpenDP’s exact
+  samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
+* **Charged first.** The ledger is written before anything is computed. If the server stops at any
+  moment, it may have charged for what nobody saw, never the other way round.
+* **The total cannot be overrun.** ε and δ of all releases about the same people add up. Data are
+  known by their observations. A copy in which at least half of the people, or of their ids, are
+  the same is noticed, and you are asked whose total it is; a copy in which most of both differ
+  is not.
+* **The ledger is sealed.** Edits of its file are noticed, and a witness file tells when it was
+  deleted or set back. Then nothing is published.
+* **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
+  prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
+  proof are fixed beforehand: δ is the square of the first total δ. The sum alone limits.
+* **Not covered:** who is in the data, how many people and observations there are, what is true of
+  people in general, and how long the computation took.
+* **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.
+"""
+
+
+DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard, and a release "
+                 "is for the holder of the data alone. Start a copy on a machine of your own.")
+
+
+def with_next(book: Odometer, quoted: Quote) -> str:
+    """What the total would be after one more release."""
+    after_it = book.spent_epsilon + quoted.certified.epsilon
+    return f"With one more like this: ε = {_epsilon(after_it)} of {_epsilon(book.total.epsilon)}."
+
+
+def why(quoted: Quote) -> str:
+    """How the charge follows from the messages."""
+    if quoted.certified.is_pure:
+        return ("Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
+                f"included. They add to **ε = {quoted.certified.epsilon:g}** with δ = 0.")
+    at = f"**ε = {quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}"
+    if quoted.certified.epsilon < quoted.by_rho.epsilon:
+        return ("Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
+                f"and the Gaussian privacy curve proves {at}. The ρ’s (zero-concentrated privacy) "
+                f"of OpenDP’s own maps alone would prove ε = {_up(quoted.by_rho.epsilon)}.")
+    return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
+            f"rounding to the lattice included. They add, and prove {at}. Continuous noise of the "
+            f"same size would be ε = {quoted.ideal.epsilon:.3g}; that is not what is certified, so "
+            "a release has slightly more noise than its preview.")
+
+
 # -- how far off a release may be, in plain text ---------------------------------------------------
 
 
@@ -143,75 +212,3 @@ def same_or_others(facts: PublicFacts) -> dict[bool, str]:
     """What the holder may say then."""
     return {True: f"The same {escape(facts.people)}: charge their total",
             False: f"Other {escape(facts.people)}: nobody is in both"}
-
-
-# -- what must be confirmed -----------------------------------------------------------------------
-
-
-def ticks(facts: PublicFacts, quoted: Quote) -> tuple[str, ...]:
-    """What must be confirmed before anything is published."""
-    return ("The bounds come from a public source, not from these data.",
-            f"Each {escape(facts.person)} appears once in the file.",
-            f"I understand that this spends {budget_chip(quoted.certified)} and cannot be taken "
-            "back.")
-
-
-def total_help(facts: PublicFacts) -> str:
-    return (f"Most that all releases about these {facts.people} may cost together. The first one "
-            f"fixes it; later it can only be lowered. Usual: {USUAL_TOTAL:g}.")
-
-
-def _epsilon(value: float) -> str:
-    return f"{value:.6g}"
-
-
-def _up(value: float) -> str:
-    """Three digits, rounded up: an "at most" number stays true."""
-    step = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return _epsilon(math.ceil(value / step - 1e-6) * step)
-
-
-LIMITS = """
-* **A release is not a preview.** Its noise comes from the operating system through OpenDP’s exact
-  samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
-* **Charged first.** The ledger is written before anything is computed. If the server stops at any
-  moment, it may have charged for what nobody saw, never the other way round.
-* **The total cannot be overrun.** ε and δ of all releases about the same people add up. Data are
-  known by their observations. A copy in which at least half of the people, or of their ids, are
-  the same is noticed, and you are asked whose total it is; a copy in which most of both differ
-  is not.
-* **The ledger is sealed.** Edits of its file are noticed, and a witness file tells when it was
-  deleted or set back. Then nothing is published.
-* **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
-  prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
-  proof are fixed beforehand: δ is the square of the first total δ. The sum alone limits.
-* **Not covered:** who is in the data, how many people and observations there are, what is true of
-  people in general, and how long the computation took.
-* **OpenDP** marks the constructors used here “contrib”: not all of their proofs are reviewed.
-"""
-
-
-DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard, and a release "
-                 "is for the holder of the data alone. Start a copy on a machine of your own.")
-
-
-def with_next(book: Odometer, quoted: Quote) -> str:
-    """What the total would be after one more release."""
-    after_it = book.spent_epsilon + quoted.certified.epsilon
-    return f"With one more like this: ε = {_epsilon(after_it)} of {_epsilon(book.total.epsilon)}."
-
-
-def why(quoted: Quote) -> str:
-    """How the charge follows from the messages."""
-    if quoted.certified.is_pure:
-        return ("Each charge is what OpenDP’s own map says of its noise, rounding to the lattice "
-                f"included. They add to **ε = {quoted.certified.epsilon:g}** with δ = 0.")
-    at = f"**ε = {quoted.certified.epsilon:g}** at δ = {small(quoted.certified.delta)}"
-    if quoted.certified.epsilon < quoted.by_rho.epsilon:
-        return ("Squares of μ of discrete Gaussian noise add, rounding to the lattice included, "
-                f"and the Gaussian privacy curve proves {at}. The ρ’s (zero-concentrated privacy) "
-                f"of OpenDP’s own maps alone would prove ε = {_up(quoted.by_rho.epsilon)}.")
-    return ("Each ρ (zero-concentrated privacy) is what OpenDP’s own map says of its noise, "
-            f"rounding to the lattice included. They add, and prove {at}. Continuous noise of the "
-            f"same size would be ε = {quoted.ideal.epsilon:.3g}; that is not what is certified, so "
-            "a release has slightly more noise than its preview.")

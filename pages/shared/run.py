@@ -153,17 +153,17 @@ def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote
         key, lambda: later("release.published").quote(source, mechanism, budget))
 
 
+def content(source: Source) -> bytes:
+    """The hash by which the ledger knows these data."""
+    return _store(source).get(digest(("content", source)), lambda: content_of(source))
+
+
 def known_people(source: Source) -> Known | None:
     """People of new data who seem to be in the ledger; looked up anew when that has changed."""
     book = later("release.ledger").Ledger()
     stamp = book.path.stat().st_mtime_ns if book.path.exists() else 0
     key = digest(("known people", source, str(book.path), stamp))
     return _store(source).get(key, lambda: book.known(content(source), traces_of(source)))
-
-
-def content(source: Source) -> bytes:
-    """The hash by which the ledger knows these data."""
-    return _store(source).get(digest(("content", source)), lambda: content_of(source))
 
 
 def if_doubled(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], seed: int

@@ -186,35 +186,6 @@ def test_a_page_on_a_broken_ledger_says_so_and_publishes_nothing(tmp_path, monke
     assert "ledger" in " ".join(error.value for error in at.error)
 
 
-def own_curves(rows):
-    table = read_table(("id,time,value\n" + rows).encode())
-    curves = read_curves(table, suggest_layout(table))
-    return Upload(curves=curves, declared=declare(
-        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children"))
-
-
-def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
-    mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
-    state = {"upload": mine, "show_upload": True}
-    at = open_page("m-bernstein", **state)
-    assert "Nothing published of these children yet" in words(at)
-    at.switch_page("../release.py").run()
-    assert "a manual" in words(at)
-    publish(at, "growth")
-    assert "Left for these children: **ε = 2 of 3**" in words(at)
-    assert "Left for these children: **ε = 2 of 3**" in words(open_page(**state))
-
-
-def test_another_budget_asks_for_every_tick_again():
-    at = release_page()
-    for box in at.checkbox:
-        box.check()
-    at.run()
-    at.number_input(key="w_release_epsilon").set_value(2.0).run()
-    assert not any(box.value for box in at.checkbox)
-    assert "spends ε = 2" in at.checkbox[2].label
-
-
 def test_a_copy_of_data_that_were_published_asks_whose_total_it_is():
     """A child dropped: noticed before anything is spent, and charged to the same total."""
     rows = "".join(f"{k},{t},{20 + 3 * np.sin(k) + t:.2f}\n" for k in range(80) for t in (1, 3, 4))
@@ -251,3 +222,32 @@ def test_an_edited_ledger_publishes_nothing_and_says_what_to_do():
     errors = " ".join(error.value for error in at.error)
     assert "changed by other means" in errors and "newest copy" in errors
     assert not [b for b in at.button if b.key == "release_publish" and not b.disabled]
+
+
+def own_curves(rows):
+    table = read_table(("id,time,value\n" + rows).encode())
+    curves = read_curves(table, suggest_layout(table))
+    return Upload(curves=curves, declared=declare(
+        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children"))
+
+
+def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
+    mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
+    state = {"upload": mine, "show_upload": True}
+    at = open_page("m-bernstein", **state)
+    assert "Nothing published of these children yet" in words(at)
+    at.switch_page("../release.py").run()
+    assert "a manual" in words(at)
+    publish(at, "growth")
+    assert "Left for these children: **ε = 2 of 3**" in words(at)
+    assert "Left for these children: **ε = 2 of 3**" in words(open_page(**state))
+
+
+def test_another_budget_asks_for_every_tick_again():
+    at = release_page()
+    for box in at.checkbox:
+        box.check()
+    at.run()
+    at.number_input(key="w_release_epsilon").set_value(2.0).run()
+    assert not any(box.value for box in at.checkbox)
+    assert "spends ε = 2" in at.checkbox[2].label
