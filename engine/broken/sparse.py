@@ -13,6 +13,7 @@ from engine.families.untrusted_means import Plan, bound
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
+from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import PEELING, Law, Scales
 from engine.types import Array, Budget, SampleData
@@ -128,6 +129,49 @@ class NoiseThatEverybodyKnows(_Regression):
     @property
     def law(self) -> Law:
         return replace(PEELING, value=_known)
+
+
+_MANY = Budget(2000.0, 1e-3)  # at which averages are whitened by more than noise
+
+
+class _Newton(Broken, SparseNewton):
+    """Features, then a Newton step."""
+
+
+@bug(_MANY, _CHUNK, sparsity=2, pilot="moments")
+class GramOfRowsAsTheyAre(_Newton):
+    """Rows of the Gram matrix are trusted to have the norm that most rows have."""
+
+    def averages(self, data: Any, plan: Any) -> Any:
+        return super().averages(data, replace(plan, row=1e9, feature_clip=1e9))
+
+
+@bug(_MANY, _CHUNK, sparsity=2, pilot="moments")
+class StepOnTheExactGram(_Newton):
+    """The Newton step takes the Gram matrix of the chosen features as it is."""
+
+    def plan(self, *args: Any) -> Any:
+        honest = super().plan(*args)
+        return replace(honest, chosen=0.0)
+
+
+@bug(_MANY, _CHUNK, sparsity=2, pilot="moments")
+class NoiseForARowLeftOut(_Newton):
+    """Noise is for a row that is left out, though it can be exchanged for its opposite."""
+
+    def plan(self, *args: Any) -> Any:
+        honest = super().plan(*args)
+        return replace(honest, last=honest.last / 2, residuals=honest.residuals / 2,
+                       gram=honest.gram / 2)
+
+
+@bug(_MANY, _CHUNK, sparsity=2, pilot="moments")
+class GramOfHalfTheRow(_Newton):
+    """The Gram matrix has noise for rows of about 0.7 times the norm that they are held to."""
+
+    def plan(self, *args: Any) -> Any:
+        honest = super().plan(*args)
+        return replace(honest, gram=honest.gram / 2)
 
 
 class _Laplace(Broken, SparseMeanLaplace):

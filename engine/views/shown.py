@@ -119,7 +119,9 @@ def sparse(view: SparseView, who: Person = ONE) -> Numbers:
     found = {"error": view.typical,
              "features that matter": float(len(view.support)),
              "of these found, on average": float(view.found.sum()),
-             "chosen in vain, on average": view.false}
+             "chosen in vain, on average": view.false,
+             "releases with a warning, at most": max((share for _, share in view.warnings),
+                                                     default=0.0)}
     return _plain(found) | _protection(view.spends, who)
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.sparse import noise_over_signal, rows_of
+from engine.families.sparse import rows_of
+from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import hard_threshold
 from engine.numerics import sparse_fits
@@ -26,7 +27,8 @@ from engine.views.preview import SHOWN_DRAWS
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
 MOST_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
-_LINE_DRAWS = 5  # releases behind every point of a line
+_LINE_DRAWS = 3  # releases behind every point of a line
+Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
 _SHOWN = 0  # block number of the random streams
 GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
 
@@ -39,7 +41,7 @@ class SparseView:
     for one standard deviation of a feature; the lasso only beside a known truth. `errors`
     (SHOWN_DRAWS,) are Euclidean distances from the truth, or from `without` where it is not known.
     `held_back` is the share of rows that clips change, of simulated rows alone: it follows the rows
-    and is not protected.
+    and is not protected. `warnings` have the share of releases that carry them.
     """
 
     facts: PublicFacts
@@ -53,6 +55,7 @@ class SparseView:
     spends: tuple[Spend, ...]
     guarantee: Budget
     held_back: float | None
+    warnings: tuple[tuple[str, float], ...] = ()
 
     @property
     def target(self) -> Array:
@@ -83,7 +86,7 @@ class SparseView:
         return float((self.releases != 0).sum(axis=1).mean() - self.found.sum())
 
 
-def sparse_view(source: Source, mechanism: SparseRegression, budget: Budget, seed: int
+def sparse_view(source: Source, mechanism: Way, budget: Budget, seed: int
                 ) -> SparseView:
     """Draw rows, release, and put what needs no protection beside it.
 
@@ -104,10 +107,12 @@ def sparse_view(source: Source, mechanism: SparseRegression, budget: Budget, see
         without=without, lasso=None if truth is None else _lasso(data, mechanism),
         spends=estimate.spends[0], errors=np.linalg.norm(releases - target, axis=1),
         guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
-        held_back=_held_back(data, mechanism, budget, target) if source.is_random else None)
+        held_back=_held_back(data, mechanism, budget, target) if source.is_random else None,
+        warnings=tuple((one.text, float(one.applies.mean())) for one in estimate.cautions
+                       if one.applies.any()))
 
 
-def _held_back(data: SampleData, mechanism: SparseRegression, budget: Budget, vector: Array
+def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
                ) -> float:
     """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
     plan = mechanism.plan(data.sizes, (budget,), data.facts)
@@ -144,7 +149,7 @@ def _drawn(source: Source, seed: int) -> SampleData:
     return data
 
 
-def _lasso(data: SampleData, mechanism: SparseRegression) -> Array:
+def _lasso(data: SampleData, mechanism: Way) -> Array:
     """The lasso of all rows, without protection: (d,)."""
     assert data.y is not None
     gram, cross = sparse_fits.moments(data.x, data.y - data.facts.value_middle)
@@ -175,14 +180,15 @@ class Calculation:
         return "green" if self.ratio < GREEN else "amber" if self.ratio < AMBER else "red"
 
 
-def feasibility(mechanism: SparseRegression, sizes: Sizes, facts: PublicFacts, budget: Budget,
+def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget,
                 smallest: float) -> Calculation:
     """The noise at these public sizes beside a coefficient of the stated size."""
-    plan = mechanism.plan(sizes, (budget,) * sizes.n_servers, facts)
-    scale = plan.scales.choice
-    proved = max(accounting.guarantees(plan.spends), key=lambda one: one.epsilon)
-    return Calculation(plan.most, scale, plan.scales.values,
-                       noise_over_signal(scale, sizes.n_covariates, smallest), proved.epsilon)
+    budgets = (budget,) * sizes.n_servers
+    noise = mechanism.largest_noise(sizes, budgets, facts)
+    proved = max(accounting.guarantees(mechanism.plan(sizes, budgets, facts).spends),
+                 key=lambda one: one.epsilon)
+    return Calculation(noise.sensitivity, noise.choice, noise.values, noise.largest / smallest,
+                       proved.epsilon)
 
 
 # -- over budgets ---------------------------------------------------------------------------------
@@ -201,7 +207,7 @@ class Lines:
     without: dict[str, float]
 
 
-def over_budgets(source: Source, mechanism: SparseRegression, delta: float, seed: int) -> Lines:
+def over_budgets(source: Source, mechanism: Way, delta: float, seed: int) -> Lines:
     """The same rows at several budgets, in every way, the chosen one first."""
     data = _drawn(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]
@@ -219,12 +225,19 @@ def over_budgets(source: Source, mechanism: SparseRegression, delta: float, seed
                                          for label, vector in without.items()})
 
 
-def _ways(mechanism: SparseRegression) -> list[tuple[str, SparseRegression]]:
+def presets() -> dict[str, Way]:
+    """Ways of estimating by their names, the default first."""
+    return {label: cls(**chosen) for cls in (SparseNewton, SparseRegression)
+            for label, chosen in cls.presets()}
+
+
+def _ways(mechanism: Way) -> list[tuple[str, Way]]:
+    """The chosen one, and others but for the published one, which takes 100 rounds."""
     own = mechanism.nearest_preset()[0]
-    others = [(label, SparseRegression(**chosen)) for label, chosen in SparseRegression.presets()
-              if label != own and chosen.get("constants") != "published"]  # which takes 100 rounds
-    return [(own, mechanism), *((label, replace(one, sparsity=mechanism.sparsity))
-                                for label, one in others)]
+    others = [(label, replace(one, sparsity=mechanism.sparsity))
+              for label, one in presets().items() if label != own
+              and not (isinstance(one, SparseRegression) and one.constants == "published")]
+    return [(own, mechanism), *others]
 
 
 def largest(vector: Array, count: int) -> NDArray[np.intp]:

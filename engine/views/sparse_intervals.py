@@ -5,6 +5,7 @@ For looking: simulated with a known seed, never a release.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,8 @@ from engine.families.sparse_averages import drawn
 from engine.families.sparse_corrections import pointwise_half_widths, two_sided_p_values
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
+from engine.mechanisms.sparse_newton import SparseNewton
+from engine.mechanisms.sparse_regression import SparseRegression
 from engine.metrics import entry_coverage
 from engine.privacy import accounting
 from engine.sources import Source
@@ -23,6 +26,8 @@ from engine.types import Array, Budget, Intervals, SampleData, Spend
 from engine.views.sparse import check_size
 
 COVERAGE_REPEATS = 200
+_COMMON = ("sparsity", "noise_sd", "reach", "radius", "step_size", "rounds", "feature_clip",
+           "residual_clip")  # options of estimates that limits have, too
 _SHOWN, _STUDY = 0, 1  # block numbers of the random streams
 FITS = {"two_stage": "Two stages: shared, then own", "local": "Each machine alone",
         "pooled": "As if machines were alike"}
@@ -33,7 +38,7 @@ class IntervalView:
     """One release with its limits: `centre`, `low`, `high`, `error` (d,), and without protection.
 
     `without_low` and `without_high` (d,) are the limits that the same rows would have without
-    protection; `truth` (d,) where it is known.
+    protection; `truth` (d,) where it is known. `warnings` are those of the release.
     """
 
     centre: Array
@@ -46,11 +51,17 @@ class IntervalView:
     kind: str
     spends: tuple[Spend, ...]
     guarantee: Budget
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there are no limits, for a reason that `warnings` give."""
+        return not np.isfinite(self.high).any()
 
     @property
     def length(self) -> float:
-        """Of the average interval."""
-        return float(np.nanmean(self.high - self.low))
+        """Of the average interval; not a number where limits are refused."""
+        return math.nan if self.is_refused else float(np.nanmean(self.high - self.low))
 
     @property
     def without_length(self) -> float:
@@ -92,7 +103,15 @@ def interval_view(source: Source, mechanism: SparseInference, budget: Budget, se
         centre=own.centre.reshape(-1), low=low, high=high, error=own.error.reshape(-1),
         without_low=without_low, without_high=without_high, kind=own.kind,
         truth=None if data.truth is None else data.truth.node_values, spends=estimate.spends[0],
-        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon))
+        guarantee=max(accounting.guarantees(estimate.spends[0]), key=lambda b: b.epsilon),
+        warnings=estimate.warnings)
+
+
+def interval_mechanism(own: SparseNewton | SparseRegression, target: str) -> SparseInference:
+    """Limits with every guess and clip that was chosen for the estimate."""
+    chosen = {name: getattr(own, name) for name in _COMMON}
+    chosen["pilot"] = own.pilot if isinstance(own, SparseNewton) else "thresholding"
+    return SparseInference(target=target, **chosen)
 
 
 @dataclass(frozen=True)
@@ -101,6 +120,7 @@ class CoverageStudy:
 
     `average` over all coefficients, `of_nonzero` over those that matter, `joint` all at once;
     `naive` as `average`, or as `joint` for a band, with limits that leave the privacy noise out.
+    `refused` is the share of data sets without limits, which the rest is not about.
     """
 
     repeats: int
@@ -110,6 +130,7 @@ class CoverageStudy:
     joint_se: float
     average_se: float
     naive: float
+    refused: float
 
 
 def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int,
@@ -123,20 +144,23 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     plan = mechanism.plan(source.sizes, (budget,), source.facts)
     estimate = mechanism.estimate(moments, [plan], repeats, 1,
                                   generator(seed, NOISE_STREAM, _STUDY))
-    found = entry_coverage(estimate, source.truth)
-    assert found is not None
+    found, limits = entry_coverage(estimate, source.truth), estimate.intervals
+    assert found is not None and limits is not None
+    naive = entry_coverage(replace(estimate, intervals=without_privacy(limits, source)),
+                           source.truth)
+    assert naive is not None
+    given = np.isfinite(limits.half_width).any(axis=-1)
+    if not given.any():
+        return CoverageStudy(repeats, *[math.nan] * 6, 1.0)
+
+    def mean(each: Array) -> float:
+        return float(np.nanmean(each[given]))
 
     def se(each: Array) -> float:
-        return float(each.std(ddof=1) / np.sqrt(each.size))
-
-    assert estimate.intervals is not None
-    naive = entry_coverage(replace(estimate, intervals=without_privacy(
-        estimate.intervals, source)), source.truth)
-    assert naive is not None
-    own = naive.joint if estimate.intervals.kind == "simultaneous" else naive.average
-    return CoverageStudy(repeats, float(found.average.mean()), float(np.nanmean(found.of_nonzero)),
-                         float(found.joint.mean()), se(found.joint), se(found.average),
-                         float(own.mean()))
+        return float(each[given].std(ddof=1) / np.sqrt(given.sum())) if given.sum() > 1 else 1.0
+    own = naive.joint if limits.kind == "simultaneous" else naive.average
+    return CoverageStudy(repeats, mean(found.average), mean(found.of_nonzero), mean(found.joint),
+                         se(found.joint), se(found.average), mean(own), float(1 - given.mean()))
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:

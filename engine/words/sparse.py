@@ -77,6 +77,11 @@ def held_back(view: SparseView) -> str:
             "clip and are drawn back to it. A wider clip changes fewer, and needs more noise.")
 
 
+def warned(text: str, share: float) -> str:
+    """A warning that goes with releases, and how many of those that are drawn have it."""
+    return text if share == 1 else f"{text} ({100 * share:.0f} % of the releases drawn here.)"
+
+
 def light(found: Calculation) -> str:
     """The verdict before any row is looked at."""
     return (f"{_LIGHTS[found.light]} The largest of all noises is about "
@@ -85,8 +90,8 @@ def light(found: Calculation) -> str:
 
 def noise(found: Calculation) -> str:
     """Where the noise comes from."""
-    return (f"One row moves an entry of a step by at most {numbers.number(found.sensitivity)}. "
-            f"Noise of size {numbers.number(found.choice)} hides this in every choice"
+    return (f"One row moves what is averaged by at most {numbers.number(found.sensitivity)}. "
+            f"Noise of size {numbers.number(found.choice)} hides this where features are chosen"
             + (" and in every published value." if found.values == found.choice else
                f", and of size {numbers.number(found.values)} in every published value."))
 
@@ -105,8 +110,10 @@ def over_budgets(lines: Lines) -> str:
 
 def intervals(view: IntervalView) -> str:
     """How wide the limits are, and what they promise."""
-    what = ("Each interval holds its own coefficient in 95 of 100 cases." if view.kind ==
-            "pointwise" else "All limits together hold all coefficients in 95 of 100 cases.")
+    if view.is_refused:
+        return ""
+    what = ("95 % confidence intervals, each for its own coefficient." if view.kind == "pointwise"
+            else "A simultaneous 95 % confidence band: it covers all coefficients together.")
     text = (f"{what} On average they are **{numbers.number(view.length)}** wide, "
             f"{numbers.times(view.length / view.without_length)} as wide as without protection.")
     if view.missed is None:
@@ -117,6 +124,8 @@ def intervals(view: IntervalView) -> str:
 
 def tests_of_zero(view: IntervalView) -> str:
     """How limits and p-values say whether coefficients are zero, and what they do not correct."""
+    if view.is_refused:
+        return ""
     count = int(np.isfinite(view.low).sum())
     drawn = "" if view.truth is None else ", drawn as they are,"
     if view.p_values is None:
@@ -132,6 +141,15 @@ def tests_of_zero(view: IntervalView) -> str:
 
 def coverage(found: CoverageStudy, kind: str) -> str:
     """How often limits held what they should, and how often naive ones would have."""
+    if found.refused == 1:
+        return f"In all of {found.repeats} fresh data sets confidence intervals were refused."
+    if found.refused:
+        return (f"In {100 * found.refused:.0f} % of {found.repeats} fresh data sets confidence "
+                f"intervals were refused. {_covered(found, kind)}")
+    return _covered(found, kind)
+
+
+def _covered(found: CoverageStudy, kind: str) -> str:
     return (f"{_held(found, kind)} Limits that leave the privacy noise out would have held in "
             f"**{100 * found.naive:.0f} of 100**.")
 

@@ -12,14 +12,13 @@ from engine.exports import code_for
 from engine.families import sparse_printed
 from engine.figures import sparse as figures
 from engine.figures.theme import Chart
-from engine.mechanisms.sparse_inference import SparseInference
-from engine.mechanisms.sparse_regression import SparseRegression
 from engine.papers import sparse_federated
 from engine.sources.sparse_rows import SparseRows
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
 from engine.views import sparse as sparse_view
-from engine.views.sparse import SparseView
+from engine.views.sparse import SparseView, Way
+from engine.views.sparse_intervals import interval_mechanism
 from engine.words import chances
 from engine.words import sparse as words
 from engine.words.numbers import number
@@ -67,7 +66,7 @@ class View:
         layout.draw(chart, f"sparse_{key}", height, phone)
 
 
-def _mechanism() -> SparseRegression:
+def _mechanism() -> Way:
     return session.current().mechanism_of(TASK)
 
 
@@ -97,11 +96,11 @@ def strip(view: View) -> None:
 def choices() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.source_choice(TASK)
-        presets = {label: SparseRegression(**chosen)
-                   for label, chosen in SparseRegression.presets()}
+        presets = sparse_view.presets()
         controls.bound(st.selectbox, "Method", _mechanism().nearest_preset()[0],
                        lambda label: session.change_mechanism(TASK, presets[label]),
-                       "sparse_method", options=[*presets], help="How features are chosen.")
+                       "sparse_method", options=[*presets],
+                       help="How features are chosen and coefficients estimated.")
         upload_panel.button(TASK)
 
 
@@ -119,8 +118,9 @@ def budget() -> None:
 def promise(view: View) -> None:
     guarantee_cards.promise(view.shown.spends, view.shown.budget)
     caution = view.mechanism.caution(view.facts)
-    if caution:
-        st.warning(caution, icon=":material/warning:")
+    for text in [*([caution] if caution else []),
+                 *(words.warned(*one) for one in view.shown.warnings)]:
+        st.warning(text, icon=":material/warning:")
 
 
 def coefficients(view: View) -> None:
@@ -180,22 +180,24 @@ def intervals(view: View) -> None:
     st.header("How sure can one be of a coefficient?", anchor=False)
     target = controls.look("Limits", list(_TARGETS), "sparse_target",
                            format_func=_TARGETS.__getitem__)
-    chosen = {"target": target, "sparsity": view.mechanism.sparsity,
-              "noise_sd": view.mechanism.noise_sd, "reach": view.mechanism.reach}
-    mechanism = SparseInference(**chosen)
+    mechanism = interval_mechanism(view.mechanism, target)
     found = run.sparse_intervals(view.source, mechanism, view.shown.budget, view.now.seed)
-    less = found.truth is not None and controls.look(
-        "Draw", (True, False), "sparse_less", label_visibility="collapsed",
-        format_func={True: "Less the true coefficients", False: "As they are"}.get)
-    view.draw("Limits", figures.intervals(found, layout.theme(), less), "intervals", 360, 320)
-    st.markdown(words.intervals(found))
-    st.markdown(f":small[{words.tests_of_zero(found)}]")
+    for text in found.warnings:
+        st.warning(text, icon=":material/warning:")
+    if not found.is_refused:
+        less = found.truth is not None and controls.look(
+            "Draw", (True, False), "sparse_less", label_visibility="collapsed",
+            format_func={True: "Error", False: "Estimate"}.get)
+        chart = figures.intervals(found, layout.theme(), less)
+        view.draw("Confidence intervals", chart, "intervals", 360, 320)
+        st.markdown(words.intervals(found))
+        st.markdown(f":small[{words.tests_of_zero(found)}]")
     if isinstance(view.source, SparseRows):
         with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
             if is_open:
                 st.markdown(words.coverage(run.sparse_coverage(
                     view.source, mechanism, view.shown.budget, view.now.seed), found.kind))
-    with layout.fold("What the limits spend", "sparse_interval_ledger") as is_open:
+    with layout.fold("What the intervals spend", "sparse_interval_ledger") as is_open:
         if is_open:
             guarantee_cards.ledger(found.spends, view.shown.budget)
 
