@@ -28,7 +28,7 @@ from engine.privacy import accounting, risk, transcript
 from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 from engine.studies import SHOWN, SHOWN_DRAWS
-from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, ServerParts, Spend
+from engine.types import Array, Budget, CurveData, PublicFacts, ServerParts, Spend
 from engine.views.site_table import SiteRow, budgets, checked
 
 # -- what is found ------------------------------------------------------------------------------
@@ -327,8 +327,9 @@ class _Desk:
     def arrangement(self, case: _Case, everybody: tuple[int, ...]) -> Arrangement:
         possible = self.possible(case)
         sizes = case.of(self.shown).sizes
-        return Arrangement(case.budgets, possible.releases[:SHOWN_DRAWS], self.errors(case, everybody),
-                           possible.spends, self.mechanism.feasibility(sizes, case.budgets),
+        return Arrangement(case.budgets, possible.releases[:SHOWN_DRAWS],
+                           self.errors(case, everybody), possible.spends,
+                           self.mechanism.feasibility(sizes, case.budgets),
                            self.mechanism.fewest_in_a_round(sizes))
 
     def possible(self, case: _Case) -> _Possible:
