@@ -144,7 +144,9 @@ def plan(answer: Answer, unit: str = "", who: Person = ONE) -> Numbers:
     found = {f"{name} ({answer.unknown})": math.nan if value is None else value
              for name, value in ends.items()}
     there = answer.reached
-    found |= _errors(there.error, there.within, _unit(unit), answer.baseline)
+    error, within = (value if math.isfinite(value) else math.nan
+                     for value in (there.error, there.within))
+    found |= _errors(error, within, _unit(unit), answer.baseline)
     given = answer.protection
     if given is not None:
         found |= {"right guess, at most": given.for_group(who.units).odds.right,

@@ -328,8 +328,8 @@ class _Desk:
         possible = self.possible(case)
         sizes = case.of(self.shown).sizes
         return Arrangement(case.budgets, possible.releases[:SHOWN_DRAWS],
-                           self.errors(case, everybody),
-                           possible.spends, self.mechanism.feasibility(sizes, case.budgets),
+                           self.errors(case, everybody), possible.spends,
+                           self.mechanism.feasibility(sizes, case.budgets),
                            self.mechanism.fewest_in_a_round(sizes))
 
     def possible(self, case: _Case) -> _Possible:
