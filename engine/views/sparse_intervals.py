@@ -151,7 +151,8 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     assert naive is not None
     given = np.isfinite(limits.half_width).any(axis=-1)
     if not given.any():
-        return CoverageStudy(repeats, *[math.nan] * 6, 1.0)
+        nothing = math.nan
+        return CoverageStudy(repeats, nothing, nothing, nothing, nothing, nothing, nothing, 1.0)
 
     def mean(each: Array) -> float:
         return float(np.nanmean(each[given]))
