@@ -17,10 +17,11 @@ os.environ.pop("PRIVACY_CURVES_WITNESS", None)
 atexit.register(shutil.rmtree, _LEDGERS, ignore_errors=True)
 
 import pytest  # noqa: E402
-from hypothesis import settings  # noqa: E402
+from hypothesis import HealthCheck, settings  # noqa: E402
 
 # The same examples each time and no time limit on one: a slow machine is not a failure.
-settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("steady", derandomize=True, deadline=None,
+                          suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")
 
 

@@ -5,7 +5,8 @@ import pytest
 
 def few(values, fast=1):
     """The values of a parameter, of which only the first `fast` are in the default run."""
-    return [value if k < fast else slow(value) for k, value in enumerate(values)]
+    usual = [value for value in values if not is_slow(value)][:fast]
+    return [value if any(value is one for one in usual) else slow(value) for value in values]
 
 
 def all_but(heavy, values):
@@ -14,5 +15,13 @@ def all_but(heavy, values):
 
 
 def slow(value):
-    """One value, or one tuple of values, that is not in the default run."""
+    """One value, one tuple of values, or one set with its marks that is not in the default run."""
+    if is_slow(value):
+        return value
+    if isinstance(value, type(pytest.param())):
+        return value._replace(marks=[*value.marks, pytest.mark.slow])
     return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)
+
+
+def is_slow(value):
+    return any(mark.name == "slow" for mark in getattr(value, "marks", ()))
