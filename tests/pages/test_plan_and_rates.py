@@ -6,7 +6,7 @@ import pytest
 
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
-from engine.views import rate_check
+from engine.views import coverage_lab, rate_check
 from engine.views.planner import DIALS, Setting, plan
 from engine.views.rate_presets import PRESETS
 from engine.words import audit as audit_words
@@ -230,7 +230,7 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     ("c-sea_temperature", {}, "the truth is not known"),
     ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
     ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
-    ("r-sparse_mean_trusted", {}, "no method here gives limits")])
+    ("r-sparse_mean_trusted", {}, "no method here gives a confidence band")])
 def test_it_is_said_why_nothing_is_measured(token, state, reason):
     at = visit("rates", token, **state)
     assert reason in words(at) and not at.error
@@ -239,8 +239,8 @@ def test_it_is_said_why_nothing_is_measured(token, state, reason):
 
 def test_a_problem_whose_methods_give_no_limits_says_so():
     at = visit("rates", "r-univariate_mean")
-    assert "No method for this problem gives limits" in words(at)
-    assert "200 times" not in words(at)
+    assert "No method for this problem gives a confidence band" in words(at)
+    assert f"{coverage_lab.REPEATS} times" not in words(at)
 
 
 def test_axes_can_be_chosen_and_are_never_the_same():
