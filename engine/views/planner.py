@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from engine.privacy import accounting, risk
 from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.types import Array, Budget, PublicFacts, Spend
+from engine.views.beyond import Beyond, beyond
 from engine.views.preview import typical_errors
 from engine.words.numbers import two_digits_up
 
@@ -128,7 +129,8 @@ class Answer:
     allowed value will do. `reached` is the error at the answer (or at the most favourable value),
     `steps` the settings one step either way, and `fixes` which value of each other dial would do.
     `too_easy` says that even the least favourable value does; `protection` is that of the answer,
-    `beside` that of each step where steps differ in ε, else empty.
+    `beside` that of each step where steps differ in ε, else empty. `beyond` says what lies beyond
+    the simulated values of every dial of which all are too few.
     """
 
     unknown: str
@@ -142,6 +144,13 @@ class Answer:
     too_easy: bool = False
     protection: Protection | None = None
     beside: tuple[Protection, ...] = ()
+    beyond: dict[str, Beyond] | None = None
+
+    @property
+    def is_extrapolated(self) -> bool:
+        """Whether only a value beyond what is simulated does, by a scaling law."""
+        own = (self.beyond or {}).get(self.unknown)
+        return self.value is None and own is not None and own.value is not None
 
     @property
     def is_possible(self) -> bool:
@@ -176,7 +185,8 @@ def plain(answer: Answer) -> dict[str, Any]:
     return {"unknown": answer.unknown, "target": answer.target, "possible": answer.is_possible,
             "value": answer.value, "low": answer.low, "high": answer.high,
             "reached": row(answer.reached), "steps": [row(step) for step in answer.steps],
-            "fixes": answer.fixes}
+            "fixes": answer.fixes,
+            "beyond": {dial: asdict(one) for dial, one in (answer.beyond or {}).items()}}
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
@@ -223,9 +233,20 @@ def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes
                       found.error * spread if known else None, found)
     searched = yield from _search(setting, unknown, target, seed)
     answer = yield from _answer(searched, unknown, target, seed)
+    if not answer.is_possible:
+        answer = _with_beyond(answer, seed)
     if with_fixes and not answer.is_possible:
         answer = yield from _with_fixes(answer, setting, seed)
     return answer
+
+
+def _with_beyond(answer: Answer, seed: int) -> Answer:
+    """What lies beyond the best value that was measured; nothing where nothing is published."""
+    best = answer.reached
+    if not math.isfinite(best.error):
+        return answer
+    return replace(answer, beyond={answer.unknown: beyond(
+        best.setting, answer.unknown, answer.target, best.error, seed + 2)})
 
 
 def _check(unknown: str, target: float) -> None:
@@ -426,11 +447,13 @@ def _with_fixes(answer: Answer, setting: Setting, seed: int
     """
     at = answer.reached.setting if answer.unknown == "epsilon" else setting
     fixes: dict[str, float | None] = {}
+    further = dict(answer.beyond or {})
     for dial in ("people", "readings", "epsilon"):
         if dial != answer.unknown:
             other = yield from _solved(at, dial, answer.target, seed, with_fixes=False)
             fixes[dial] = other.value
-    return replace(answer, fixes=fixes)
+            further |= other.beyond or {}
+    return replace(answer, fixes=fixes, beyond=further)
 
 
 # -- the map ----------------------------------------------------------------------------------

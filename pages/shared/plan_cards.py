@@ -175,10 +175,11 @@ def solve(view: View) -> Answer | None:
 
 def verdict(view: View, found: Answer) -> None:
     """Yes or no, in one sentence, and for a no which other dial would do."""
-    box = st.success if found.is_possible else st.error
+    box = st.success if found.is_possible else st.warning if found.is_extrapolated else st.error
     lines = [plan_words.verdict(found, view.facts), *plan_words.fixes(found, view.facts)]
     box("  \n".join(lines),
-        icon=":material/check:" if found.is_possible else ":material/block:")
+        icon=":material/check:" if found.is_possible else
+        ":material/trending_up:" if found.is_extrapolated else ":material/block:")
     broken = plan_words.broken_promise(found)
     if broken:
         st.error(broken, icon=":material/error:")
