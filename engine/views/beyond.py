@@ -1,16 +1,13 @@
 """Beyond the sizes that are simulated: a number by a scaling law, or a floor of the error.
 
 A simulator ends somewhere; nature does not. Where a target is missed at the largest size that is
-simulated, the parts of the squared error there are carried on by the laws that they follow:
+simulated, the law by which the error goes on is used:
 
-* over people on each site: privacy noise falls as n⁻² (and follows μ where δ moves with n),
-  sampling as n⁻¹;
-* over sites: both fall as S⁻¹, because every site adds noise of its own;
-* bias, what the kept basis functions leave out, stays, or falls on as it was seen to fall. More
-  people allow more basis functions as a larger ε does, so the bias at the same size with a hundred
-  times the ε is where it ends, if that is the same with fewer people;
-* over observations per person, and where errors are exact, the law a + b/x + c/x² is fitted to the
-  largest sizes: what people differ in, and noise that hides a whole curve, stay.
+* People. Noise is hidden by n μ alone, so k times the people have the noise, the basis functions
+  and the bias that the present ones have at k times the μ, and a k-th of the sampling variance.
+* Sites. Every site adds noise of its own, so k times the sites count as √k times the μ.
+* Observations per person, and errors that are known exactly: a + b/x + c/x², fitted to the largest
+  sizes. What people differ in, and noise that hides a whole curve, stay.
 
 If what stays is above the target no size reaches it.
 """
@@ -18,7 +15,7 @@ If what stays is above the target no size reaches it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -26,15 +23,16 @@ import numpy as np
 from scipy.optimize import nnls
 
 from engine.privacy import accounting
-from engine.types import Array
-from engine.views.preview import errors_and_shares
+from engine.types import Array, Budget
+from engine.views.preview import squared_parts
 
 if TYPE_CHECKING:
     from engine.views.planner import Setting
 
 FARTHEST = 100.0  # times the largest simulated size: laws are not carried on beyond
-_DATA_SETS = 16
+_DATA_SETS = 60
 _FLAT = 0.8  # of a bias: if more is left, it is taken to stay
+_TIMES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, FARTHEST)  # the largest size, by the law
 _STEPS = 60  # halvings
 _FITTED = (1.0, 0.5, 0.25, 0.125)  # of the largest size, where a law is fitted
 
@@ -47,8 +45,7 @@ class Beyond:
 
     `value` is where the target is met, by the law; None where it is met nowhere up to `most`.
     `floor` is the error that no size removes where that is above the target, else None, and `cause`
-    what it consists of: "bias" or "people". `bias_falls` says that the law takes the bias to fall
-    on as it was seen to fall.
+    what it consists of: "bias" or "people".
     """
 
     simulated: float
@@ -56,7 +53,6 @@ class Beyond:
     value: float | None = None
     floor: float | None = None
     cause: str = ""
-    bias_falls: bool = False
 
 
 def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) -> Beyond:
@@ -77,18 +73,15 @@ def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) 
     if dial == "epsilon":
         return _without_noise(setting, target, error, seed)
     exact = _exact(setting, dial)
-    if exact is not None:
-        law, floor, cause, falls = *exact, "people", False
-    elif dial == "readings":
-        law, floor, cause, falls = *_over_readings(setting, seed), "people", False
-    else:
-        law, floor, falls = _over_people(setting, dial, seed)
-        cause = "bias"
-    scale = error / math.sqrt(law(1.0))  # from root mean squares to what the target is about
-    found = Beyond(here, FARTHEST * here, cause=cause, bias_falls=falls)
-    if scale * math.sqrt(floor) >= target:
-        return replace(found, floor=scale * math.sqrt(floor))
-    times = _solved(lambda k: scale * math.sqrt(law(k)), target)
+    cause = "people" if exact or dial == "readings" else "bias"
+    law, floor = exact or (_over_readings(setting, seed) if dial == "readings" else
+                           _over_people(setting, dial, seed))
+    found = Beyond(here, FARTHEST * here, cause=cause)
+    if math.sqrt(floor) >= target:
+        return replace(found, floor=math.sqrt(floor))
+    # what varies from release to release, on the scale of the target instead of its mean square
+    scale = max(error**2 - floor, 0.0) / (law(1.0) - floor)
+    times = _solved(lambda k: math.sqrt(floor + scale * max(law(k) - floor, 0.0)), target)
     return found if times is None else replace(found, value=math.ceil(here * times))
 
 
@@ -97,8 +90,8 @@ def _without_noise(setting: Setting, target: float, error: float, seed: int) -> 
     found = Beyond(setting.epsilon, setting.epsilon, cause="people")
     if setting.mechanism.exact_risk(setting.curves, (setting.budget,)) is not None:
         return found
-    last = _parts(replace(setting, epsilon=FARTHEST * setting.epsilon), seed)
-    floor = error * math.sqrt(last[1:].sum() / _parts(setting, seed).sum())
+    here, last = _parts(setting, [setting.budget, _as_if(setting, "people", FARTHEST)], seed)
+    floor = error * math.sqrt(last[1:].sum() / here.sum())
     return replace(found, floor=floor) if floor >= target else found
 
 
@@ -116,54 +109,42 @@ def _solved(error: Law, target: float) -> float | None:
 # -- laws -----------------------------------------------------------------------------------
 
 
-def _over_people(setting: Setting, dial: str, seed: int) -> tuple[Law, float, bool]:
-    """The law over people or sites, what of it stays, and whether the bias still falls."""
-    here = float(getattr(setting, dial))
-    fixed = replace(setting, delta=setting.budget.delta)
-    fewer = fixed.moved(dial, max(here / 4, 2))
-    privacy, sampling, bias = _parts(fixed, seed)
-    before, (last, last_before) = _parts(fewer, seed)[2], _last_bias(fixed, fewer, seed)
-    floor = min(last, bias) if last >= _FLAT * last_before else 0.0
-    falls = bool(floor < _FLAT * bias)
-    speed = min(max(math.log(before / max(bias, 1e-300)), 0.0) / math.log(4), 2.0)
-    if floor > 0:  # it gets there by a hundred times the size
-        speed = max(speed, math.log(bias / floor) / math.log(FARTHEST))
-    power = 2 if dial == "people" else 1
+def _over_people(setting: Setting, dial: str, seed: int) -> tuple[Law, float]:
+    """The law over people or sites, and the bias that stays: 0 where its end is not seen."""
+    budgets = [_as_if(setting, dial, k) for k in _TIMES]
+    privacy, sampling, bias = _parts(setting, budgets, seed).T
+    squared = privacy + sampling / np.array(_TIMES) + bias
+    low = 2 if dial == "people" else 1
+    fewer = setting.moved(dial, max(getattr(setting, dial) / 4, low))
+    before = _parts(fewer, budgets[-1:], seed)[0, 2]
+    stays = bias[-1] >= _FLAT * max(bias[-3], before)
 
     def law(k: float) -> float:
-        return float(privacy * k**-power * _noisier(setting, dial, here * k) + sampling / k
-                     + max(bias * k**-speed, floor))
+        return float(np.exp(np.interp(math.log(k), np.log(_TIMES), np.log(squared))))
 
-    return law, floor, falls
-
-
-def _last_bias(setting: Setting, fewer: Setting, seed: int) -> tuple[float, float]:
-    """The bias where noise hardly counts, at this size and with fewer people."""
-    last, before = (float(_parts(replace(one, epsilon=FARTHEST * one.epsilon), seed)[2])
-                    for one in (setting, fewer))
-    return last, before
+    return law, float(bias[-1]) if stays else 0.0
 
 
-def _noisier(setting: Setting, dial: str, value: float) -> float:
-    """By what δ = 1/n², which falls with people, multiplies the variance of the noise."""
-    if setting.delta is not None or setting.mechanism.guarantee == "pure":
-        return 1.0
-    here, there = setting.budget, setting.moved(dial, value).budget
-    return (accounting.exact_mu(here.epsilon, here.delta)
-            / accounting.exact_mu(there.epsilon, there.delta)) ** 2
+def _as_if(setting: Setting, dial: str, k: float) -> Budget:
+    """The budget at which the present sizes have the noise of k times the people, or sites."""
+    here, there = setting.budget, setting.moved(dial, k * getattr(setting, dial)).budget
+    times = k if dial == "people" else math.sqrt(k)
+    if here.is_pure or setting.mechanism.guarantee == "pure":
+        return replace(here, epsilon=times * here.epsilon)
+    mu = times * accounting.exact_mu(there.epsilon, there.delta)
+    return replace(here, epsilon=accounting.exact_epsilon(mu, here.delta))
 
 
-def _parts(setting: Setting, seed: int) -> Array:
-    """Mean squared error split into privacy noise, sampling and bias: (3,)."""
-    errors, shares = errors_and_shares(setting.curves, setting.mechanism, setting.budget, seed,
-                                       _DATA_SETS)
-    return np.asarray(shares * (errors**2).mean())
+def _parts(setting: Setting, budgets: Sequence[Budget], seed: int) -> Array:
+    """Mean squared error at each budget, split into privacy noise, sampling and bias."""
+    return squared_parts(setting.curves, setting.mechanism, budgets, seed, _DATA_SETS)
 
 
 def _over_readings(setting: Setting, seed: int) -> tuple[Law, float]:
     """The law a + b/m through the largest numbers of observations."""
     sizes = sorted({max(1, round(setting.readings * share)) for share in _FITTED}, reverse=True)
-    squared = [_parts(setting.moved("readings", size), seed).sum() for size in sizes]
+    squared = [_parts(setting.moved("readings", size), [setting.budget], seed).sum()
+               for size in sizes]
     return _fitted(np.array(sizes) / setting.readings, np.array(squared), 1)
 
 

@@ -22,7 +22,7 @@ from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.types import Array, Budget, PublicFacts, Spend
 from engine.views.beyond import Beyond, beyond
-from engine.views.preview import typical_errors
+from engine.views.preview import MOST_READINGS, typical_errors
 from engine.words.numbers import two_digits_up
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
@@ -267,6 +267,11 @@ def measure(setting: Setting, repeats: int, seed: int) -> Measured:
     An exact one is the root of the mean squared error, and its standard error is zero.
     """
     curves = setting.curves
+    if setting.n_readings > MOST_READINGS:
+        raise InputError(f"These sizes make {setting.n_readings:,} observations; a plan simulates "
+                         f"at most {MOST_READINGS:,}.", field="readings",
+                         hint="Plan with fewer observations of each person: the error will be at "
+                         "most that large.")
     squared = setting.mechanism.exact_risk(curves, (setting.budget,))
     if squared is not None:
         return Measured(setting, math.sqrt(squared), 0.0)

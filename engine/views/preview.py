@@ -260,6 +260,16 @@ def errors_and_shares(source: Source, mechanism: Mechanism, budget: Budget, seed
     return typical_distance(total)[0], _shares(estimate, *estimate.project(data.truth))[0]
 
 
+def squared_parts(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
+                  repeats: int) -> Array:
+    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3)."""
+    data, estimate = simulated(source, mechanism, budgets, seed, repeats)
+    total = integrated_squared_errors(estimate, data.truth).total
+    assert total is not None and data.truth is not None
+    shares = _shares(estimate, *estimate.project(data.truth))
+    return np.asarray(shares * total.mean(axis=(1, 2))[:, None])
+
+
 def simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
               repeats: int) -> tuple[CurveData, Estimate]:
     """Fresh data sets and their releases; very large ones are drawn less and released more."""

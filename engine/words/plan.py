@@ -49,6 +49,11 @@ def _design(facts: PublicFacts) -> str:
             "at independent times over the stated range")
 
 
+def earlier(question_and_verdict: str) -> str:
+    """The last answer while the next one is computed."""
+    return f"Computing. For the earlier inputs: {question_and_verdict}"
+
+
 def verdict(answer: Answer, facts: PublicFacts) -> str:
     """One bold sentence, then what it rests on."""
     if answer.unknown == "error":
@@ -161,9 +166,8 @@ def _beyond(dial: str, found: Beyond | None, facts: PublicFacts) -> str:
     if found.value is None:
         return (f"More than {_dial(dial, found.most, facts)} would be needed (extrapolated from "
                 f"the {_count(found.simulated)} that are simulated)")
-    if_so = ", if the bias goes on falling as it does" * found.bias_falls
     return (f"About {_dial(dial, digits_up(found.value, 2), facts)} would be enough (extrapolated "
-            f"beyond the {_count(found.simulated)} that are simulated{if_so})")
+            f"beyond the {_count(found.simulated)} that are simulated)")
 
 
 def _never(dial: str, found: Beyond, facts: PublicFacts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -18,6 +19,7 @@ from engine.words import plan as plan_words
 from engine.words.numbers import number, small, with_unit
 from pages.shared import controls, layout, plan_cards, run, session
 
+_TABLE = 180  # pixels, while it is computed
 _WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
 
 
@@ -95,8 +97,15 @@ def _to(k: int, make: Callable[[object], Part]) -> Callable[[object], None]:
 def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
+    place = layout.pending(_TABLE, False)
     errors = run.errors_at(setting, tuple(b.epsilon for b in budgets), view.now.seed)
     unit = view.facts.value_unit
+    with place.container():
+        _table(split, budgets, errors, unit)
+        st.markdown(plan_words.split_total(split, budgets))
+
+
+def _table(split: Split, budgets: Sequence[Budget], errors: Any, unit: str) -> None:
     layout.table({
         "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
                    for k, part in enumerate(split.parts)],
@@ -107,4 +116,3 @@ def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> N
                           for error in errors],
         "right guess by ε alone": [chances.odds_short(risk.odds(None, budget))
                                    for budget in budgets]})
-    st.markdown(plan_words.split_total(split, budgets))
