@@ -12,18 +12,23 @@ above = st.empty()
 with above:
     plan_cards.strip(view, None)
 plan_cards.question(view)
-found = plan_cards.solve(view)
-if found is not None:
+plan_cards.twin(view)
+bar, below = plan_cards.place(view)
+found = plan_cards.solve(view, bar)
+if found is None:
+    below.empty()
+else:
     with above:
         plan_cards.strip(view, found)
-    plan_cards.verdict(view, found)
-    plan_cards.beyond_rule(found)
-    left, right = st.columns([7, 3], gap="medium")
-    with right, layout.user_errors():
-        plan_cards.answer(view, found)
-        plan_cards.risk(view)
-    with left, layout.user_errors():
-        plan_cards.error_map(view, found)
+    with below.container():
+        plan_cards.verdict(view, found)
+        plan_cards.beyond_rule(found)
+        left, right = st.columns([7, 3], gap="medium")
+        with right, layout.user_errors():
+            plan_cards.answer(view, found)
+            plan_cards.risk(view)
+        with left, layout.user_errors():
+            plan_cards.error_map(view, found)
 layout.chips(controls.all_changed(), layout.reset)
 with layout.fold("More options: curves, method, δ, seed", "plan_more") as is_open:
     if is_open:

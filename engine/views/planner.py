@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,10 @@ from engine.metrics import Accuracy
 from engine.privacy import accounting, risk
 from engine.privacy.failure import Delta, delta_rule
 from engine.sources import Source
+from engine.sources.twin import Twin
 from engine.types import Array, Budget, PublicFacts, Spend
-from engine.views.preview import errors_and_shares
+from engine.views.beyond import Beyond, beyond
+from engine.views.preview import MOST_READINGS, errors_and_shares
 from engine.words.numbers import two_digits_up
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
@@ -59,7 +61,12 @@ class Setting:
     @classmethod
     def of(cls, source: Source, mechanism: Mechanism, epsilon: float, delta: float | None = None
            ) -> Setting:
-        """With the sizes of a source; people on each site are those of the smallest one."""
+        """With the sizes of a source; people on each site are those of the smallest one.
+
+        Of real curves only the facts and the sizes are used, which are public: by their twin.
+        """
+        if not source.is_random:
+            source = Twin.of(source.facts, source.sizes)
         sizes = source.sizes
         return cls(source, mechanism, epsilon, min(sizes.n_curves_per_server),
                    round(sizes.n_observations_per_curve), sizes.n_servers, delta)
@@ -138,7 +145,8 @@ class Answer:
     `steps` the settings one step either way, and `fixes` which value of each other dial would do.
     `too_easy` says that even the least favourable value does; `protection` is that of the answer,
     `beside` that of each step where steps differ in ε, else empty. `baseline` is the error without
-    privacy at the answer, None where it is unknown.
+    privacy at the answer, None where it is unknown. `beyond` says what lies beyond the simulated
+    values of every dial of which all are too few.
     """
 
     unknown: str
@@ -153,6 +161,13 @@ class Answer:
     protection: Protection | None = None
     beside: tuple[Protection, ...] = ()
     baseline: float | None = None
+    beyond: dict[str, Beyond] | None = None
+
+    @property
+    def is_extrapolated(self) -> bool:
+        """Whether only a value beyond what is simulated does, by a scaling law."""
+        own = (self.beyond or {}).get(self.unknown)
+        return self.value is None and own is not None and own.value is not None
 
     @property
     def is_possible(self) -> bool:
@@ -192,7 +207,8 @@ def plain(answer: Answer) -> dict[str, Any]:
             "reached": row(answer.reached), "without_privacy": known(answer.baseline),
             "attacker_accuracy": None if answer.protection is None
             else answer.protection.odds.right,
-            "steps": [row(step) for step in answer.steps], "fixes": answer.fixes}
+            "steps": [row(step) for step in answer.steps], "fixes": answer.fixes,
+            "beyond": {dial: asdict(one) for dial, one in (answer.beyond or {}).items()}}
 
 
 def protection(setting: Setting, seed: int = 1) -> Protection:
@@ -242,9 +258,20 @@ def _solved(setting: Setting, unknown: str, target: float, seed: int, with_fixes
                       found.error * spread if known else None, found)
     searched = yield from _search(setting, unknown, target, seed)
     answer = yield from _answer(searched, unknown, target, seed)
+    if not answer.is_possible:
+        answer = _with_beyond(answer, seed)
     if with_fixes and not answer.is_possible:
         answer = yield from _with_fixes(answer, setting, seed)
     return answer
+
+
+def _with_beyond(answer: Answer, seed: int) -> Answer:
+    """What lies beyond the best value that was measured; nothing where nothing is published."""
+    best = answer.reached
+    if not math.isfinite(best.error):
+        return answer
+    return replace(answer, beyond={answer.unknown: beyond(
+        best.setting, answer.unknown, answer.target, best.error, seed + 2)})
 
 
 def _check(unknown: str, target: float) -> None:
@@ -260,7 +287,18 @@ def _check(unknown: str, target: float) -> None:
 
 
 def measure(setting: Setting, seed: int) -> Measured:
-    """The error at one setting: exact where a formula is known, else that of its study."""
+    """The error at one setting: exact where a formula is known, else that of its study.
+
+    Raises
+    ------
+    InputError
+        If there are more observations than a plan simulates.
+    """
+    if setting.n_readings > MOST_READINGS:
+        raise InputError(f"These sizes make {setting.n_readings:,} observations; a plan simulates "
+                         f"at most {MOST_READINGS:,}.", field="readings",
+                         hint="Plan with fewer observations of each person: the error will be at "
+                         "most that large.")
     return _measured(setting, [setting.budget], seed)[0]
 
 
@@ -429,11 +467,13 @@ def _with_fixes(answer: Answer, setting: Setting, seed: int
     """
     at = answer.reached.setting if answer.unknown == "epsilon" else setting
     fixes: dict[str, float | None] = {}
+    further = dict(answer.beyond or {})
     for dial in ("people", "readings", "epsilon"):
         if dial != answer.unknown:
             other = yield from _solved(at, dial, answer.target, seed, with_fixes=False)
             fixes[dial] = other.value
-    return replace(answer, fixes=fixes)
+            further |= other.beyond or {}
+    return replace(answer, fixes=fixes, beyond=further)
 
 
 # -- the map ----------------------------------------------------------------------------------

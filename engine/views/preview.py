@@ -251,6 +251,13 @@ def _baseline(source: Source, mechanism: Mechanism, data: CurveData, estimate: E
     return studies.baseline(source, mechanism, budgets[0].delta, seed)
 
 
+def squared_parts(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+                  ) -> Array:
+    """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3)."""
+    distance, shares = errors_and_shares(source, mechanism, budgets, seed)
+    return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
+
+
 def errors_and_shares(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                       ) -> tuple[Array, Array]:
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.sources.twin import Twin
 from engine.types import Budget, PublicFacts
+from engine.views.beyond import Beyond
 from engine.views.budget_split import Split, cost
 from engine.views.planner import HIGHEST_EPSILON, Answer, Measured, Setting
 from engine.views.risk_plan import RiskAnswer
 from engine.words import quality, spending
-from engine.words.grammar import escape
+from engine.words.grammar import capital, escape
 from engine.words.numbers import digits_up, number, small, times, with_unit
 
 METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
@@ -28,6 +30,30 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     return (f"An error of at most {error} with {_people(parts, facts)}, "
             f"{parts['readings']} readings each, at ε = {parts['epsilon']} and "
             f"δ = {delta}.")
+
+
+def about_twin(twin: Twin) -> str:
+    """What stands in for real curves, and what it is made of."""
+    facts, unit = twin.facts, escape(twin.facts.value_unit)
+    observations = "observation" if twin.n_observations == 1 else "observations"
+    bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", unit)
+    return (f"**Planned with a simulated twin:** {_count(sum(twin.people))} "
+            f"{escape(facts.people)} with {_count(twin.n_observations)} {observations} each, "
+            f"{_design(facts)}, values within {bounds}, and a guessed standard deviation of "
+            f"{with_unit(f'{twin.spread:.3g}', unit)} about the mean. Only stated facts and public "
+            "sizes are used, no value of the real curves; these may differ, so leave room.")
+
+
+def _design(facts: PublicFacts) -> str:
+    if facts.common_times:
+        return "all at the same stated times"
+    return ("at visits with the stated gap" if facts.visit_gap else
+            "at independent times over the stated range")
+
+
+def earlier(question_and_verdict: str) -> str:
+    """The last answer while the next one is computed."""
+    return f"Computing. For the earlier inputs: {question_and_verdict}"
 
 
 def verdict(answer: Answer, facts: PublicFacts) -> str:
@@ -50,9 +76,8 @@ def fixes(answer: Answer, facts: PublicFacts) -> list[str]:
     def line(dial: str, value: float | None) -> str:
         if value is not None:
             return f"With {_dial(dial, value, facts)}{at} it would work."
-        if dial == "epsilon":
-            return "No ε up to 10 would do."
-        return f"No number of {_plural(dial, facts)} that can be simulated would do."
+        told = _beyond(dial, (answer.beyond or {}).get(dial), facts)
+        return f"{told}{at}."
 
     return [line(dial, value) for dial, value in (answer.fixes or {}).items()]
 
@@ -116,12 +141,48 @@ def short_of(answer: Answer) -> float:
 
 
 def _not_possible(answer: Answer, facts: PublicFacts) -> str:
-    best = getattr(answer.reached.setting, answer.unknown)
-    where = _dial(answer.unknown, float(best), facts)
+    """Why no value does that can be asked for, or which one would beyond those simulated."""
+    dial = answer.unknown
+    where = _dial(dial, float(getattr(answer.reached.setting, dial)), facts)
     if answer.reached.error == float("inf"):
         return f"**Not possible.** Even with {where} nothing useful could be published."
-    return (f"**Not possible.** Even with {where} the error stays at "
-            f"{_error(answer.reached.error, facts)}, {times(short_of(answer))} what you ask for.")
+    short = (f"with {where} the error is {_error(answer.reached.error, facts)}, "
+             f"{times(short_of(answer))} what you ask for.")
+    own = (answer.beyond or {}).get(dial)
+    if own is None or (dial == "epsilon" and own.floor is None):
+        return f"**Not possible.** Even {short}"
+    if own.floor is None:
+        return f"**{_beyond(dial, own, facts)}.** {capital(short)}"
+    return f"**Not possible.** {_beyond(dial, own, facts)}. {capital(short)}"
+
+
+def _beyond(dial: str, found: Beyond | None, facts: PublicFacts) -> str:
+    """What more of a dial than is simulated would do; a sentence without its full stop."""
+    if found is None:
+        return (f"No ε up to {HIGHEST_EPSILON:g} does" if dial == "epsilon" else
+                f"However many {_plural(dial, facts)}, nothing useful could be published")
+    if found.floor is not None:
+        return _never(dial, found, facts)
+    if dial == "epsilon":
+        return f"No ε up to {HIGHEST_EPSILON:g} does"
+    if found.value is None:
+        return (f"More than {_dial(dial, found.most, facts)} would be needed (extrapolated from "
+                f"the {_count(found.simulated)} that are simulated)")
+    return (f"About {_dial(dial, digits_up(found.value, 2), facts)} would be enough (extrapolated "
+            f"beyond the {_count(found.simulated)} that are simulated)")
+
+
+def _never(dial: str, found: Beyond, facts: PublicFacts) -> str:
+    """Why no value of a dial does, and what error stays."""
+    left = _error(found.floor or 0.0, facts)
+    if dial == "epsilon":
+        return f"No ε does: without any noise the error would still be about {left}"
+    none = f"No number of {_plural(dial, facts)} does"
+    if found.cause == "bias":
+        return (f"{none}: the basis functions that this method keeps leave out about {left}, "
+                "whatever the number")
+    return (f"{none}: differences between {escape(facts.people)}, the noise that hides a whole "
+            f"curve, and bias leave about {left}")
 
 
 def _found_error(answer: Answer, facts: PublicFacts) -> str:

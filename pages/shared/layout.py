@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.errors import InputError
 from engine.figures.theme import Chart, Theme
@@ -68,6 +69,17 @@ def loading(height: int = 430) -> Iterator[None]:
     finally:
         drawn.add(page)
         place.empty()
+
+
+def pending(height: int, is_known: bool) -> DeltaGenerator:
+    """A place for what depends on inputs: gray at once where it has to be computed first.
+
+    What was there for earlier inputs goes, so that no answer stands beside inputs of another one.
+    """
+    place = st.empty()
+    if not is_known:
+        place.skeleton(height=height)
+    return place
 
 
 def prose(text: str) -> None:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine.errors import InputError
 from engine.exports import code_for, memo
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
 from engine.privacy.amplification import Person
-from engine.types import Budget, PublicFacts
+from engine.sources.twin import Twin
+from engine.types import Array, Budget, PublicFacts
 from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
 from engine.words import chances, glossary, numbers, tags
 from engine.words import plan as plan_words
@@ -37,13 +40,15 @@ from pages.shared import components as pieces
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
 _MAP_SIZES = 7
 _MAP_HEIGHT = 430
+_EARLIER = "plan_earlier"  # where the session keeps the last question with its answer
 
 
 class View:
     """The question on screen: everything but one dial is given."""
 
     def __init__(self) -> None:
-        self.now, self.source = session.current(), session.source()
+        self.now, self.shown = session.current(), session.source()
+        self.source = self.shown if self.shown.is_random else session.twin_of(self.shown)
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.now.unknown
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
@@ -80,7 +85,7 @@ def strip(view: View, found: Answer | None) -> None:
 
 def question(view: View) -> None:
     """One sentence with blanks; the open one is found."""
-    odometer.line(view.source)
+    odometer.line(view.shown)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
               "error": "error"}
@@ -119,32 +124,68 @@ def _blank(view: View, dial: str, label: str, value: float, write: Callable[[flo
                    step=1 if shape == "%d" else None)
 
 
+def twin(view: View) -> None:
+    """What a plan for real curves is made with, and the one guess in it; nothing for others."""
+    if not isinstance(view.source, Twin):
+        return
+    st.markdown(f":small[{plan_words.about_twin(view.source)}]")
+    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
+    with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
+        controls.bound(st.number_input, f"Standard deviation of an observation{unit}",
+                       view.source.spread, lambda spread: _guess(view, spread), "twin_spread",
+                       format="%g", step=None,
+                       help="How far observations typically lie from the mean curve. From an "
+                       "earlier study, never from this file.")
+
+
+def _guess(view: View, spread: float | None) -> None:
+    if spread is None:
+        raise InputError("A number is needed here.", field="spread")
+    session.change_twin(view.shown, replace(session.twin_of(view.shown), spread=spread))
+
+
 def _resize(view: View, **sizes: int) -> None:
     """Change a size of the curves; Explore shows the same ones."""
     dial, value = next(iter(sizes.items()))
     low, high = bounds(view.setting, dial)
     if not low <= value <= high:
         raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
-    if view.now.source.is_random:
-        session.change(source=view.setting.moved(dial, value).curves)
+    resized = view.setting.moved(dial, value).curves
+    if isinstance(resized, Twin):
+        session.change_twin(view.shown, resized)
+    else:
+        session.change(source=resized)
 
 
 # -- the answer ---------------------------------------------------------------------------------
 
 
-def solve(view: View) -> Answer | None:
-    """The answer, with progress; None with the reason under the blanks where there is none."""
-    if not view.source.is_random:
-        st.info("Plans are made with simulated curves, whose sizes can be changed. Choose some "
-                "under *More options*.", icon=":material/info:")
-        return None
-    bar = st.empty()
+def place(view: View) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Places for progress and for all that the answer says.
 
+    An answer that is not known yet leaves nothing of the last one but a gray line that says to
+    which inputs it belongs.
+    """
+    bar = st.empty()
+    known = run.knows_plan(view.setting, view.unknown, view.target, view.now.seed)
+    below = st.empty()
+    if not known:
+        with below.container():
+            earlier = st.session_state.get(_EARLIER, "")
+            st.markdown(f":gray[{plan_words.earlier(earlier)}]" if earlier else "")
+            st.skeleton(height=_MAP_HEIGHT)
+    return bar, below
+
+
+def solve(view: View, bar: DeltaGenerator) -> Answer | None:
+    """The answer, with progress; None with the reason under the blanks where there is none."""
     def shown(done: int) -> None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
 
     try:
-        return run.planned(view.setting, view.unknown, view.target, view.now.seed, shown)
+        found = run.planned(view.setting, view.unknown, view.target, view.now.seed, shown)
+        st.session_state[_EARLIER] = " ".join((_question(view), _short(found, view)))
+        return found
     except InputError as problem:  # such as a method that refuses these sizes
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -152,12 +193,23 @@ def solve(view: View) -> Answer | None:
         bar.empty()
 
 
+def _question(view: View) -> str:
+    return plan_words.question(view.setting, view.unknown, view.target, view.facts)
+
+
+def _short(found: Answer, view: View) -> str:
+    """The verdict without bold type."""
+    return plan_words.verdict(found, view.facts).replace("**", "")
+
+
 def verdict(view: View, found: Answer) -> None:
-    """Yes or no, in one sentence, and for a no which other dial would do."""
-    box = st.success if found.is_possible else st.error
-    lines = [plan_words.verdict(found, view.facts), *plan_words.fixes(found, view.facts)]
+    """The question, yes or no in one sentence, and for a no which other dial would do."""
+    box = st.success if found.is_possible else st.warning if found.is_extrapolated else st.error
+    lines = [plan_words.verdict(found, view.facts), f":small[{_question(view)}]",
+             *plan_words.fixes(found, view.facts)]
     box("  \n".join(lines),
-        icon=":material/check:" if found.is_possible else ":material/block:")
+        icon=":material/check:" if found.is_possible else
+        ":material/trending_up:" if found.is_extrapolated else ":material/block:")
     broken = plan_words.broken_promise(found)
     if broken:
         st.error(broken, icon=":material/error:")
@@ -205,8 +257,6 @@ def _step(view: View, found: Answer, row: Measured, given: Protection | None) ->
 
 def risk(view: View) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
-    if not view.source.is_random:
-        return
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
         controls.bound(st.number_input, "Right guesses in 100, at most", view.now.risk,
@@ -214,8 +264,10 @@ def risk(view: View) -> None:
                        "plan_risk", format="%g", step=None,
                        help="By an attacker who knows every other curve and has narrowed one down "
                        "to two. A coin toss is right 50 times in 100.")
+        place = st.empty()
+        place.markdown(":gray[Computing…]")
         found = run.budget_for_risk(view.setting, view.now.risk / 100, view.now.group)
-        st.markdown(plan_words.risk_verdict(found, view.facts))
+        place.markdown(plan_words.risk_verdict(found, view.facts))
         if found.epsilon is not None and found.epsilon >= settings.LOWEST_EPSILON:
             st.button(f"Take ε = {found.epsilon:g} and find the error", key="take_risk",
                       icon=":material/arrow_back:", on_click=_take, args=(found.epsilon,))
@@ -233,18 +285,23 @@ def error_map(view: View, found: Answer) -> None:
     """The error over people and ε, with the line of the target."""
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
-    bar, place = st.empty(), st.empty()
+    bar = st.empty()
+    here = layout.pending(_MAP_HEIGHT, run.knows_map(view.setting, people, _MAP_EPSILONS,
+                                                     view.now.seed))
 
     def shown(done: int) -> None:
         bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
-        if done == 1:
-            place.skeleton(height=_MAP_HEIGHT)
 
     try:
         errors = run.error_map(view.setting, people, _MAP_EPSILONS, view.now.seed, shown)
     finally:
         bar.empty()
-        place.empty()
+    with here.container():
+        _map(view, found, people, errors)
+
+
+def _map(view: View, found: Answer, people: tuple[int, ...], errors: Array) -> None:
+    """The picture, and how to read it."""
     here = found.reached.setting
     line = found.reached.error if view.unknown == "error" else view.target
     if not math.isfinite(line):
@@ -281,7 +338,6 @@ def formula(view: View) -> None:
 
 
 def code(view: View) -> None:
-    """Code for the question on screen, where plans can be made."""
-    if view.source.is_random:
-        code_fold.show("plan", lambda own: code_for.plan(
-            view.setting, view.unknown, view.target, view.now.seed, Person(view.now.group)))
+    """Code for the question on screen."""
+    code_fold.show("plan", lambda own: code_for.plan(
+        view.setting, view.unknown, view.target, view.now.seed, Person(view.now.group)), task="")

@@ -88,8 +88,11 @@ _SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
 
 
 def _store(source: Source) -> Store:
-    """Results of recipes are shared by all visitors; those of an upload stay in its session."""
-    if source.facts.kind != "upload":
+    """Results of recipes are shared by all visitors; those of an upload stay in its session.
+
+    So do those of its twin, which is made of what the visitor stated.
+    """
+    if source.facts.kind not in ("upload", "twin"):
         return _SHARED
     state: MutableMapping[Any, Any] = st.session_state
     return state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR, uuid.uuid4().hex))
@@ -316,9 +319,24 @@ def wavelet_slopes_compared() -> dict[str, list[str]]:
 def planned(setting: planner.Setting, unknown: str, target: float, seed: int,
             shown: Callable[[int], None]) -> planner.Answer:
     """The answer to one question; `shown` is told how many steps are done."""
-    key = digest(("plan", setting, unknown, target if unknown != "error" else 0.0, seed))
+    key = _plan_key(setting, unknown, target, seed)
     return _result(_store(setting.source), key, later("views.planner").plan, setting, unknown,
                    target, seed, shown=shown)
+
+
+def knows_plan(setting: planner.Setting, unknown: str, target: float, seed: int) -> bool:
+    """Whether that needs no waiting."""
+    return _plan_key(setting, unknown, target, seed) in _store(setting.source)
+
+
+def _plan_key(setting: planner.Setting, unknown: str, target: float, seed: int) -> str:
+    return digest(("plan", setting, unknown, target if unknown != "error" else 0.0, seed))
+
+
+def knows_map(setting: planner.Setting, people: tuple[int, ...], epsilons: tuple[float, ...],
+              seed: int) -> bool:
+    """Whether the errors over people and ε need no waiting."""
+    return digest(("map", setting, people, epsilons, seed)) in _store(setting.source)
 
 
 def errors_at(setting: planner.Setting, epsilons: tuple[float, ...], seed: int) -> Any:

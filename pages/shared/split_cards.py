@@ -17,6 +17,7 @@ from engine.words import plan as plan_words
 from engine.words.numbers import number, small, with_unit
 from pages.shared import controls, layout, plan_cards, run, session
 
+_TABLE = 180  # pixels, while it is computed
 _WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
 
 
@@ -24,9 +25,6 @@ def fold(view: plan_cards.View) -> None:
     """What every output gets, and what it would err by."""
     with layout.fold("Split a total over several outputs", "split") as is_open:
         if not is_open:
-            return
-        if not view.source.is_random:
-            st.markdown("Plans are made with simulated curves.")
             return
         st.markdown(plan_words.split_lead(view.facts))
         delta, split = session.delta(view.source), view.now.split
@@ -97,17 +95,19 @@ def _to(k: int, make: Callable[[object], Part]) -> Callable[[object], None]:
 def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
+    place = layout.pending(_TABLE, False)
     errors = run.errors_at(setting, tuple(b.epsilon for b in budgets), view.now.seed)
     unit = view.facts.value_unit
-    layout.table({
-        "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
-                   for k, part in enumerate(split.parts)],
-        "ε": [budget.epsilon for budget in budgets],
-        "δ": [small(budget.delta) for budget in budgets],
-        "error": [with_unit(number(float(error)), unit)
-                          if np.isfinite(error) else "nothing would be published"
-                          for error in errors],
-        "right guess": [chances.odds_short(
-            run.protection(replace(setting, epsilon=budget.epsilon))
-            .for_group(view.now.group).odds) for budget in budgets]})
-    st.markdown(plan_words.split_total(split, budgets))
+    guesses = [chances.odds_short(run.protection(replace(setting, epsilon=budget.epsilon))
+                                  .for_group(view.now.group).odds) for budget in budgets]
+    with place.container():
+        layout.table({
+            "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)
+                       for k, part in enumerate(split.parts)],
+            "ε": [budget.epsilon for budget in budgets],
+            "δ": [small(budget.delta) for budget in budgets],
+            "error": [with_unit(number(float(error)), unit)
+                      if np.isfinite(error) else "nothing would be published"
+                      for error in errors],
+            "right guess": guesses})
+        st.markdown(plan_words.split_total(split, budgets))

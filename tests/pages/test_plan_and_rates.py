@@ -3,10 +3,11 @@
 import dataclasses
 
 import pytest
+import streamlit as st
 
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
-from engine.views import rate_check
+from engine.views import coverage_lab, rate_check
 from engine.views.planner import DIALS, Setting, plan
 from engine.views.rate_presets import PRESETS
 from engine.words import audit as audit_words
@@ -14,7 +15,7 @@ from engine.words import chances
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
 from engine.words.grammar import capital
-from pages.shared import address, settings
+from pages.shared import address, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.waiting import PATIENCE
@@ -36,7 +37,7 @@ def test_plan_answers_on_arrival_with_the_engines_number():
     at, usual = visit("plan"), settings.Settings()
     assert at.title[0].value == "What do we need for the accuracy we want?"
     found = answered(at, Setting(usual.source, usual.mechanism, 1.0, 200, 30), "epsilon", 2.0)
-    assert at.success[0].value == plan_words.verdict(found, usual.source.facts)
+    assert at.success[0].value.startswith(plan_words.verdict(found, usual.source.facts))
     assert chances.odds_main(found.protection.odds, "child") in words(at)
     assert not at.error
 
@@ -63,8 +64,8 @@ def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_show
 
 def test_an_impossible_target_is_refused_plainly_with_what_would_do():
     at = visit("plan", "target-0.05")
-    assert at.error[0].value.startswith("**Not possible.** Even with ε = 10")
-    assert "would" in words(at)
+    assert at.error[0].value.startswith("**Not possible.** No ε does: without any noise")
+    assert "With ε = 10 the typical error is" in at.error[0].value
 
 
 @pytest.mark.parametrize(("key", "value", "problem"), [
@@ -106,9 +107,63 @@ def test_the_numbers_behind_the_charts_are_there():
         assert len(at.dataframe) >= charts
 
 
-def test_own_curves_are_not_planned_with():
+def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_guess_can_be_changed():
+    own = own_curves()
+    at = visit("plan", "target-5", upload=own, show_upload=True)
+    setting = Setting.of(own, settings.Settings().mechanism, 1.0)
+    found = answered(at, setting, "epsilon", 5.0)
+    answer = plan_words.verdict(found, own.facts)
+    assert found.is_possible and at.success[0].value.startswith(answer)
+    assert "80 children with 9 observations each" in words(at)
+    assert "guessed standard deviation of 18 cm" in words(at) and not at.error
+    assert "s" not in at.query_params
+    at.number_input(key="w_twin_spread").set_value(6.0).run()
+    assert not at.success[0].value.startswith(answer)
+    assert "guessed standard deviation of 6 cm" in words(at)
+    at.number_input(key="w_twin_spread").set_value(-1.0).run()
+    assert any("must be above 0" in error.value for error in at.error)
+
+
+def test_other_sizes_of_own_curves_can_be_planned_for_and_nothing_else_changes():
     at = visit("plan", upload=own_curves(), show_upload=True)
-    assert any("simulated curves" in info.value for info in at.info)
+    before = at.session_state.settings.source
+    at.number_input(key="w_plan_people").set_value(300).run()
+    assert "300 children with 9 observations each" in words(at)
+    assert at.session_state.settings.source == before
+    assert at.session_state["upload"].sizes.n_curves == 80
+
+
+def test_public_curves_are_planned_with_by_their_twin():
+    at = visit("plan", "c-sea_temperature~unknown-error~epsilon-8")
+    assert "Planned with a simulated twin" in words(at) and not at.exception
+
+
+def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(monkeypatch):
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    answer = at.success[0].value
+    assert "with 150 people" in answer  # every answer names its inputs
+    monkeypatch.setattr(run, "planned", lambda *asked: st.stop())  # as far as it is while computing
+    at.number_input(key="w_plan_people").set_value(151).run()
+    assert not at.success and not at.error and not at.get("download_button")
+    (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
+    assert gray.startswith(":gray[") and "with 150 people" in gray
+    assert answer.split("**")[1] in gray
+
+
+def test_a_known_answer_is_shown_without_a_gray_one_between():
+    at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
+    at.run()
+    assert at.success and "For the earlier inputs" not in words(at)
+
+
+def test_code_of_a_plan_with_a_twin_gives_the_same_answer_and_holds_no_value():
+    at = visit("plan", "unknown-error", upload=own_curves(), show_upload=True, fold_plan_code=True)
+    code = at.code[0].value
+    assert "Twin.of(facts" in code and "Upload" not in code
+    made = {}
+    exec(code.split("print(")[0], made)
+    answer = plan_words.verdict(made["answer"], made["source"].facts)
+    assert at.success[0].value.startswith(answer)
 
 
 # -- Rates ----------------------------------------------------------------------------------
@@ -232,7 +287,7 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     ("c-sea_temperature", {}, "the truth is not known"),
     ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
     ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
-    ("r-sparse_mean_trusted", {}, "no method here gives limits")])
+    ("r-sparse_mean_trusted", {}, "no method here gives a confidence band")])
 def test_it_is_said_why_nothing_is_measured(token, state, reason):
     at = visit("rates", token, **state)
     assert reason in words(at) and not at.error
@@ -241,8 +296,8 @@ def test_it_is_said_why_nothing_is_measured(token, state, reason):
 
 def test_a_problem_whose_methods_give_no_limits_says_so():
     at = visit("rates", "r-univariate_mean")
-    assert "No method for this problem gives limits" in words(at)
-    assert "200 times" not in words(at)
+    assert "No method for this problem gives a confidence band" in words(at)
+    assert f"{coverage_lab.REPEATS} times" not in words(at)
 
 
 def test_axes_can_be_chosen_and_are_never_the_same():

@@ -19,6 +19,7 @@ from engine.running import executors
 from engine.sources.bundled import SeaTemperature
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.twin import Twin
 from engine.types import Budget
 from engine.views.planner import (
     HIGHEST_EPSILON,
@@ -92,7 +93,7 @@ def test_a_question_that_no_value_answers_says_so_and_what_would():
     assert found.reached.setting.epsilon == HIGHEST_EPSILON
     assert found.fixes["people"] > 100
     words = plan_words.verdict(found, FACTS)
-    assert words.startswith("**Not possible.** Even with ε = 10 the error stays at")
+    assert words.startswith("**Not possible.** No ε") and "ith ε = 10 the error is" in words
     assert any("children (at ε = 10) it would work" in line
                for line in plan_words.fixes(found, FACTS))
 
@@ -126,9 +127,15 @@ def test_a_question_without_sense_is_refused_kindly(unknown, target, words):
         answer(HERE, unknown, target)
 
 
-def test_real_curves_cannot_be_planned_with():
+def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
+    real = SeaTemperature()
+    setting = Setting.of(real, AdaptiveMean(), 4.0)
+    assert setting.source == Twin.of(real.facts, real.sizes)
+    assert setting.people == min(real.sizes.n_curves_per_server)
+    found = answer(setting, "error")
+    assert found.value is None or 0 < found.value < real.facts.value_half_width
     with pytest.raises(InputError, match="simulated curves"):
-        answer(replace(HERE, source=SeaTemperature()), "epsilon", 1.0)
+        answer(replace(HERE, source=real), "epsilon", 1.0)
 
 
 def test_the_question_and_the_verdict_are_plain_sentences():

@@ -1,0 +1,114 @@
+"""Beyond what is simulated: numbers by scaling laws that hold, and floors that no number removes."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
+from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.running.steps import result_of
+from engine.sources.numbers import Numbers
+from engine.sources.sparse_curves import SparseCurves
+from engine.views import planner
+from engine.views.beyond import FARTHEST, Beyond, beyond
+from engine.views.planner import Setting, measure, plan
+from engine.words import plan as plan_words
+
+WAVE = Setting(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 0.3, 1000, 5)
+GROWTH = replace(WAVE, source=SparseCurves(mean="growth"), epsilon=1.0)
+FACTS = GROWTH.source.facts
+
+
+@pytest.mark.parametrize(("dial", "at", "target_share"), [
+    ("people", 1000, 0.3), ("sites", 4, 0.5)])
+@pytest.mark.parametrize("mechanism", [NoisyGradientMean(truncation=3), AdaptiveMean()],
+                         ids=lambda one: one.key)
+def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(
+        dial, at, target_share, mechanism):
+    """Within 20 %: chance in both, and a law that leaves out how many functions sampling allows."""
+    here = replace(WAVE, mechanism=mechanism).moved(dial, at)
+    error = measure(here, 1).error
+    target = target_share * error
+    found = beyond(here, dial, target, error, 3)
+    assert found.floor is None and found.value > at
+    there = measure(here.moved(dial, found.value), 5).error
+    print(dial, mechanism.key, found.value, there / target)
+    assert there == pytest.approx(target, rel=0.2)
+
+
+def test_below_what_kept_basis_functions_leave_out_no_number_of_people_does():
+    """The floor is the energy of the tail of the truth, which is known exactly."""
+    here = GROWTH.moved("people", 4000)
+    error = measure(here, 1).error
+    data = here.curves.draw(1, np.random.default_rng(0))
+    estimate = here.mechanism.without_protection(data)
+    tail = math.sqrt(float(estimate.project(data.truth)[1]))
+    found = beyond(here, "people", 0.5 * tail, error, 3)
+    assert found.value is None and found.cause == "bias"
+    assert found.floor == pytest.approx(tail, rel=0.15)
+
+
+def test_more_observations_remove_neither_noise_nor_differences_between_people():
+    here = replace(WAVE, people=100).moved("readings", 400)
+    error = measure(here, 1).error
+    found = beyond(here, "readings", 0.5 * error, error, 3)
+    assert found.floor == pytest.approx(error, rel=0.15) and found.cause == "people"
+
+
+def test_without_noise_the_rest_of_the_error_stays_at_any_epsilon():
+    here = replace(WAVE, epsilon=10.0, people=50)
+    error = measure(here, 1).error
+    found = beyond(here, "epsilon", 0.1 * error, error, 3)
+    free = measure(replace(here, epsilon=1000.0), 1).error
+    assert found.floor == pytest.approx(free, rel=0.2)
+    assert beyond(here, "epsilon", 0.999 * error, error, 3).floor is None
+
+
+def test_exact_errors_are_carried_on_exactly():
+    here = Setting(Numbers(), UnivariateMean(setting="site"), 0.5, 1, 50, 200, 0.0)
+    error = measure(here, 1).error
+    found = beyond(here, "sites", error / 1.9, error, 1)
+    assert found.value > 200
+    there = [measure(here.moved("sites", found.value + step), 1).error for step in (-2, 1)]
+    assert there[1] <= error / 1.9 * (1 + 1e-6) and there[0] > error / 1.9 * (1 - 1e-6)
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """A simulator that ends at 1000 people."""
+    monkeypatch.setattr(planner, "_MOST_PEOPLE", 1000)
+    monkeypatch.setattr(planner, "_HIGHEST", planner._HIGHEST | {"people": 1000.0})
+
+
+def test_the_end_of_the_simulator_is_not_called_impossible(few):
+    target = 0.5 * measure(WAVE, 1).error
+    answer = result_of(plan(WAVE, "people", target))
+    assert not answer.is_possible and answer.is_extrapolated
+    assert 1000 < answer.beyond["people"].value < 1000 * FARTHEST
+    said = plan_words.verdict(answer, FACTS)
+    assert said.startswith("**About ") and "extrapolated beyond the 1\u2009000" in said
+    assert "Not possible" not in said
+    assert planner.plain(answer)["beyond"]["people"]["value"] == answer.beyond["people"].value
+
+
+def test_other_dials_are_told_apart_in_the_same_way(few):
+    floor = measure(GROWTH, 1).error
+    answer = result_of(plan(replace(GROWTH, people=400), "epsilon", 0.2 * floor))
+    assert set(answer.beyond) == {"epsilon", "people", "readings"}
+    lines = " ".join([plan_words.verdict(answer, FACTS), *plan_words.fixes(answer, FACTS)])
+    assert "No number of children does" in lines and "that can be simulated would do" not in lines
+
+
+@pytest.mark.parametrize(("found", "words"), [
+    (Beyond(20_000, 2e6, value=240_000), "About 240\u2009000 children would be enough"),
+    (Beyond(20_000, 2e6), "More than 2\u2009000\u2009000 children would be needed"),
+    (Beyond(20_000, 2e6, floor=2.0, cause="bias"), "No number of children does: the basis")])
+def test_each_case_has_its_sentence(found, words):
+    reached = planner.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
+    answer = planner.Answer("people", 1.0, None, None, None, reached, beyond={"people": found})
+    said = plan_words.verdict(answer, FACTS)
+    assert words in said and "With 20\u2009000 children the typical error is 2.40 cm" in said
+    assert ("Not possible" in said) == (found.floor is not None)
