@@ -10,10 +10,11 @@ from typing import Any
 from engine import scenario
 from engine.errors import InputError
 from engine.release import files as release_files
-from engine.release import ledger, published
+from engine.release import ledger, published, stated
 from engine.release import request as release_request
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger, Odometer
+from engine.tasks import DENSITY
 from engine.types import Budget
 from engine.words import release as release_words
 
@@ -47,6 +48,9 @@ def command(options: argparse.Namespace) -> int:
     before = book.odometer(content_of(asked.source))
     for line in release_words.before(asked.source, asked.mechanism, quoted, before):
         print(line.replace("**", ""))
+    for line in stated.lines_before(asked.source.facts, asked.source.sizes,
+                                    DENSITY.key not in asked.mechanism.served):
+        print(line)
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back.", file=sys.stderr)

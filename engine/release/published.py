@@ -19,7 +19,7 @@ from engine.numerics.grids import drawing_grid
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
-from engine.release import ledger
+from engine.release import ledger, stated
 from engine.release.certified import Quote
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger, Odometer
@@ -178,7 +178,7 @@ _NOT_COVERED = ("who is in the data", "how many people and readings there are",
 def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
           receipt: ledger.Receipt, tuning: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The guarantee for machines: plain values, nothing of the data but public facts."""
-    facts, sizes, book = data.facts, data.sizes, receipt.odometer
+    facts, book = data.facts, receipt.odometer
     return {
         "kind": "differential privacy guarantee", "version": 1,
         "release": {"name": ledger.checked_name(name), "at": receipt.at, "data_set": book.label,
@@ -191,8 +191,7 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        "public": {"people_per_site": list(sizes.n_curves_per_server),
-                   "readings": sizes.n_observations},
+        **stated.card_entries(data),
         "noise": {"sampler": hardened.library(), "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},

@@ -17,6 +17,7 @@ from engine.types import Budget
 from engine.words import chances
 from engine.words.numbers import in_hundred
 from pages.shared import components, settings, visitors
+from tests import files
 from tests.pages.opening import open_page, visit
 from tests.pages.reading import words
 
@@ -176,7 +177,7 @@ def own_curves(rows):
     table = read_table(("id,time,value\n" + rows).encode())
     curves = read_curves(table, suggest_layout(table))
     return Upload(curves=curves, declared=declare(
-        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children"))
+        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN))
 
 
 def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():

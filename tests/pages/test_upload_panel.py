@@ -32,6 +32,8 @@ def stated(at, low=0, high=300, first=1, last=4):
     for name, number in (("value_low", low), ("value_high", high), ("time_low", first),
                          ("time_high", last)):
         at.number_input(key=f"upload_{name}").set_value(number)
+    at.selectbox(key="upload_law").set_value("even")
+    at.number_input(key="upload_observations").set_value(4)
     at.text_input(key="upload_origin").set_value("manual")
     return at.run()
 
@@ -39,7 +41,7 @@ def stated(at, low=0, high=300, first=1, last=4):
 def test_several_rows_of_a_person_are_averaged_so_that_the_person_is_protected(panel):
     at = panel(visits())
     assert at.selectbox(key="upload_several").value == "average"
-    assert "**30 curves · 4 readings each**" in words(at)
+    assert "**30 curves · 4 observations each · one centre**" in words(at)
     assert not any("One row is protected" in box.value for box in at.warning)
 
 
@@ -62,7 +64,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
     for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
         at.selectbox(key=f"upload_role_{role}_open").set_value(column)
     at.run()
-    assert not at.error and "**20 curves · 5 readings each**" in words(at)
+    assert not at.error and "**20 curves · 5 observations each · one centre**" in words(at)
 
 
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
@@ -75,13 +77,15 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
 
 def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
     at = panel(files.growth_frame(30, 5))
-    assert at.selectbox(key="upload_role_server").value is None
+    assert at.radio(key="upload_trust").value.startswith("One trusted centre")
     with_site = files.growth_frame(30, 5).assign(site="North")
     second = SimpleNamespace(file_id="2", name="more.csv", getvalue=lambda: files.csv(with_site))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: second)
     at.run()
-    assert next(box.value for box in at.selectbox if box.label == "Site") == "site"
-    assert "**30 curves · 5 to 7 readings each · 1 site**" in words(at)
+    assert at.radio(key="upload_trust_1").value is None
+    at.radio(key="upload_trust_1").set_value("Each site adds its own noise").run()
+    assert at.selectbox(key="upload_sites_1").value == "site"
+    assert "**30 curves · 5 to 7 observations each · 1 site**" in words(at)
 
 
 def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
@@ -91,11 +95,11 @@ def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
     at = visit("explore", upload_open=True)
     at.selectbox(key="upload_encoding").set_value("latin-1").run()
     stated(at)
-    assert not at.error and "**30 curves · 5 to 7 readings each**" in words(at)
+    assert not at.error and "**30 curves · 5 to 7 observations each · one centre**" in words(at)
 
 
 def test_who_is_one_person_can_be_said_of_a_file_with_one_row_per_curve(panel):
     at = panel(visits().rename(columns={"id": "code"}).assign(group="a"))
-    assert "**60 curves · 4 readings each**" in words(at)
+    assert "**60 curves · 4 observations each · one centre**" in words(at)
     at.selectbox(key="upload_role_id").set_value("code").run()
-    assert "**30 curves · 4 readings each**" in words(at)
+    assert "**30 curves · 4 observations each · one centre**" in words(at)

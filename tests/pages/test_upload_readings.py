@@ -28,7 +28,7 @@ FOLDS = {f"fold_{name}": True for name in (
 
 def own(n=3000, **stated):
     table = read_table(files.csv(frame(n)))
-    curves = read_curves(table, suggest_layout(table, single=True))
+    curves = read_curves(table, suggest_layout(table, {"server": "site"}, single=True))
     return Upload(curves=curves, declared=declare(**{**STATED, "periodic": True, **stated}))
 
 
@@ -43,7 +43,10 @@ def panel(monkeypatch):
     def panel(rows):
         given = SimpleNamespace(file_id=str(id(rows)), getvalue=lambda: files.csv(rows))
         monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
-        return visit("regression", upload_open=True)
+        at = visit("regression", upload_open=True)
+        if "site" in rows:
+            at.radio(key="upload_trust").set_value("Each site adds its own noise")
+        return ran(at)
     return panel
 
 
@@ -56,6 +59,7 @@ def ran(at):
 def state(at, **facts):
     for name, number in {**FACTS, **facts}.items():
         at.number_input(key=f"upload_{name}").set_value(number)
+    at.selectbox(key="upload_law").set_value("even")
     at.text_input(key="upload_origin").set_value("manual")
     return ran(at)
 
@@ -161,7 +165,7 @@ def test_one_site_can_protect_more_than_another():
 
 def test_many_sites_share_one_budget():
     table = read_table(files.csv(frame(3000, sites=[f"s{k:02d}" for k in range(20)])))
-    upload = Upload(curves=read_curves(table, suggest_layout(table, single=True)),
+    upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, single=True)),
                     declared=declare(**STATED, periodic=True))
     at = shown(upload)
     assert "w_own_epsilon_0" not in {field.key for field in at.number_input}
