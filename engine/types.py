@@ -113,7 +113,8 @@ class Design:
 class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
 
-    `kind` is "simulated", "public" or "upload". Values outside the bounds are moved to the nearest
+    `kind` is "simulated", "public", "upload", or "twin" for one that is simulated from what was
+    stated of an upload. Values outside the bounds are moved to the nearest
     bound. `reading_sd` is the known standard deviation of a reading around its curve; where it is
     above 0 the bounds are those of the curve, and single readings may lie beyond. `unit_scale` says
     that values are of size one as they stand, so that the papers' constants apply unchanged;

@@ -12,6 +12,7 @@ above = st.empty()
 with above:
     plan_cards.strip(view, None)
 plan_cards.question(view)
+plan_cards.twin(view)
 found = plan_cards.solve(view)
 if found is not None:
     with above:

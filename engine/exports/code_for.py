@@ -19,6 +19,7 @@ from engine.privacy.amplification import ONE, Person
 from engine.rates import Rate
 from engine.registry import Parameterised
 from engine.scenario import Scenario
+from engine.sources.twin import Twin
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import Layout
@@ -462,6 +463,8 @@ class _Script:
         for name, value in values.items():
             if isinstance(value, Upload | UploadRows):
                 self._from_file(value)
+            elif isinstance(value, Twin):
+                self._twin(value)
             else:
                 self.line(f"{name} = {self.written(value)}")
 
@@ -483,6 +486,12 @@ class _Script:
         self.line(f"{name} = {reader.__name__}(table, layout{several})")
         self.line(f"facts = {self.written(source.declared)}  # as you stated them")
         self.line(f"source = {kind.__name__}({name}={name}, declared=facts)")
+
+    def _twin(self, twin: Twin) -> None:
+        """Facts and sizes of real curves, as stated; none of their values."""
+        self.uses(Twin.__module__, "Twin")
+        self.line(f"facts = {self.written(twin.stated)}  # as they are stated")
+        self.line(f"source = Twin.of(facts, {self.written(twin.sizes)}, spread={twin.spread!r})")
 
     def written(self, value: Any) -> str:
         """Python that makes a value again."""
@@ -509,7 +518,7 @@ class _Script:
 
     def code(self, page: str, numbers: str, plot: str, own: OwnFile | None,
              view: Mapping[str, Any]) -> Code:
-        """The finished code; a file of one's own has no command line.
+        """The finished code; without a `view` to name, the command line cannot do it.
 
         `numbers` calls `shown`, which is told whose odds are wanted unless it is as usual.
         """
@@ -517,10 +526,10 @@ class _Script:
         if self._who != ONE:
             self.given(who=self._who)
             numbers = f"{numbers.removesuffix(')')}, who=who)"
-            view = {**view, "person": dataclasses.asdict(self._who)}
+            view = {**view, "person": dataclasses.asdict(self._who)} if view else {}
         text = json.dumps(view, ensure_ascii=False, indent=1)
         return Code(page, self.text, f"print(shown.lines({numbers}))", plot,
-                    "" if own else _heredoc("show -", text))
+                    _heredoc("show -", text) if view else "")
 
 
 def _standard_first(entry: tuple[str, set[str]]) -> tuple[bool, str]:
@@ -573,8 +582,8 @@ def _chart(module: str, call: str) -> str:
 
 def _view(name: str, source: Any, mechanism: Any, budgets: tuple[Budget, ...], seed: int,
           **more: Any) -> dict[str, Any]:
-    """A view file for `python -m engine show`; empty for a file of one's own."""
-    if isinstance(source, Upload | UploadRows):
+    """A view file for `python -m engine show`; empty for a file of one's own and for a twin."""
+    if isinstance(source, Upload | UploadRows | Twin):
         return {}
     plain = scenario.to_plain(source, mechanism, budgets, scenario.Run(1, 1, seed))
     return {"view": name, "scenario": plain, **more}

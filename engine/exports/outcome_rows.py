@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine import __version__
+from engine.agreement import STANDARD_ERRORS
 from engine.experiments import KINDS, Outcome
 from engine.exports.files import safe_cell
 from engine.identity import digest
@@ -73,7 +74,7 @@ def _csv_cell(value: Any) -> Any:
 
 
 def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
-    """Aligned columns for a person to read."""
+    """Aligned columns for a person to read; ± is half a 95 % confidence interval."""
     axes = list(outcomes[0].cell.at)
     kinds = [kind for kind in KINDS if kind.endswith("error")
              or any(outcome.summary(kind) for outcome in outcomes)]
@@ -87,14 +88,15 @@ def as_table(outcomes: Sequence[Outcome], seconds: float) -> str:
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=False))
              for row in rows]
     repeats = max(outcome.repeats for outcome in outcomes)
-    return "\n".join([*(line.rstrip() for line in lines), f"{repeats} repeats, {seconds:.1f} s"])
+    about = f"{repeats} repeats, {seconds:.1f} s; ± is half a 95 % confidence interval"
+    return "\n".join([*(line.rstrip() for line in lines), about])
 
 
 def _figure(summary: dict[str, float | None] | None) -> str:
     if summary is None:
         return "unknown"
     se = summary["se"]
-    return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {se:.2g}")
+    return f"{summary['mean']:.4g}" + ("" if se is None else f" ± {STANDARD_ERRORS * se:.2g}")
 
 
 def _weakest(outcome: Outcome) -> Any:

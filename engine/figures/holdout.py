@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.agreement import STANDARD_ERRORS
 from engine.figures import traces
 from engine.figures.error_curve import Method
 from engine.figures.theme import (
@@ -27,21 +28,21 @@ from engine.words.numbers import number, with_unit
 
 
 def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:
-    """Mean ± standard error of the squared distance against ε, on log axes.
+    """Mean squared distance with its 95 % interval against ε, on log axes.
 
     `method` gives the name and the look; its errors are not used.
     """
     known = np.isfinite(study.mean)
     x = np.array([budget.epsilon for budget in study.budgets])
-    y, se = study.mean[known], study.standard_error[known]
+    y, half = study.mean[known], STANDARD_ERRORS * study.standard_error[known]
     shade, dash, marker = method_style(method.key, method.family, theme, method.variant)
     trace = traces.line_with_points(
         method.label, x[known].tolist(), y.tolist(), shade, 2, dash,
         {"size": 7, "symbol": marker, "line": {"width": 1.4, "color": shade}},
-        error_y={"type": "data", "array": se.tolist(), "color": shade, "thickness": 1.6,
+        error_y={"type": "data", "array": half.tolist(), "color": shade, "thickness": 1.6,
                  "width": 4},
         hovertemplate=f"%{{y:.3g}} ± %{{error_y.array:.2g}} {_squared(unit)}<extra></extra>")
-    low, high = ((y - se).min() * 0.85, (y + se).max() * 1.15) if len(y) else (0.1, 1.0)
+    low, high = ((y - half).min() * 0.85, (y + half).max() * 1.15) if len(y) else (0.1, 1.0)
     scale = f"{_squared(unit)}, log scale" if unit else "log scale"
     across = log_axis(theme, "Protection ε (log scale)", x.min() * 0.93, x.max() * 1.07)
     up = log_axis(theme, f"Squared distance ({scale})", max(low, high / 1e6), high, grid=True)

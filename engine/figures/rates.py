@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.agreement import STANDARD_ERRORS
 from engine.figures import traces
 from engine.figures.theme import (
     Chart,
@@ -130,7 +131,7 @@ class Series:
 
 def practice(each: Sequence[Series], along: Symbol, point: Mapping[str, float], unit: str,
              theme: Theme) -> Chart:
-    """Squared errors of some methods with two standard errors, and the rate through each."""
+    """Squared errors of some methods with 95 % intervals, and the rate through each."""
     data = [trace for one in each for trace in _measured(one, along.name, point, unit, theme)]
     for extra in [trace for trace in data if trace["mode"] == "lines"][1:]:
         extra["showlegend"] = False
@@ -152,7 +153,8 @@ def _measured(one: Series, along: str, point: Mapping[str, float], unit: str, th
     if not one.known:
         return []
     shade, _, marker = one.style
-    x, mean, bar = np.array([(p.value, p.mean, 2 * p.se) for p in one.known]).T
+    x, mean, bar = np.array(
+        [(p.value, p.mean, STANDARD_ERRORS * p.se) for p in one.known]).T
     points = traces.points(
         one.name, x.tolist(), mean.tolist(), {"size": 10, "color": shade, "symbol": marker},
         error_y={"type": "data", "array": bar.tolist(), "color": shade},

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from engine.agreement import STANDARD_ERRORS
 from engine.figures import traces
 from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 from engine.figures.traces import DASHES
@@ -19,7 +20,7 @@ _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")
 
 
 def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: Theme) -> Chart:
-    """Mean squared errors with two standard errors; dotted: the rate, its constants fitted.
+    """Mean squared errors with 95 % intervals; dotted: the rate, its constants fitted.
 
     Hollow points are those at which the method would publish nothing. Log axes where all values
     are above zero.
@@ -38,7 +39,7 @@ def along_axis(view: SweepView, labels: Mapping[str, str], unit: str, theme: The
 def _of_line(k: int, line: Line, view: SweepView, labels: Mapping[str, str], unit: str,
              theme: Theme) -> list[Spec]:
     label = (f"{labels[view.across]} = {line.name}" if view.across else
-             "Measured (± 2 standard errors)")
+             "Measured (± 95 %)")
     drawn = [_measured(k, line, label, unit, theme)]
     if line.theory is not None:
         drawn.append(traces.line(
@@ -64,7 +65,7 @@ def _measured(k: int, line: Line, label: str, unit: str, theme: Theme) -> Spec:
 
 
 def _bar(point: Point) -> float:
-    return 2 * point.se if math.isfinite(point.se) else 0.0
+    return STANDARD_ERRORS * point.se if math.isfinite(point.se) else 0.0
 
 
 def _axis_of_x(view: SweepView, label: str, theme: Theme) -> Spec:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.agreement import STANDARD_ERRORS
 from engine.types import Array
 
 Row = Mapping[str, Any]
@@ -60,13 +61,13 @@ class Line:
 
 @dataclass(frozen=True)
 class Number:
-    """A measured number with its standard error."""
+    """A measured number with its standard error; written with half its 95 % interval."""
 
     value: float
     se: float
 
     def __str__(self) -> str:
-        return f"{self.value:.2f} ± {self.se:.2f}".replace("-", "−")
+        return f"{self.value:.2f} ± {STANDARD_ERRORS * self.se:.2f}".replace("-", "−")
 
     def near(self, other: float, margin: float, errors: float = 2.0) -> bool:
         """Whether they differ by no more than the margin and so many standard errors."""

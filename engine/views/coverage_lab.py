@@ -1,7 +1,7 @@
-"""How often limits hold the truth: one interval after the other, on data drawn anew each time.
+"""Coverage of confidence bands and intervals: one after the other, on data drawn anew each time.
 
-Beside the limits that a method gives stand naive ones: as wide as chance in the data alone makes
-them, as if what was published carried no privacy noise.
+Beside those that a method gives stand naive ones: as wide as sampling alone makes them, as if what
+was published carried no privacy noise.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
+from engine.agreement import Agreement
 from engine.bands import limits
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
@@ -32,12 +32,10 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import Array, Budget
+from engine.types import NON_PRIVATE, Array, Budget
 from engine.views.sparse_intervals import without_privacy
 
-REPEATS, EACH = 200, 10  # repetitions, and how many are made at once
-PROMISED = 0.05  # misses of 95 % limits, in the long run
-_CONFIDENCE = 0.95  # of the limits around a share of misses
+REPEATS, EACH = 500, 10  # repetitions, and how many are made at once
 
 
 @dataclass(frozen=True)
@@ -115,6 +113,12 @@ class Limits:
     def missed(self) -> NDArray[np.bool_]:
         return np.asarray(np.abs(self.off) > self.half)
 
+    @property
+    def coverage(self) -> Agreement:
+        """The share that contains the truth, with its interval, beside the nominal one."""
+        n = len(self.off)
+        return Agreement.coverage(n - int(self.missed.sum()), n)
+
     @classmethod
     def of(cls, off: Array, half: Array) -> Limits:
         """From values (repetitions, places)."""
@@ -171,15 +175,19 @@ def repetitions(asked: Question) -> Generator[Batch, None, None]:
 
 
 def _of_curves(asked: Question, chance: np.random.Generator, noise: np.random.Generator) -> Batch:
-    """Bands around curves; of several functions, around that of the first covariate."""
+    """Bands around curves; of several functions, around that of the first covariate.
+
+    The naive width is that of the same method, with as many basis functions, and no budget to keep.
+    """
     data: Any = asked.source.draw(EACH, chance)
     estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
-    plain = asked.mechanism.without_protection(data)
-    assert estimate.band is not None and plain.band is not None
-    which = (0, slice(None), 0, *((1,) if estimate.functions else ()))
+    alike: Any = replace(asked.mechanism, truncation=estimate.kept[0])  # type: ignore[call-arg]
+    quiet = alike.release_many(data, [(NON_PRIVATE,)], 1, noise)
+    assert estimate.band is not None and quiet.band is not None
     low, high = limits(estimate, estimate.band)
-    narrow = np.subtract(*limits(plain, replace(plain.band, kind=estimate.band.kind))[::-1]) / 2
+    narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
     off = (low + high) / 2 - best_kept(estimate, data.truth)
+    which = (0, slice(None), 0, *((1,) if estimate.functions else ()))
     each = off[which], ((high - low) / 2)[which], narrow[which]
     if not KINDS[asked.kind].is_joint:
         place = int(np.argmin(np.abs(drawing_grid() - asked.where)))
@@ -222,14 +230,3 @@ def _of_rows(asked: Question, chance: np.random.Generator, noise: np.random.Gene
 _LOOKS: dict[str, Callable[[Question, np.random.Generator, np.random.Generator], Batch]] = {
     MEAN_FUNCTION.key: _of_curves, VARYING_COEFFICIENTS.key: _of_curves,
     WAVELET_REGRESSION.key: _of_readings, SPARSE_REGRESSION.key: _of_rows}
-
-
-# -- counting -----------------------------------------------------------------------------------
-
-
-def clopper_pearson(count: int, n: int) -> tuple[float, float]:
-    """95 % limits around the chance behind `count` of n."""
-    tail = (1 - _CONFIDENCE) / 2
-    low = float(betaincinv(count, n - count + 1, tail)) if count else 0.0
-    high = float(betaincinv(count + 1, n - count, 1 - tail)) if count < n else 1.0
-    return low, high

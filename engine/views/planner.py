@@ -19,6 +19,7 @@ from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting, risk
 from engine.sources import Source
+from engine.sources.twin import Twin
 from engine.types import Array, Budget, PublicFacts, Spend
 from engine.views.preview import typical_errors
 from engine.words.numbers import two_digits_up
@@ -57,7 +58,12 @@ class Setting:
     @classmethod
     def of(cls, source: Source, mechanism: Mechanism, epsilon: float, delta: float | None = None
            ) -> Setting:
-        """With the sizes of a source; people on each site are those of the smallest one."""
+        """With the sizes of a source; people on each site are those of the smallest one.
+
+        Of real curves only the facts and the sizes are used, which are public: by their twin.
+        """
+        if not source.is_random:
+            source = Twin.of(source.facts, source.sizes)
         sizes = source.sizes
         return cls(source, mechanism, epsilon, min(sizes.n_curves_per_server),
                    round(sizes.n_observations_per_curve), sizes.n_servers, delta)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.agreement import STANDARD_ERRORS, Agreement
 from engine.experiments import mean_and_se
 from engine.rates import Boundary, Rate
 from engine.types import Array
@@ -15,6 +16,7 @@ from engine.views.planner import Setting, bounds
 from engine.views.preview import errors_and_shares
 
 _SAME = 1e-6  # of two terms on a border
+SLOPE_TOLERANCE = 0.25  # exponents of the terms of a rate differ by more
 _ROOM = 3.0  # beside a point at or beyond the usual end of its axis
 
 
@@ -162,21 +164,22 @@ class Measured:
 class Comparison:
     """A straight line through measured errors on log scales, beside that of the rate.
 
-    `slope` ± `slope_se` of the errors, `theory` that of the rate over the same values. `weighted`
-    is the rate with privacy as heavy as was measured at the middle value, `constant` by what it is
-    multiplied to run through the points.
+    `slope` ± `half_width` is that of the errors with its 95 % confidence interval, `theory` that of
+    the rate over the same values. `weighted` is the rate with privacy as heavy as was measured at
+    the middle value, `constant` by what it is multiplied to run through the points.
     """
 
     slope: float
-    slope_se: float
+    half_width: float
     theory: float
     constant: float
     weighted: Weighted
 
     @property
-    def agrees(self) -> bool:
-        """Whether the slopes differ by no more than two standard errors, or a tenth."""
-        return abs(self.slope - self.theory) <= max(2 * self.slope_se, 0.1)
+    def agreement(self) -> Agreement:
+        """Whether the interval of the slope says that it is that of the rate."""
+        return Agreement(self.slope, self.slope - self.half_width, self.slope + self.half_width,
+                         self.theory, SLOPE_TOLERANCE)
 
 
 def ready() -> Iterator[None]:
@@ -220,7 +223,9 @@ def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[st
     """Fit both lines by least squares on log scales; None for fewer than three points.
 
     Terms of a rate fall at different speeds, so what it foretells hangs on how they are weighed.
-    Privacy weighs what was measured at the middle value; no slope is used for that.
+    Privacy weighs what was measured at the middle value; no slope is used for that. The interval of
+    the slope follows from the standard errors of the points alone: neither line need be straight,
+    and both are fitted to the same values with the same weights.
     """
     known = [p for p in points if math.isfinite(p.mean) and p.mean > 0]
     if len(known) < 3:
@@ -235,8 +240,6 @@ def compare(points: Sequence[Measured], of: Rate, symbol: str, point: Mapping[st
     centred = x - np.average(x, weights=weights**2)
     spread = (weights**2 * centred**2).sum()
     slope, theory = ((weights**2 * centred * line).sum() / spread for line in (y, rate))
-    left = y - np.average(y, weights=weights**2) - slope * centred
-    scatter = max(1.0, (weights**2 * left**2).sum() / (len(known) - 2))  # lines are not straight
     constant = np.exp(np.average(y - rate, weights=weights**2))
-    return Comparison(float(slope), float(np.sqrt(scatter / spread)), float(theory),
-                      float(constant), weighted)
+    half_width = STANDARD_ERRORS / math.sqrt(spread)
+    return Comparison(float(slope), half_width, float(theory), float(constant), weighted)

@@ -157,22 +157,27 @@ def rate(weighted: Weighted, point: Mapping[str, float]) -> Numbers:
 
 
 def rate_check(asked: Check, found: Found) -> Numbers:
-    """Rates: measured slopes beside those of the rate, and how many limits miss the truth."""
+    """Rates: measured slopes beside those of the rate, and how many bands miss the truth."""
     out: dict[str, float] = {}
     for setting, one in zip(asked.settings, found.compared(asked), strict=True):
         if one is not None:
             name = f"{setting.mechanism.nearest_preset()[0]}, along {asked.symbol}"
-            out |= {f"measured slope, {name}": one.slope, f"± one standard error, {name}":
-                    one.slope_se, f"slope of the rate, {name}": one.theory}
+            out |= {f"measured slope, {name}": one.slope, f"± (95 %), {name}": one.half_width,
+                    f"slope of the rate, {name}": one.theory}
     return _plain(out) | (coverage(found.limits) if found.limits is not None else {})
 
 
 def coverage(found: Batch) -> Numbers:
-    """Audit: how many limits miss the truth, and what holding it costs in width."""
-    return _plain({f"limits that miss, of {len(found.given.off)}": found.given.missed.sum(),
-                   f"naive limits that miss, of {len(found.naive.off)}": found.naive.missed.sum(),
-                   "as wide as naive limits, times": found.given.half.mean()
-                   / found.naive.half.mean()})
+    """Audit: how many bands miss the truth, their coverage, and what it costs in width."""
+    out: dict[str, float] = {}
+    for name, bands in (("bands", found.given), ("naive bands", found.naive)):
+        beside = bands.coverage
+        out |= {f"{name} that miss, of {len(bands.off)}": bands.missed.sum(),
+                f"coverage of {name}": beside.estimate,
+                f"coverage of {name}, 95 % interval from": beside.low,
+                f"coverage of {name}, 95 % interval to": beside.high}
+    return _plain(out | {"as wide as naive bands, times":
+                         found.given.half.mean() / found.naive.half.mean()})
 
 
 def reused(found: Reuse) -> Numbers:

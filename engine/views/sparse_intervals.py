@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.agreement import COVERAGE_TOLERANCE, LEVEL, Agreement
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.sparse_averages import drawn
 from engine.families.sparse_inference import pointwise_half_widths, two_sided_p_values
@@ -110,6 +111,19 @@ class CoverageStudy:
     joint_se: float
     average_se: float
     naive: float
+    naive_se: float
+
+    def beside(self, kind: str) -> tuple[Agreement, Agreement]:
+        """Coverage of the stated kind, and that of naive intervals, beside 95 %.
+
+        Of a band it is a share of data sets, of intervals an average over coefficients.
+        """
+        if kind == "simultaneous":
+            n = self.repeats
+            return (Agreement.coverage(round(self.joint * n), n),
+                    Agreement.coverage(round(self.naive * n), n))
+        return (Agreement.normal(self.average, self.average_se, LEVEL, COVERAGE_TOLERANCE),
+                Agreement.normal(self.naive, self.naive_se, LEVEL, COVERAGE_TOLERANCE))
 
 
 def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budget, seed: int,
@@ -136,7 +150,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     own = naive.joint if estimate.intervals.kind == "simultaneous" else naive.average
     return CoverageStudy(repeats, float(found.average.mean()), float(np.nanmean(found.of_nonzero)),
                          float(found.joint.mean()), se(found.joint), se(found.average),
-                         float(own.mean()))
+                         float(own.mean()), se(own))
 
 
 def without_privacy(limits: Intervals, source: SparseRows) -> Intervals:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
+from engine.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
 from engine.audit import Progress, Report
 from engine.broken import Bug
 from engine.privacy import accounting, risk
@@ -28,9 +30,12 @@ _ATTACK = ("**Worked out.** Pairs of neighbours are run with everything random h
            "exact one of Gaussian noise with the same ρ. Beside numbers: the same calls "
            "must be made for both, noise must have its stated size and be drawn anew, and nothing "
            "but messages may reach the release.")
-_REPEATED = ("Data are drawn anew in every repetition and released once. The count of misses has a "
-             "binomial law, so the share in the long run has Clopper–Pearson limits. Naive limits "
-             "have the width that the same method would give without privacy noise.")
+_REPEATED = ("Data are drawn anew in every repetition and released once. The number of bands that "
+             "contain the truth is binomial, so coverage has a 95 % Clopper–Pearson interval. If "
+             "it leaves out 95 %, coverage is not 95 %; if it also lies within "
+             f"{100 * COVERAGE_TOLERANCE:g} points of 95 %, they agree; else there are too few "
+             "repetitions to tell. Naive bands are as wide as sampling alone makes them, for the "
+             "same basis functions.")
 _TWICE = ("r₁ and r₂ are the two releases of the average f of 200 simulated curves by a Gaussian "
           "process; s₁ and s₂, the sizes of their noise, are public, and ξ is the draw.")
 METHOD = {"attack": _ATTACK, "coverage": _REPEATED, "reuse": _TWICE}
@@ -183,48 +188,57 @@ def in_lines(name: str, what: str, report: Report) -> str:
 
 # -- coverage -----------------------------------------------------------------------------------
 
-COVERAGE = ("Limits around a published value are meant to hold the truth in 95 of 100 cases. Here "
-            "the truth is known: data are drawn, released and looked at 200 times.")
-_KEPT_WAVES = ("point", "curve", "effect", "effects")
+COVERAGE = ("A 95 % confidence band must contain the truth in 95 % of all repetitions. Here the "
+            "truth is known: data are drawn, released and compared with it "
+            f"{lab.REPEATS} times.")
+_KEPT_FUNCTIONS = ("point", "curve", "effect", "effects")
 
 
 def coverage_legend(kind: str) -> str:
     """What one line of the chart is."""
-    what = ("Each line: one repetition, at the place where its limits fail or come closest to it."
-            if lab.KINDS[kind].is_joint else "Each line: the limits of one repetition.")
-    truth = " The truth is the best curve with the waves that are kept." * (kind in _KEPT_WAVES)
-    return f"{what} Zero is the truth; what does not reach it misses.{truth}"
+    what = ("Each line: one repetition, at the place where its band fails or comes closest to it."
+            if lab.KINDS[kind].is_joint else "Each line: the interval of one repetition.")
+    truth = (" The truth is the best curve with the basis functions that are kept."
+             * (kind in _KEPT_FUNCTIONS))
+    return f"{what} Zero is the truth; a line that does not cross it misses it.{truth}"
 
 
 def misses(found: lab.Limits, naive: bool = False) -> str:
-    """How many limits missed, and what that says in the long run."""
-    count, n = int(found.missed.sum()), len(found.missed)
-    low, high = lab.clopper_pearson(count, n)
-    name = "Naive limits, which ignore privacy noise," if naive else "The limits as published"
-    span = f"between {_share(low, math.floor)} and {_share(high, math.ceil)} in the long run"
-    return (f"{name} missed **{count} of {n}** times: {span}, at 95 % confidence "
-            f"(Clopper–Pearson). {_judged(low, high)}")
+    """How many bands missed the truth, the coverage with its interval, and what that says."""
+    count, n, beside = int(found.missed.sum()), len(found.missed), found.coverage
+    name = "Naive bands, which ignore privacy noise," if naive else "The published bands"
+    low, high = _percentage(beside.low, math.floor), _percentage(beside.high, math.ceil)
+    return (f"{name} missed the truth in **{count} of {n}** repetitions: coverage "
+            f"**{_percentage(beside.estimate, round)} %**, 95 % confidence interval {low} to "
+            f"{high} %; nominal 95 %. {_judged(beside, n, naive)}")
 
 
-def _judged(low: float, high: float) -> str:
-    if low > lab.PROMISED:
-        return "They promise 5 %: **they hold too rarely.**"
-    if high < lab.PROMISED:
-        return "They promise 5 %: they hold more often than they must, so they are wide."
-    return "That agrees with the 5 % they promise."
+def _judged(beside: Agreement, n: int, naive: bool) -> str:
+    if beside.verdict == Verdict.BELOW:
+        return "**Coverage is too low.**"
+    if beside.verdict == Verdict.ABOVE:
+        return "Coverage is above 95 %: the bands are wider than they need to be."
+    if naive:
+        return (f"**Here {n} repetitions cannot tell them from correct bands.** At a smaller ε, "
+                "where privacy noise weighs more, they fail.")
+    if beside.verdict == Verdict.IMPRECISE:
+        return f"**Too imprecise to tell** from {n} repetitions."
+    return "That agrees with the nominal 95 %."
 
 
-def _share(value: float, way: object) -> str:
-    rounded = way(round(1000 * value, 6)) / 10  # type: ignore[operator]
-    return f"{rounded:g} %"
+def _percentage(share: float, rounding: Callable[[float], float]) -> str:
+    return f"{rounding(round(1000 * share, 6)) / 10:g}"
 
 
 def widths(found: lab.Batch) -> str:
-    """What holding the truth costs in width."""
+    """What counting privacy noise costs in width, and what leaving it out costs in coverage."""
     ratio = float(found.given.half.mean() / found.naive.half.mean())
-    if ratio < 1.05:
-        return "Here privacy noise is so small that leaving it out hardly narrows the limits."
-    return f"Counting privacy noise makes the limits {numbers.times(ratio)} as wide."
+    if ratio < 1.005:
+        return "Here privacy noise is so small that leaving it out does not narrow the bands."
+    wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
+    left = math.erf(STANDARD_ERRORS / ratio / math.sqrt(2))
+    return (f"Counting privacy noise makes the bands {wider}. A 95 % interval of a normal estimate "
+            f"that is narrowed as much covers it in **{_percentage(left, round)} %**.")
 
 
 # -- noise that is used twice --------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.sources.twin import Twin
 from engine.types import Budget, PublicFacts
 from engine.views.budget_split import Split, cost
 from engine.views.planner import HIGHEST_EPSILON, Answer, Measured, Setting
@@ -26,6 +27,25 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     return (f"A typical error of at most {error} with {_people(parts, facts)}, "
             f"{parts['readings']} readings each, at ε = {parts['epsilon']} and "
             f"δ = {delta}.")
+
+
+def about_twin(twin: Twin) -> str:
+    """What stands in for real curves, and what it is made of."""
+    facts, unit = twin.facts, escape(twin.facts.value_unit)
+    observations = "observation" if twin.n_observations == 1 else "observations"
+    bounds = with_unit(f"{facts.value_low:g} to {facts.value_high:g}", unit)
+    return (f"**Planned with a simulated twin:** {_count(sum(twin.people))} "
+            f"{escape(facts.people)} with {_count(twin.n_observations)} {observations} each, "
+            f"{_design(facts)}, values within {bounds}, and a guessed standard deviation of "
+            f"{with_unit(f'{twin.spread:.3g}', unit)} about the mean. Only stated facts and public "
+            "sizes are used, no value of the real curves; these may differ, so leave room.")
+
+
+def _design(facts: PublicFacts) -> str:
+    if facts.common_times:
+        return "all at the same stated times"
+    return ("at visits with the stated gap" if facts.visit_gap else
+            "at independent times over the stated range")
 
 
 def verdict(answer: Answer, facts: PublicFacts) -> str:

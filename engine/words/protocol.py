@@ -14,7 +14,8 @@ def holdout(facts: PublicFacts, n_training: int, n_protected: int, iterations: i
     """Under the chart of held-out curves."""
     return (f"Synthetic. In each of {iterations} iterations a random third, {n_training} "
             f"{facts.people}, gives the average without protection; the other {n_protected} are "
-            "published once. Points: mean squared distance of the two, ± its standard error.")
+            "published once. Points: mean squared distance of the two, with 95 % confidence "
+            "intervals.")
 
 
 def runs(facts: PublicFacts, budget: Budget, n_runs: int, n_curves: int) -> str:

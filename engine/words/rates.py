@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from engine.agreement import Verdict
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.views.regimes import Comparison, Measured, Weighted, axis_values, moved
@@ -88,17 +89,21 @@ def whose(mechanism: Mechanism, of: Rate) -> str:
 
 
 def verdict(found: Comparison | None, symbol: str, is_proved: bool = True) -> str:
-    """Measured slope beside that of the rate, and what to make of it.
+    """Measured slope with its 95 % interval, that of the rate, and what to make of both.
 
     `is_proved` says that the rate bounds the errors of this very method.
     """
     if found is None:
         return "Too few points to draw a line through."
-    text = (f"Measured slope in {symbol}: **{_signed(found.slope)} ± {found.slope_se:.2f}**; the "
-            f"rate’s is **{_signed(found.theory)}**. ")
-    if found.agrees:
+    beside = found.agreement
+    text = (f"Measured slope in {symbol}: **{_signed(beside.estimate)} ± {beside.half_width:.2f}** "
+            f"(95 %); the rate’s is **{_signed(beside.target)}**. ")
+    if beside.verdict == Verdict.AGREES:
         return text + "They agree: the error behaves as the theory says."
-    if found.slope > found.theory:
+    if beside.verdict == Verdict.IMPRECISE:
+        return text + (f"**Too imprecise to tell:** the interval from {_signed(beside.low)} to "
+                       f"{_signed(beside.high)} contains the rate’s slope and others far from it.")
+    if beside.verdict == Verdict.ABOVE:
         return text + ("The error falls more slowly than the rate: something else, such as a floor "
                        "of smoothing or chance, still weighs at these sizes.")
     if is_proved:

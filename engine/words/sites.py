@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.agreement import STANDARD_ERRORS
 from engine.types import PublicFacts
 from engine.views.site_table import SiteRow
 from engine.views.sites import Arrangement, Federation, Member, Sent, WhatIf
@@ -120,8 +121,8 @@ def _rough(found: Federation) -> str:
     error = found.together.standard_error
     if found.together.is_refused or error < _ROUGH * found.together.typical:
         return ""
-    said = with_unit(number(error, 2), escape(found.facts.value_unit))
-    return f"(Simulation: ± {said} on the first number.)"
+    said = with_unit(number(STANDARD_ERRORS * error, 2), escape(found.facts.value_unit))
+    return f"(Simulation: ± {said} (95 %) on the first number.)"
 
 
 def refused(facts: PublicFacts) -> str:

@@ -19,6 +19,11 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
         return (f"Your {held} · not private",
                 f"Only you, the holder of these {held}, may look at this picture. It cannot be "
                 f"linked or shared: it shows the {of(facts.people)} own {held}.")
+    if facts.kind == "twin":
+        return (f"{facts.name}: simulated",
+                "Made by the computer from the facts that you stated and the public sizes of your "
+                f"file. No value of the file is in it. It cannot be linked: the {facts.people} "
+                "stay on this machine.")
     if facts.kind == "public":
         return (f"Public data: {facts.name}",
                 f"Real curves that are already public. {facts.origin}".strip())

@@ -288,19 +288,19 @@ def _lab(view: View) -> lab.Question:
 
 
 def coverage(view: View) -> None:
-    """Two hundred repetitions, and how many limits miss the truth."""
+    """Many repetitions, and how many bands miss the truth."""
     layout.prose(words.COVERAGE)
     _limits(view)
     asked = _lab(view)
     key = digest(("coverage", asked))
-    st.button("Repeat 200 times", icon=":material/play_arrow:", key="audit_repeat",
+    st.button(f"Repeat {lab.REPEATS} times", icon=":material/play_arrow:", key="audit_repeat",
               on_click=lambda: _start(key, "engine.views.coverage_lab:repetitions", asked,
                                       total=lab.REPEATS // lab.EACH))
     controls.show_problem("audit")
     job = _started(key)
     if job is None:
-        layout.empty("How many of 200 limits miss the truth. Press *Repeat 200 times*: it takes a "
-                     "few seconds.")
+        layout.empty(f"How many of {lab.REPEATS} bands miss the truth. Press *Repeat {lab.REPEATS} "
+                     "times*: it takes some seconds.")
         return
     progress(job, lambda one: _misses(view, one), "Repetitions, ten at a time")
 
@@ -308,7 +308,7 @@ def coverage(view: View) -> None:
 def _limits(view: View) -> None:
     """Which limits are looked at, at which ε and, where they are of one place, at which time."""
     names = {key: kind.label for key, kind in lab.KINDS.items()}
-    controls.bound(st.selectbox, "Limits of", view.now.limits,
+    controls.bound(st.selectbox, "Band or interval of", view.now.limits,
                    lambda chosen: session.change(limits=chosen), "audit_limits",
                    options=list(names), format_func=names.__getitem__,
                    help="By the method and on the data of its own page.")

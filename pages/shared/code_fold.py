@@ -62,7 +62,9 @@ def _drawn(page: str, code: Code, own: OwnFile | None, note: str, scope: str) ->
             st.code(code.command, language="bash", height=_height(code.command))
             st.markdown(note)
         else:
-            st.markdown("The command line knows no file of your own. Save the Python beside your "
+            st.markdown("The command line knows no facts that you stated. Save the Python and run "
+                        "it." if own is None else
+                        "The command line knows no file of your own. Save the Python beside your "
                         "file and run it.")
     st.download_button("Get the notebook", notebook(code), f"privacy-curves-{page}.ipynb",
                        "application/x-ipynb+json", on_click="ignore", key=f"{page}_notebook",

@@ -1,4 +1,4 @@
-"""How often limits miss the truth, as Audit and Rates show it: one question, two charts, words."""
+"""How often bands miss the truth, as Audit and Rates show it: one question, two charts, words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.views import coverage_lab as lab
 from engine.words import audit as words
 from pages.shared import layout, session, settings
 
-TITLES = ("With privacy noise counted", "Naive: privacy noise ignored")
+TITLES = ("Published band: privacy noise counted", "Naive band: privacy noise ignored")
 Draw = Callable[[str, Chart, str], None]  # title, chart and key
 
 
@@ -42,7 +42,7 @@ def misses(asked: lab.Question, found: lab.Batch, draw: Draw) -> None:
                                           TITLES, ("given", "naive"), strict=True):
         with column:
             st.subheader(title, anchor=False)
-            draw(title, figures.repetitions(limits, half, f"Off the truth by{unit}",
+            draw(title, figures.repetitions(limits, half, f"Estimate less truth{unit}",
                                             layout.theme()), key)
             st.markdown(words.misses(limits, key == "naive"))
     st.markdown(words.widths(found))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +15,7 @@ from engine.exports import code_for, memo
 from engine.figures import plan as figures
 from engine.figures.theme import Chart
 from engine.privacy.amplification import Person
+from engine.sources.twin import Twin
 from engine.types import Budget, PublicFacts
 from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
 from engine.words import chances, glossary, tags
@@ -43,7 +45,8 @@ class View:
     """The question on screen: everything but one dial is given."""
 
     def __init__(self) -> None:
-        self.now, self.source = session.current(), session.source()
+        self.now, self.shown = session.current(), session.source()
+        self.source = self.shown if self.shown.is_random else session.twin_of(self.shown)
         self.facts: PublicFacts = self.source.facts
         self.unknown = self.now.unknown
         self.charts: dict[str, Chart] = {}  # those on screen, for the table of their numbers
@@ -79,7 +82,7 @@ def strip(view: View, found: Answer | None) -> None:
 
 def question(view: View) -> None:
     """One sentence with blanks; the open one is found."""
-    odometer.line(view.source)
+    odometer.line(view.shown)
     facts = view.facts
     labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
               "error": "error"}
@@ -118,14 +121,37 @@ def _blank(view: View, dial: str, label: str, value: float, write: Callable[[flo
                    step=1 if shape == "%d" else None)
 
 
+def twin(view: View) -> None:
+    """What a plan for real curves is made with, and the one guess in it; nothing for others."""
+    if not isinstance(view.source, Twin):
+        return
+    st.markdown(f":small[{plan_words.about_twin(view.source)}]")
+    unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
+    with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
+        controls.bound(st.number_input, f"Standard deviation of an observation{unit}",
+                       view.source.spread, lambda spread: _guess(view, spread), "twin_spread",
+                       format="%g", step=None,
+                       help="How far observations typically lie from the mean curve. From an "
+                       "earlier study, never from this file.")
+
+
+def _guess(view: View, spread: float | None) -> None:
+    if spread is None:
+        raise InputError("A number is needed here.", field="spread")
+    session.change_twin(view.shown, replace(session.twin_of(view.shown), spread=spread))
+
+
 def _resize(view: View, **sizes: int) -> None:
     """Change a size of the curves; Explore shows the same ones."""
     dial, value = next(iter(sizes.items()))
     low, high = bounds(view.setting, dial)
     if not low <= value <= high:
         raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
-    if view.now.source.is_random:
-        session.change(source=view.setting.moved(dial, value).curves)
+    resized = view.setting.moved(dial, value).curves
+    if isinstance(resized, Twin):
+        session.change_twin(view.shown, resized)
+    else:
+        session.change(source=resized)
 
 
 # -- the answer ---------------------------------------------------------------------------------
@@ -133,10 +159,6 @@ def _resize(view: View, **sizes: int) -> None:
 
 def solve(view: View) -> Answer | None:
     """The answer, with progress; None with the reason under the blanks where there is none."""
-    if not view.source.is_random:
-        st.info("Plans are made with simulated curves, whose sizes can be changed. Choose some "
-                "under *More options*.", icon=":material/info:")
-        return None
     bar = st.empty()
 
     def shown(done: int) -> None:
@@ -201,8 +223,6 @@ def _step(view: View, found: Answer, row: Measured, given: Protection | None) ->
 
 def risk(view: View) -> None:
     """The same question asked from the other end: a risk that is stated, and the ε it allows."""
-    if not view.source.is_random:
-        return
     with st.container(border=True):
         st.subheader("Or start from the risk", anchor=False)
         controls.bound(st.number_input, "Right guesses in 100, at most", view.now.risk,
@@ -277,7 +297,6 @@ def formula(view: View) -> None:
 
 
 def code(view: View) -> None:
-    """Code for the question on screen, where plans can be made."""
-    if view.source.is_random:
-        code_fold.show("plan", lambda own: code_for.plan(
-            view.setting, view.unknown, view.target, view.now.seed, Person(view.now.group)))
+    """Code for the question on screen."""
+    code_fold.show("plan", lambda own: code_for.plan(
+        view.setting, view.unknown, view.target, view.now.seed, Person(view.now.group)), task="")

@@ -1,4 +1,4 @@
-"""Theory over practice on Rates: one press measures the slope and counts limits that miss."""
+"""Theory over practice on Rates: one press measures the slope and the coverage of a band."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pages.shared.progress import begin, progress, warm_up
 if TYPE_CHECKING:
     from pages.shared.rate_cards import View
 
-SLOPE, LIMITS = "Does it hold? Theory over practice", "Do the limits hold the truth?"
+SLOPE, LIMITS = "Does it hold? Theory over practice", "Coverage of the confidence band"
 _KEPT = "rate_check"  # where the session keeps what was asked last, with its job
 _FORM = "sizes"
 _AUDIT = Path(__file__).parent.parent / "audit.py"
@@ -69,7 +69,7 @@ def why_not(view: View) -> str:
                 "measure.")
     if view.has_scenario and not view.source.is_random:
         known = _NO_TRUTH[view.source.facts.kind]
-        return (f"{known}, so neither the slope nor limits can be checked on them. Choose "
+        return (f"{known}, so neither slope nor coverage can be checked on them. Choose "
                 "simulated curves on their page.")
     if view.has_scenario and view.rate.attained_by() is None:
         return ("Methods here trust each site with its own curves. To measure, set *Who is "
@@ -126,7 +126,7 @@ def practice(view: View) -> None:
     here = asked(view)
     if here is None:
         st.markdown(why_not(view) or "Nothing of this problem is simulated along this symbol, and "
-                    "no method here gives limits for it.")
+                    "no method here gives a confidence band for it.")
         return
     warm_up()
     layout.prose(_what(here, view.symbol(view.along)))
@@ -154,16 +154,16 @@ def _what(here: Check, symbol: str) -> str:
     else:
         lacks = f" No errors of this problem are simulated along {symbol}, so there is no slope."
     if here.limits is not None:
-        parts.append(f"{coverage_lab.REPEATS} times the limits of *{_name(here.limits.mechanism)}*")
+        parts.append(f"{coverage_lab.REPEATS} times the band of *{_name(here.limits.mechanism)}*")
     else:
-        lacks = " No method for this problem gives limits around what it publishes."
+        lacks = " No method for this problem gives a confidence band."
     return f"One press measures on fresh simulated data: {', then '.join(parts)}.{lacks}"
 
 
 def _coming(here: Check) -> str:
     """What will be on screen."""
     parts = ["measured errors on top of the rate"] * bool(here.values) + [
-        "how many of 200 limits miss the truth"] * (here.limits is not None)
+        f"how many of {coverage_lab.REPEATS} bands miss the truth"] * (here.limits is not None)
     return f"{capital(', and '.join(parts))}."
 
 
@@ -259,8 +259,8 @@ def _slopes(view: View, here: Check, so_far: Found) -> None:
     left, right = st.columns([7, 3], gap="medium")
     with left:
         layout.draw(chart, "practice", 460, 380)
-        st.markdown(":small[Bars: two standard errors. In the rate, privacy weighs as much as was "
-                    "measured at the middle value.]")
+        st.markdown(":small[Bars: 95 % confidence intervals. In the rate, privacy weighs as much "
+                    "as was measured at the middle value.]")
     view.charts[SLOPE] = chart
     with right:
         for k, one in enumerate(series):
@@ -298,7 +298,7 @@ def _misses(view: View, here: Check, limits: Batch) -> None:
                 f"{tags.budget_chip(here.limits.budget)}.{_instead(view, here)}")
     limit_cards.misses(here.limits, limits, draw)
     token = address.encode(replace(view.now, part="coverage", limits=here.limits.kind, folds=()))
-    st.page_link(st.Page(_AUDIT), label="Other limits, in the coverage lab",
+    st.page_link(st.Page(_AUDIT), label="Other bands and intervals, in the coverage lab",
                  query_params={"s": token}, icon=":material/arrow_forward:")
 
 

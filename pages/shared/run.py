@@ -87,8 +87,11 @@ _SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
 
 
 def _store(source: Source) -> Store:
-    """Results of recipes are shared by all visitors; those of an upload stay in its session."""
-    if source.facts.kind != "upload":
+    """Results of recipes are shared by all visitors; those of an upload stay in its session.
+
+    So do those of its twin, which is made of what the visitor stated.
+    """
+    if source.facts.kind not in ("upload", "twin"):
         return _SHARED
     state: MutableMapping[Any, Any] = st.session_state
     return state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR, uuid.uuid4().hex))

@@ -14,6 +14,7 @@ import streamlit as st
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.sources import Source
+from engine.sources.twin import Twin
 from engine.sources.upload import Upload
 from engine.sources.upload_rows import UploadRows
 from engine.tasks import (
@@ -201,6 +202,19 @@ def source(task: str = TASK) -> Source:
     """The source on screen: the visitor's own data, or the chosen recipe."""
     found = own(task)
     return found if found is not None and uploaded(task) else current().source_of(task)
+
+
+def twin_of(real: Source) -> Twin:
+    """The twin of curves that are real, with sizes and spread as the visitor last chose them."""
+    usual = Twin.of(real.facts, real.sizes)
+    origin, chosen = st.session_state.get("twin", (None, usual))
+    return chosen if origin == usual else usual
+
+
+def change_twin(real: Source, chosen: Twin) -> None:
+    """Choose other sizes or another spread; they last as long as these curves are on screen."""
+    st.session_state.twin = (Twin.of(real.facts, real.sizes), chosen)
+    st.session_state.pop("problem", None)
 
 
 def change_source(task: str, chosen: Source) -> None:

@@ -26,9 +26,6 @@ def fold(view: plan_cards.View) -> None:
     with layout.fold("Split a total over several outputs", "split") as is_open:
         if not is_open:
             return
-        if not view.source.is_random:
-            st.markdown("Plans are made with simulated curves.")
-            return
         st.markdown(plan_words.split_lead(view.facts))
         delta, split = session.delta(view.source), view.now.split
         if delta == 0:  # pure budgets add in one way only

@@ -22,7 +22,7 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
     `pins_here` says whether there is a scenario, and `reason` why this one cannot be pinned.
     """
-    own, page = facts.kind == "upload", pins.page()
+    own, page = facts.kind in ("upload", "twin"), pins.page()
     pins_here = pins_here and page in pins.PAGES
     token = address.encode(replace(session.current(), folds=()))
     name = "" if own else pins.name_of(page, token)
@@ -53,7 +53,8 @@ def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str 
 
 def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
     """What kind of data is on screen and what is protected; the same on every page."""
-    icon = {"simulated": "flask", "public": "globe", "upload": "warning"}[facts.kind]
+    icon = {"simulated": "flask", "twin": "flask", "public": "globe",
+            "upload": "warning"}[facts.kind]
     kind = "orange" if facts.kind == "upload" else "gray"
     return [pieces.Chip(*tags.source_tag(facts), kind, icon),
             pieces.Chip(*tags.unit_tag(facts), "blue", "shield")]

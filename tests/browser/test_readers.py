@@ -84,15 +84,15 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     page.get_by_role("button", name="Measure", exact=True).click()  # 2: one form
     asked, found = checked(300, 20, 2.0)
     for line in found.compared(asked):
-        slope = f"{line.slope:.2f} ± {line.slope_se:.2f}; the rate’s is {line.theory:.2f}"
+        slope = f"{line.slope:.2f} ± {line.half_width:.2f} (95 %); the rate’s is {line.theory:.2f}"
         expect(page.get_by_text(f"Measured slope in n: {slope}".replace("-", "−"))).to_be_visible(
             timeout=60_000)
     expect(page.locator("[aria-label*='6 measured errors']")).to_be_visible()
-    for name, limits in (("The limits as published", found.limits.given), (
-            "Naive limits, which ignore privacy noise,", found.limits.naive)):
-        count = int(limits.missed.sum())
-        expect(page.get_by_text(f"{name} missed {count} of 200 times")).to_be_visible(
-            timeout=60_000)
+    for name, limits in (("The published bands", found.limits.given), (
+            "Naive bands, which ignore privacy noise,", found.limits.naive)):
+        count, n = int(limits.missed.sum()), coverage_lab.REPEATS
+        expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")
+               ).to_be_visible(timeout=60_000)
     page.get_by_text("Code for this view").click()  # 3
     expect(page.get_by_text("measured = found(asked, list(check(asked)))")).to_be_visible()
     with page.expect_download() as got:
@@ -118,7 +118,7 @@ def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
     page = arrive("/rates?s=along-n")
     page.get_by_role("button", name="Measure", exact=True).click()
     expect(page.get_by_text("Measured slope in n")).to_have_count(2, timeout=60_000)
-    expect(page.get_by_text("Naive limits, which ignore")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Naive bands, which ignore")).to_be_visible(timeout=60_000)
     page.wait_for_timeout(1000)  # the page runs once more when the work has ended
     page.mouse.wheel(0, -5000)  # a list that opens while the page scrolls closes again
     page.wait_for_timeout(300)

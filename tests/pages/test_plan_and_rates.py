@@ -6,7 +6,7 @@ import pytest
 
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
-from engine.views import rate_check
+from engine.views import coverage_lab, rate_check
 from engine.views.planner import DIALS, Setting, plan
 from engine.views.rate_presets import PRESETS
 from engine.words import audit as audit_words
@@ -104,9 +104,43 @@ def test_the_numbers_behind_the_charts_are_there():
         assert len(at.dataframe) >= charts
 
 
-def test_own_curves_are_not_planned_with():
+def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_guess_can_be_changed():
+    own = own_curves()
+    at = visit("plan", "target-5", upload=own, show_upload=True)
+    setting = Setting.of(own, settings.Settings().mechanism, 1.0)
+    found = answered(at, setting, "epsilon", 5.0)
+    assert found.is_possible and at.success[0].value == plan_words.verdict(found, own.facts)
+    assert "80 children with 9 observations each" in words(at)
+    assert "guessed standard deviation of 18 cm" in words(at) and not at.error
+    assert "s" not in at.query_params
+    at.number_input(key="w_twin_spread").set_value(6.0).run()
+    assert at.success[0].value != plan_words.verdict(found, own.facts)
+    assert "guessed standard deviation of 6 cm" in words(at)
+    at.number_input(key="w_twin_spread").set_value(-1.0).run()
+    assert any("must be above 0" in error.value for error in at.error)
+
+
+def test_other_sizes_of_own_curves_can_be_planned_for_and_nothing_else_changes():
     at = visit("plan", upload=own_curves(), show_upload=True)
-    assert any("simulated curves" in info.value for info in at.info)
+    before = at.session_state.settings.source
+    at.number_input(key="w_plan_people").set_value(300).run()
+    assert "300 children with 9 observations each" in words(at)
+    assert at.session_state.settings.source == before
+    assert at.session_state["upload"].sizes.n_curves == 80
+
+
+def test_public_curves_are_planned_with_by_their_twin():
+    at = visit("plan", "c-sea_temperature~unknown-error~epsilon-8")
+    assert "Planned with a simulated twin" in words(at) and not at.exception
+
+
+def test_code_of_a_plan_with_a_twin_gives_the_same_answer_and_holds_no_value():
+    at = visit("plan", "unknown-error", upload=own_curves(), show_upload=True, fold_plan_code=True)
+    code = at.code[0].value
+    assert "Twin.of(facts" in code and "Upload" not in code
+    made = {}
+    exec(code.split("print(")[0], made)
+    assert plan_words.verdict(made["answer"], made["source"].facts) == at.success[0].value
 
 
 # -- Rates ----------------------------------------------------------------------------------
@@ -230,7 +264,7 @@ def test_a_form_with_an_impossible_number_is_refused_whole():
     ("c-sea_temperature", {}, "the truth is not known"),
     ("", {"upload": own_curves(), "show_upload": True}, "no known truth"),
     ("r-functional_mean~r.privacy-local", {}, "set *Who is trusted* to *federated*"),
-    ("r-sparse_mean_trusted", {}, "no method here gives limits")])
+    ("r-sparse_mean_trusted", {}, "no method here gives a confidence band")])
 def test_it_is_said_why_nothing_is_measured(token, state, reason):
     at = visit("rates", token, **state)
     assert reason in words(at) and not at.error
@@ -239,8 +273,8 @@ def test_it_is_said_why_nothing_is_measured(token, state, reason):
 
 def test_a_problem_whose_methods_give_no_limits_says_so():
     at = visit("rates", "r-univariate_mean")
-    assert "No method for this problem gives limits" in words(at)
-    assert "200 times" not in words(at)
+    assert "No method for this problem gives a confidence band" in words(at)
+    assert f"{coverage_lab.REPEATS} times" not in words(at)
 
 
 def test_axes_can_be_chosen_and_are_never_the_same():

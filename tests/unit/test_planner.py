@@ -17,6 +17,7 @@ from engine.privacy import accounting
 from engine.sources.bundled import SeaTemperature
 from engine.sources.numbers import Numbers
 from engine.sources.sparse_curves import SparseCurves
+from engine.sources.twin import Twin
 from engine.types import Budget
 from engine.views.planner import (
     HIGHEST_EPSILON,
@@ -125,9 +126,15 @@ def test_a_question_without_sense_is_refused_kindly(unknown, target, words):
         answer(HERE, unknown, target)
 
 
-def test_real_curves_cannot_be_planned_with():
+def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
+    real = SeaTemperature()
+    setting = Setting.of(real, AdaptiveMean(), 4.0)
+    assert setting.source == Twin.of(real.facts, real.sizes)
+    assert setting.people == min(real.sizes.n_curves_per_server)
+    found = answer(setting, "error")
+    assert found.value is None or 0 < found.value < real.facts.value_half_width
     with pytest.raises(InputError, match="simulated curves"):
-        answer(replace(HERE, source=SeaTemperature()), "epsilon", 1.0)
+        answer(replace(HERE, source=real), "epsilon", 1.0)
 
 
 def test_the_question_and_the_verdict_are_plain_sentences():

@@ -1,0 +1,75 @@
+"""Does an estimate agree with what it should be? One rule for slopes, coverage and other rates.
+
+Every estimate comes with a 95 % confidence interval, and that interval alone decides: where it
+leaves out the target they differ; where it contains the target and reaches no farther from it than
+a stated tolerance they agree; where it contains the target and reaches farther, the estimate is
+too imprecise to tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from scipy.special import betaincinv, ndtri
+
+LEVEL = 0.95
+COVERAGE_TOLERANCE = 0.04  # coverage within 91 to 99 % is said to agree with 95 %
+_TAIL = (1 - LEVEL) / 2
+STANDARD_ERRORS = float(-ndtri(_TAIL))  # 1.96: half a 95 % interval of a normal estimate
+
+
+class Verdict(StrEnum):
+    """What a 95 % confidence interval says of a target."""
+
+    AGREES = "agrees"
+    ABOVE = "above"
+    BELOW = "below"
+    IMPRECISE = "too imprecise to tell"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """An estimate, its 95 % confidence interval from `low` to `high`, and its `target`.
+
+    `tolerance` is how far from the target the interval may reach where both are said to agree.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    target: float
+    tolerance: float
+
+    @classmethod
+    def normal(cls, estimate: float, standard_error: float, target: float, tolerance: float
+               ) -> Agreement:
+        """Of an estimate that is close to normal."""
+        half = STANDARD_ERRORS * standard_error
+        return cls(estimate, estimate - half, estimate + half, target, tolerance)
+
+    @classmethod
+    def coverage(cls, covered: int, n: int) -> Agreement:
+        """Of 95 % bands, so many of which contained the truth in n independent repetitions."""
+        return cls(covered / n, *clopper_pearson(covered, n), LEVEL, COVERAGE_TOLERANCE)
+
+    @property
+    def half_width(self) -> float:
+        """The larger part of the interval, on one side of the estimate."""
+        return max(self.high - self.estimate, self.estimate - self.low)
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.low > self.target:
+            return Verdict.ABOVE
+        if self.high < self.target:
+            return Verdict.BELOW
+        farthest = max(self.high - self.target, self.target - self.low)
+        return Verdict.AGREES if farthest <= self.tolerance else Verdict.IMPRECISE
+
+
+def clopper_pearson(count: int, n: int) -> tuple[float, float]:
+    """The exact 95 % confidence interval for the probability behind `count` of n cases."""
+    low = float(betaincinv(count, n - count + 1, _TAIL)) if count else 0.0
+    high = float(betaincinv(count + 1, n - count, 1 - _TAIL)) if count < n else 1.0
+    return low, high

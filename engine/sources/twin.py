@@ -1,0 +1,166 @@
+"""A twin of real curves: simulated from what is publicly stated about them, and nothing else.
+
+Not a registered source, because what it is made of was stated by one visitor. It is given public
+facts and public sizes, two types that hold no observation, so that no value of a file can reach it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import ndtr
+
+from engine.errors import InputError
+from engine.numerics.kernels import path_polynomials
+from engine.numerics.tables import horner
+from engine.numerics.visits import visit_times
+from engine.sources import Source, check_sites, dealt
+from engine.tasks import MEAN_FUNCTION
+from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
+
+USUAL_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
+_OF_PEOPLE = 0.8  # of that variance; the rest is error of single observations
+_SMOOTHNESS, _LENGTH = 4.0, 0.8  # of the Matérn law of people's deviations
+_BLOCK = 50_000  # observations evaluated at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class Twin(Source):
+    """Y_ij = μ(t_ij) + U_i(t_ij) + ξ_ij, held within the stated bounds; see `Twin.of`.
+
+    μ is a curve of typical shape inside the bounds, U a smooth Gaussian process and ξ Gaussian; the
+    standard deviation of U + ξ is `spread`, in response units. Every curve has `n_observations`,
+    at times of the stated design. The truth is the mean of the values within the bounds.
+
+    Raises
+    ------
+    InputError
+        If a size is below 1, there are fewer people than sites, or the spread is not above 0 and
+        at most half the range of the values.
+    """
+
+    key = "twin"
+    label = "Twin from stated facts"
+    tasks = frozenset({MEAN_FUNCTION.key})
+    is_random: ClassVar[bool] = True
+
+    stated: PublicFacts
+    people: tuple[int, ...]  # on each site
+    n_observations: int
+    spread: float = field(default=math.nan)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if math.isnan(self.spread):
+            object.__setattr__(self, "spread", USUAL_SPREAD * self.stated.value_half_width)
+        if min(*self.people, self.n_observations) < 1:
+            raise InputError("A twin needs at least one observation of somebody at every site.",
+                             field="sizes")
+        if not 0 < self.spread <= self.stated.value_half_width:
+            raise InputError(
+                "The guessed standard deviation must be above 0 and at most half the stated range, "
+                f"{self.stated.value_half_width:g}; got {self.spread:g}.", field="spread")
+
+    @classmethod
+    def of(cls, facts: PublicFacts, sizes: Sizes, spread: float | None = None) -> Twin:
+        """The twin of curves of which facts and sizes are public.
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            Bounds, units, time range and the design of the observation times.
+        sizes : Sizes
+            People on each site and observations; curves of the twin have as many each, on average.
+        spread : float, optional
+            A guess, not from the data, of the standard deviation of observations about the mean
+            curve, in response units; by default 0.24 of half the range of the values.
+        """
+        stated: dict[str, Any] = {
+            "stated": facts, "people": sizes.n_curves_per_server,
+            "n_observations": max(1, round(sizes.n_observations_per_curve)),
+            "spread": math.nan if spread is None else spread}
+        return cls(**stated)
+
+    @property
+    def facts(self) -> PublicFacts:
+        """As stated; a twin of uploaded curves is still the matter of who stated them."""
+        stated, m = self.stated, self.n_observations
+        times, gap = stated.common_times, stated.visit_gap
+        if times and len(times) != m:  # another number of times: spread over the same range
+            times = tuple(np.linspace(times[0], times[-1], m).tolist()) if m > 1 else (0.5,)
+        return replace(stated, kind="twin" if stated.kind in ("upload", "twin") else "simulated",
+                       name=_named(stated), covariates=(), common_times=times,
+                       visit_gap=min(gap, 1 / (m + 1)))
+
+    @property
+    def sizes(self) -> Sizes:
+        m = self.n_observations
+        return Sizes(self.people, sum(self.people) * m, m)
+
+    @property
+    def truth(self) -> Truth:
+        return Truth.of(self._mean_within_bounds)
+
+    def resized(self, people: int, readings: int, sites: int) -> Twin:
+        """The same twin with other sizes; see `Source.resized`."""
+        check_sites(sites, people * sites)
+        return replace(self, people=dealt(people * sites, sites), n_observations=readings)
+
+    def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
+        """Draw data sets of equal sizes; times, people and errors each from one block of draws."""
+        n, m, facts = sum(self.people), self.n_observations, self.facts
+        times = observation_times(facts, n_repeats * n, m, rng)
+        polynomials = path_polynomials(_SMOOTHNESS, _LENGTH, 1.0)
+        weights = rng.standard_normal((n_repeats * n, polynomials.shape[1]))
+        values = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
+        values += self._mean(times)
+        step = max(1, _BLOCK // m)
+        for first in range(0, n_repeats * n, step):
+            block = slice(first, first + step)
+            paths = horner(polynomials @ weights[block].T, 2 * times[block].T - 1).T
+            values[block] += math.sqrt(_OF_PEOPLE) * self.spread * paths
+        np.clip(values, facts.value_low, facts.value_high, out=values)
+        return CurveData(times=times.reshape(n_repeats, n * m),
+                         values=values.reshape(n_repeats, n * m), counts=np.full(n, m),
+                         server=np.repeat(np.arange(len(self.people)), self.people), facts=facts,
+                         truth=self.truth)
+
+    def _mean(self, times: Array) -> Array:
+        """A rise with a bend, well inside the bounds."""
+        shape = 0.3 * (2 * times - 1) + 0.12 * np.sin(3 * np.pi * times)
+        return np.asarray(self.stated.value_middle + self.stated.value_half_width * shape)
+
+    def _mean_within_bounds(self, times: Array) -> Array:
+        """E min(max(Y, a), b) for normal Y."""
+        mean, sd = self._mean(times), self.spread
+        a, b = self.stated.value_low, self.stated.value_high
+        low, high = (a - mean) / sd, (b - mean) / sd
+        inside = ndtr(high) - ndtr(low)
+        return np.asarray(a * ndtr(low) + b * ndtr(-high) + mean * inside
+                          - sd * (_density(high) - _density(low)))
+
+
+def observation_times(facts: PublicFacts, curves: int, each: int, rng: np.random.Generator
+                      ) -> Array:
+    """Times on [0, 1] by the stated design, increasing within each curve: (curves, each).
+
+    Common times where they are stated, visits at the stated gap, else independent and even.
+    """
+    if facts.common_times:
+        return np.tile(np.array(facts.common_times), (curves, 1))
+    if facts.visit_gap:
+        return visit_times(curves, each, facts.visit_gap, rng)
+    return np.sort(rng.random((curves, each)), axis=1)
+
+
+def _named(facts: PublicFacts) -> str:
+    if facts.name.startswith("Twin of "):
+        return facts.name
+    return f"Twin of {facts.name[:1].lower()}{facts.name[1:]}"
+
+
+def _density(z: Array) -> Array:
+    return np.asarray(np.exp(-z * z / 2) / math.sqrt(2 * math.pi))

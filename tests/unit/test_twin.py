@@ -1,0 +1,114 @@
+"""A twin of real curves knows stated facts and public sizes, and looks like curves of that kind."""
+
+import dataclasses
+import typing
+
+import numpy as np
+import pytest
+
+from engine.errors import InputError
+from engine.sources import sources
+from engine.sources.twin import Twin, observation_times
+from engine.sources.upload import Upload
+from engine.types import PublicFacts, Sizes
+from tests.pages.opening import own_curves
+
+FACTS = PublicFacts(kind="upload", name="Your curves", person="child", people="children",
+                    value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18)
+SIZES = Sizes((45, 35), 640, 3)
+
+
+def leaves(value):
+    if dataclasses.is_dataclass(value):
+        for one in dataclasses.fields(value):
+            yield from leaves(getattr(value, one.name))
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from leaves(one)
+    else:
+        yield value
+
+
+# -- what it may know -------------------------------------------------------------------------
+
+
+def test_a_twin_is_given_public_facts_and_sizes_and_nothing_that_can_hold_an_observation():
+    given = typing.get_type_hints(Twin.of)
+    assert set(given) == {"facts", "sizes", "spread", "return"}
+    assert (given["facts"], given["sizes"]) == (PublicFacts, Sizes)
+    twin = Twin.of(own_curves().facts, own_curves().sizes)
+    assert {type(leaf) for leaf in leaves(twin)} <= {str, int, float, bool, type(None)}
+    assert not issubclass(Twin, Upload) and "twin" not in [cls.key for cls in sources.all()]
+
+
+def test_two_files_with_the_same_facts_and_sizes_have_the_same_twin():
+    one = own_curves()
+    values = one.curves.values[::-1] + 7.0
+    other = dataclasses.replace(one, curves=dataclasses.replace(one.curves, values=values))
+    twins = [Twin.of(source.facts, source.sizes) for source in (one, other)]
+    assert twins[0] == twins[1]
+    drawn = [twin.draw(1, np.random.default_rng(3)).values for twin in twins]
+    assert (drawn[0] == drawn[1]).all() and not (one.curves.values == values).all()
+
+
+# -- what it draws ----------------------------------------------------------------------------
+
+
+def test_sizes_bounds_and_sites_are_those_that_were_stated():
+    twin = Twin.of(FACTS, SIZES)
+    assert twin.sizes == Sizes((45, 35), 640, 8)
+    data = twin.draw(3, np.random.default_rng(0))
+    assert data.sizes == twin.sizes and data.n_repeats == 3
+    assert 60 <= data.values.min() and data.values.max() <= 210
+    assert data.facts.kind == "twin" and data.facts.name == "Twin of your curves"
+    assert Twin.of(PublicFacts(kind="public"), SIZES).facts.kind == "simulated"
+    assert Twin.of(twin.facts, twin.sizes).facts.name == "Twin of your curves"
+
+
+@pytest.mark.parametrize("spread", [None, 5.0, 60.0])
+def test_the_truth_is_the_mean_of_what_is_drawn_and_the_spread_that_which_was_guessed(spread):
+    """20 000 people at five common times, within five standard errors."""
+    times = (0.0, 0.2, 0.5, 0.8, 1.0)
+    facts = dataclasses.replace(FACTS, common_times=times)
+    twin = Twin.of(facts, Sizes((20_000,), 100_000, 5), spread)
+    drawn = twin.draw(1, np.random.default_rng(1)).values.reshape(20_000, 5)
+    error = drawn.std(axis=0) / np.sqrt(20_000)
+    assert (np.abs(drawn.mean(axis=0) - twin.truth.at(np.array(times))) < 5 * error).all()
+    assert twin.spread == (0.24 * 75 if spread is None else spread)
+    if twin.spread < 20:  # hardly anything lies beyond the bounds
+        assert drawn.std(axis=0) == pytest.approx(twin.spread, rel=0.06)
+
+
+def test_people_are_smooth_over_time():
+    facts = dataclasses.replace(FACTS, common_times=(0.5, 0.51, 0.9))
+    values = Twin.of(facts, Sizes((4000,), 12_000, 3)).draw(
+        1, np.random.default_rng(2)).values.reshape(4000, 3)
+    near, far = (np.corrcoef(values[:, 0], values[:, k])[0, 1] for k in (1, 2))
+    assert near == pytest.approx(0.8, abs=0.05) and far < near - 0.05
+
+
+def test_times_follow_the_stated_design():
+    rng = np.random.default_rng(4)
+    common = observation_times(dataclasses.replace(FACTS, common_times=(0.1, 0.4)), 5, 2, rng)
+    assert (common == [0.1, 0.4]).all()
+    visits = observation_times(dataclasses.replace(FACTS, visit_gap=0.05), 500, 4, rng)
+    assert (np.diff(visits, axis=1) > 0.039).all() and np.ptp(visits, axis=1).max() < 0.2
+    even = observation_times(FACTS, 4000, 5, rng)
+    assert even.mean() == pytest.approx(0.5, abs=5 * np.sqrt(1 / 12 / 20_000))
+    assert (np.diff(even, axis=1) >= 0).all()
+
+
+def test_other_sizes_keep_the_design():
+    facts = dataclasses.replace(FACTS, common_times=(0.1, 0.4, 0.9))
+    other = Twin.of(facts, Sizes((10,), 30, 3)).resized(20, 5, 2)
+    assert other.sizes == Sizes((20, 20), 200, 5)
+    assert other.facts.common_times == pytest.approx((0.1, 0.3, 0.5, 0.7, 0.9))
+    crowded = Twin.of(dataclasses.replace(FACTS, visit_gap=0.1), Sizes((10,), 200, 20))
+    assert crowded.draw(1, np.random.default_rng(0)).times.max() <= 1
+
+
+@pytest.mark.parametrize(("sizes", "spread"), [
+    (Sizes((0, 5), 10, 2), None), (SIZES, 0.0), (SIZES, -3.0), (SIZES, 76.0)])
+def test_what_cannot_be_a_twin_is_refused(sizes, spread):
+    with pytest.raises(InputError):
+        Twin.of(FACTS, sizes, spread)
