@@ -133,7 +133,12 @@ def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
         raise InputError(f"{outside:,} of {len(numbers):,} stated times lie outside the range from "
                          f"{facts.time_low:g} to {facts.time_high:g}.", field="times",
                          hint="State a wider range of times, or leave those out.")
-    return list(np.unique(facts.to_unit_time(numbers)).tolist())
+    common = np.unique(facts.to_unit_time(numbers))
+    if facts.observations_per_curve > len(common):
+        raise InputError(f"At {len(common)} common times a curve has at most as many observations; "
+                         f"got {facts.observations_per_curve}.", field="observations_per_curve",
+                         hint="State fewer observations, or all of the common times.")
+    return list(common.tolist())
 
 
 def _visits(gap: float | None, facts: PublicFacts) -> float:
