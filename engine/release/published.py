@@ -84,7 +84,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
         total = usual_total(data.sizes.n_curves)
     receipt = book.charge(held, quoted.certified, name, what, total, data.facts, quoted.rho)
     estimate, _ = release.hardened(data, mechanism, quoted)
-    x, axis, value, scale = _places(mechanism, data.facts)
+    x, axis, value, scale = places(mechanism, data.facts)
     names = estimate.functions or (value,)
     grid = drawing_grid()[:len(x)]
     rows = np.atleast_2d(estimate.values(grid)[0, 0, 0]) * scale
@@ -117,7 +117,7 @@ def _task(mechanism: Mechanism) -> str:
     return TASKS[next(task for task in release.TASKS if task in mechanism.served)].label
 
 
-def _places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
+def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
     """Places in their own unit, their name, that of the value, and the unit of the latter."""
     grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
     if UNIVARIATE_MEAN.key in mechanism.served:

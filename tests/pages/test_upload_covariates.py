@@ -126,7 +126,8 @@ def test_a_column_that_changes_along_a_curve_is_refused_under_the_file(panel):
 
 def test_a_column_that_gets_a_role_is_no_longer_offered(panel):
     at = choose(panel(described()), "dose")
-    at.selectbox(key="upload_role_server").set_value("dose")
+    at.radio(key="upload_trust").set_value("Each site adds its own noise")
+    ran(at).selectbox(key="upload_sites").set_value("dose")
     ran(at)
     assert at.multiselect(key=CHOICE).options == ["mother_height"]
     assert "two roles" not in errors(at)

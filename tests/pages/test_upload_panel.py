@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 
 from engine.words import tags
+from pages.shared import components
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -77,7 +78,7 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
 
 def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
     at = panel(files.growth_frame(30, 5))
-    assert at.radio(key="upload_trust").value.startswith("One trusted centre")
+    assert not [choice for choice in at.radio if choice.key == "upload_trust"]  # nothing to choose
     with_site = files.growth_frame(30, 5).assign(site="North")
     second = SimpleNamespace(file_id="2", name="more.csv", getvalue=lambda: files.csv(with_site))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: second)
@@ -103,3 +104,65 @@ def test_who_is_one_person_can_be_said_of_a_file_with_one_row_per_curve(panel):
     assert "**60 curves · 4 observations each · one centre**" in words(at)
     at.selectbox(key="upload_role_id").set_value("code").run()
     assert "**30 curves · 4 observations each · one centre**" in words(at)
+
+
+TRUST, EACH = "upload_trust", "Each site adds its own noise"
+
+
+def with_hospitals():
+    frame = files.growth_frame(30, 5)
+    return frame.assign(hospital=frame.child.str[-1].astype(int) % 3)
+
+
+def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who_is_trusted(panel):
+    at = stated(panel(with_hospitals()))
+    assert at.radio(key=TRUST).value is None and not at.error
+    assert any("State who is trusted with the data" in box.value for box in at.info)
+    assert at.button(key="upload_show").disabled
+    at.radio(key=TRUST).set_value("One trusted centre holds all of it").run()
+    at.button(key="upload_show").click().run()
+    assert not at.exception
+    kept = at.session_state["upload"]
+    assert kept.sizes.n_servers == 1 and kept.curves.server_names == ()
+
+
+def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypatch):
+    strips = []
+    monkeypatch.setattr(components, "strip", lambda chips, *_, **__: strips.append(chips))
+    at = stated(panel(with_hospitals()))
+    at.radio(key=TRUST).set_value(EACH).run()
+    assert at.selectbox(key="upload_sites").value == "hospital"
+    at.button(key="upload_show").click().run()
+    assert not at.exception and at.session_state["upload"].sizes.n_servers == 3
+    assert "3 sites, own noise" in [chip.text for chip in strips[-1]]
+
+
+def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
+    at = panel(visits(30, 1))
+    for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
+        at.number_input(key=f"upload_{name}").set_value(number)
+    at.text_input(key="upload_origin").set_value("manual").run()
+    assert any("how many observations each curve was planned" in box.value for box in at.error)
+    at.selectbox(key="upload_law").set_value("common").run()
+    assert any("State the times at which everybody" in box.value for box in at.error)
+    at.checkbox(key="upload_header_public").check().run()
+    assert not at.error
+    at.button(key="upload_show").click().run()
+    facts = at.session_state["upload"].facts
+    assert facts.design.times == (0, 1 / 3, 2 / 3, 1) and facts.observations_per_curve == 4
+    assert not facts.symmetric
+
+
+def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_whole(panel):
+    at = stated(panel(files.growth_frame(30, 5)), time_low=2, time_high=18)
+    at.selectbox(key="upload_law").set_value("common").run()
+    at.text_input(key="upload_times").set_value("2, six").run()
+    assert any("must be finite numbers" in box.value for box in at.error)
+    assert at.text_input(key="upload_origin").value == "manual"
+    at.text_input(key="upload_times").set_value("2 to 18 by 4").run()
+    assert not at.error
+    assert any("does not look as stated" in box.value for box in at.warning)
+    at.selectbox(key="upload_symmetric").set_value(True)
+    at.run().button(key="upload_show").click().run()
+    facts = at.session_state["upload"].facts
+    assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric

@@ -43,10 +43,7 @@ def panel(monkeypatch):
     def panel(rows):
         given = SimpleNamespace(file_id=str(id(rows)), getvalue=lambda: files.csv(rows))
         monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
-        at = visit("regression", upload_open=True)
-        if "site" in rows:
-            at.radio(key="upload_trust").set_value("Each site adds its own noise")
-        return ran(at)
+        return visit("regression", upload_open=True)
     return panel
 
 
@@ -54,6 +51,13 @@ def ran(at):
     at.run()
     assert not at.exception
     return at
+
+
+def every_row_is_another_person(at):
+    """Then who is trusted is asked, because the file has a column of sites."""
+    at.selectbox(key="upload_who").set_value("every row is another person")
+    ran(at).radio(key="upload_trust").set_value("Each site adds its own noise")
+    return ran(at)
 
 
 def state(at, **facts):
@@ -81,7 +85,7 @@ def test_who_a_row_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(pan
     at = panel(frame())
     assert at.selectbox(key="upload_who").value is None
     assert "Say who a row belongs to" in errors(at)
-    at.selectbox(key="upload_who").set_value("every row is another person")
+    every_row_is_another_person(at)
     state(at, reading_sd=0.5)
     assert not at.error and not at.button(key="upload_show").disabled
 
@@ -94,7 +98,7 @@ def test_a_column_of_ids_is_suggested_and_several_readings_are_refused(panel):
 
 def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
     at = panel(frame())
-    at.selectbox(key="upload_who").set_value("every row is another person")
+    every_row_is_another_person(at)
     state(at)
     assert at.number_input(key="upload_reading_sd").value is None
     assert "State how far a reading typically lies" in errors(at)
@@ -111,7 +115,7 @@ def test_explore_asks_for_no_spread():
 
 def test_readings_are_shown_with_the_ends_that_were_stated(panel):
     at = panel(frame(3000))
-    at.selectbox(key="upload_who").set_value("every row is another person")
+    every_row_is_another_person(at)
     state(at, reading_sd=0.5)
     at.button(key="upload_show").click()
     ran(at)

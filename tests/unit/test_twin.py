@@ -59,7 +59,7 @@ def test_sizes_bounds_and_sites_are_those_that_were_stated():
     assert twin.sizes == Sizes((45, 35), 640, 8)
     data = twin.draw(3, np.random.default_rng(0))
     assert data.sizes == twin.sizes and data.n_repeats == 3
-    assert 60 <= data.values.min() and data.values.max() <= 210
+    assert data.values.min() >= 60 and data.values.max() <= 210
     assert data.facts.kind == "twin" and data.facts.name == "Twin of your curves"
     assert Twin.of(PublicFacts(kind="public"), SIZES).facts.kind == "simulated"
     assert Twin.of(twin.facts, twin.sizes).facts.name == "Twin of your curves"

@@ -40,7 +40,6 @@ from tests.pages.opening import visit
 TASKS = (MEAN_FUNCTION.key, UNIVARIATE_MEAN.key)
 BUDGET = Budget(2.0, 1e-5)
 N, TIMES = 60, (2, 4, 6, 8, 10, 12, 14, 16)
-NOW = "2024-01-02T03:04:05+00:00"
 BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 1, "time_high": 18, "origin": "a chart"}
 DESIGNS = {"common": StatedDesign(law="common", times=TIMES), "even": StatedDesign(law="even"),
            "unknown": StatedDesign(law="unknown")}
@@ -50,19 +49,12 @@ CURVE_METHODS = [("adaptive_mean", {}), ("iclp", {}), ("bernstein", {}),
 
 @pytest.fixture(autouse=True)
 def _frozen(monkeypatch, tmp_path):
-    """The same noisy numbers whatever is sent, one time of day, one ledger."""
+    """The same noisy numbers whatever is sent, and a ledger for pages."""
     def frozen(self, values):
         seed = zlib.crc32(f"{self.law} {self.most!r} {self.size} {np.shape(values)}".encode())
         return np.random.default_rng(seed).normal(0, 50, np.shape(values)).round()
 
-    class Clock:
-        @staticmethod
-        def now(_):
-            from datetime import datetime
-            return datetime.fromisoformat(NOW)
-
     monkeypatch.setattr(Measurement, "__call__", frozen)
-    monkeypatch.setattr(ledger, "datetime", Clock)
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "page-ledger"))
 
 
@@ -93,7 +85,7 @@ def curves(frame, law):
 
 
 def everything(source, mechanism, folder, budget=BUDGET):
-    """All that a release gives away, without the random label of its ledger."""
+    """All that a release gives away, without the random label of its ledger and the time."""
     one = published.publish(source, mechanism, budget, Ledger(folder / "ledger"), "growth")
     return without_label(release_files.all_files(one) | {
         "request": release_files.request(one), "numbers": repr((one.x, dict(one.columns),
@@ -101,9 +93,10 @@ def everything(source, mechanism, folder, budget=BUDGET):
 
 
 def without_label(content, card):
-    """The card's own random names are drawn anew for every ledger."""
-    labels = [card["release"][key] for key in ("data_set", "id", "release_id")
-              if key in card["release"]]
+    """Random names are drawn anew for every ledger, and the time of day goes on."""
+    named = card["release"]
+    labels = [named[key] for key in ("data_set", "id", "release_id") if key in named]
+    labels += [named["at"], named["at"][:10]]
     for label in labels:
         content = {name: text.replace(str(label).encode(), b"label")
                    for name, text in content.items()}
