@@ -121,7 +121,7 @@ def _layout(table: Table) -> Layout:
         suggested, unknown = suggest_layout(table), None
     except InputError as problem:  # the names do not say: the person may choose
         found = roles_by_name(table, {})
-        suggested, unknown = Layout(*(found.get(role) for role in ROLES)), problem
+        suggested, unknown = Layout(*(found.get(role) for role in ROLES[:3])), problem
     layout = _roles(table, suggested, _ROLES[:1] if suggested.is_wide else _ROLES)
     if unknown is not None and None in (layout.id, layout.time, layout.value):
         raise unknown

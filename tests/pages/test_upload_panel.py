@@ -154,7 +154,7 @@ def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
 
 
 def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_whole(panel):
-    at = stated(panel(files.growth_frame(30, 5)), time_low=2, time_high=18)
+    at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
     at.selectbox(key="upload_law").set_value("common").run()
     at.text_input(key="upload_times").set_value("2, six").run()
     assert any("must be finite numbers" in box.value for box in at.error)
@@ -166,3 +166,10 @@ def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_
     at.run().button(key="upload_show").click().run()
     facts = at.session_state["upload"].facts
     assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric
+
+
+def test_a_site_is_offered_where_the_other_columns_have_to_be_chosen_by_hand_as_well(panel):
+    at = panel(with_hospitals().rename(columns={"child": "aa", "age": "bb", "height": "cc"}))
+    for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
+        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
+    assert at.run().radio(key=TRUST).value is None
