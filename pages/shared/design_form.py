@@ -108,5 +108,6 @@ def doubts(own: Upload) -> None:
     """Where the file does not look as stated; only ever shown to its holder."""
     if own.doubts:
         listed = "".join(f"\n- {capital(doubt)}." for doubt in own.doubts)
-        st.warning(f"**The file does not look as stated.** This is for you only.\n{listed}",
+        st.warning("**The file does not look as stated.** This is for you only. Check the plan of "
+                   f"the study; in doubt state “Not known”.\n{listed}",
                    icon=":material/rule:")
