@@ -314,6 +314,20 @@ class Sizes:
     fewest_per_curve: int  # among curves with at least one reading
     n_covariates: int = 0
 
+    @classmethod
+    def public(cls, server: NDArray[np.int64], counts: NDArray[np.int64], facts: PublicFacts
+               ) -> Sizes:
+        """Of curves at these servers, (n_curves,), with so many observations each.
+
+        Where a number per curve is stated it counts for all of them: then those of single curves
+        are private.
+        """
+        curves, d = tuple(int(k) for k in np.bincount(server)), len(facts.covariates)
+        if stated := facts.observations_per_curve:
+            return cls(curves, stated * len(counts), stated, d)
+        used = counts[counts > 0]
+        return cls(curves, int(counts.sum()), int(used.min()) if len(used) else 0, d)
+
     @property
     def n_servers(self) -> int:
         return len(self.n_curves_per_server)
@@ -388,9 +402,7 @@ class CurveData:
 
     @cached_property
     def sizes(self) -> Sizes:
-        used = self.counts[self.counts > 0]
-        return Sizes(tuple(int(k) for k in np.bincount(self.server)), int(self.counts.sum()),
-                     int(used.min()) if len(used) else 0, len(self.facts.covariates))
+        return Sizes.public(self.server, self.counts, self.facts)
 
     def on_grid(self, times: tuple[float, ...]) -> Array:
         """Every curve at these public times: (n_repeats, n_curves, K), in response units.

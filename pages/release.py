@@ -5,6 +5,7 @@ import streamlit as st
 from engine.words import release as release_words
 from pages.shared import layout
 from pages.shared import release_cards as cards
+from pages.shared import release_preview_card as preview_card
 
 st.title(release_words.TITLE, anchor=False)
 layout.link_problems()
@@ -20,6 +21,7 @@ with left, layout.user_errors():
     cards.odds(choice, quoted)
     cards.book(choice, quoted)
 with right, layout.user_errors():
+    preview_card.preview(choice, quoted)
     cards.before(choice, quoted)
 with layout.user_errors():
     cards.result()

@@ -6,6 +6,11 @@ import zipfile
 import numpy as np
 import pandas as pd
 
+from engine.sources.upload_design import StatedDesign
+
+EVEN = {"design": StatedDesign(law="even"), "observations": 5}
+"""What `declare` is told of times on their own and a planned number of observations."""
+
 
 def growth_frame(n=12, m=5, seed=0):
     """Long table of made-up heights with unsorted, unequal curves."""

@@ -10,11 +10,12 @@ from typing import Any
 from engine import scenario
 from engine.errors import InputError
 from engine.release import files as release_files
-from engine.release import ledger, published
+from engine.release import ledger, published, stated
 from engine.release import request as release_request
 from engine.release.books import Odometer
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
+from engine.tasks import DENSITY
 from engine.types import Budget
 from engine.words import release as release_words
 
@@ -58,6 +59,9 @@ def command(options: argparse.Namespace) -> int:
     if known is not None:
         print(release_words.known_people(known, asked.source.facts).replace("**", ""))
         _check_people(options)
+    for line in stated.lines_before(asked.source.facts, asked.source.sizes,
+                                    DENSITY.key not in asked.mechanism.served):
+        print(line)
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
               "taken back.", file=sys.stderr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -148,8 +148,10 @@ class UnivariateMean(Mechanism):
         Raises
         ------
         InputError
-            If a person has no number, a site nobody, or the budgets do not fit the servers.
+            If a person has no number, a site nobody, or the budgets do not fit the servers; where a
+            number of observations is stated, if single ones are protected and there are others.
         """
+        data = self._public_counts(data)
         _check(data)
         given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
         plans = [self.plan(data.sizes, some, data.facts) for some in given]
@@ -165,6 +167,29 @@ class UnivariateMean(Mechanism):
             spends=tuple(self._ledger(data, plan, asked)
                          for plan, asked in zip(plans, given, strict=True)),
             tuning=tuple({"places": plan.places} for plan in plans))
+
+    def _public_counts(self, data: CurveData) -> CurveData:
+        """The same with counts that are public, where those of single people are private.
+
+        Then every person counts with one number, the mean of what they have, or the middle of the
+        range: a function of that person alone. Where single numbers are protected, how many there
+        are must be as stated.
+        """
+        if not data.facts.observations_per_curve:
+            return data
+        if not self._is_by_person:
+            if data.values.shape[1] != data.sizes.n_observations:
+                raise InputError("Single numbers are protected here, so how many there are is "
+                                 "public, and these are not as many as stated.", field="setting",
+                                 hint="Protect whole people, or state how many there are.")
+            return data
+        counts, held = data.counts, self.held(data)
+        sums = np.zeros((data.n_repeats, data.n_curves))
+        used = counts > 0
+        sums[:, used] = np.add.reduceat(held, (np.cumsum(counts) - counts)[used], axis=1)
+        means = np.where(used, sums / np.maximum(counts, 1), data.facts.value_middle)
+        return replace(data, times=np.zeros_like(means), values=means,
+                       counts=np.ones_like(counts))
 
     def _noisy(self, data: CurveData, plans: Sequence[Plan], draws: int, rng: np.random.Generator
                ) -> list[Array]:
@@ -194,6 +219,7 @@ class UnivariateMean(Mechanism):
         InputError
             As `release_many`.
         """
+        data = self._public_counts(data)
         _check(data)
         quiet = self._quiet(data)[None]
         return Estimate(task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=quiet[:, :, None],

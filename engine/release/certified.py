@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -40,6 +41,7 @@ from engine.mechanisms import Mechanism
 from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
 from engine.noise.selection import Law, Scales
 from engine.privacy import accounting, transcript
+from engine.release.stand_ins import stand_in, with_counts
 from engine.sources import Source
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Array, Budget, CurveData, Data, Estimate, Spend
@@ -119,6 +121,7 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
         asked = replace(asked, delta=0.0)
     _check_budget(asked, data.sizes.n_curves)
     _check_mechanism(data, mechanism, asked)
+    _check_private_counts(data, mechanism, asked)
     standin, inner = stand_in(data), asked
     for tried in range(_TRIES):
         found = _rehearsed(standin, mechanism, asked, inner)
@@ -163,26 +166,29 @@ def _check_promise(estimate: Estimate, asked: Budget) -> None:
                          hint="Ask more people, raise ε, or choose another method.")
 
 
+def _check_private_counts(data: Data, mechanism: Mechanism, asked: Budget) -> None:
+    """Refuse noise that depends on how many observations single curves have, where it is private.
+
+    Tried on stand-in data of the public sizes with other counts: nothing of the data is looked at.
+    """
+    if not isinstance(data, CurveData) or not data.facts.observations_per_curve:
+        return
+    planned = data.facts.observations_per_curve
+    other = np.where(np.arange(data.n_curves) % 2, 2 * planned + 1, 1)
+    ledgers = []
+    for counts in (np.full(data.n_curves, planned), other):
+        with suppress(InputError):  # refusing some counts depends on them as well
+            ledgers.append(_run(with_counts(data, counts), mechanism, asked, _Rehearsal()).spends)
+    if len(ledgers) < 2 or ledgers[0] != ledgers[1]:
+        raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
+                         "depends on how many observations single curves have, which is private.",
+                         field="mechanism", hint="Choose another method.")
+
+
 def _guess_by_rho(asked: Budget) -> Budget:
     """The budget whose ideal noise is about as large as the one that ρ's of zCDP ask for."""
     mu = math.sqrt(2 * accounting.rho_of(asked.epsilon, asked.delta))
     return replace(asked, epsilon=min(asked.epsilon, accounting.exact_epsilon(mu, asked.delta)))
-
-
-def stand_in(data: Data) -> Data:
-    """Data of the same public sizes that hold nobody's numbers: all in the middle of its range."""
-    middles = np.array([(c.low + c.high) / 2 for c in data.facts.covariates])
-    if not isinstance(data, CurveData):
-        x = np.broadcast_to(middles, data.x.shape)
-        y = None if data.y is None else np.full(data.y.shape, data.facts.value_middle)
-        return replace(data, x=x, y=y, truth=None)
-    covariates = None
-    if data.covariates is not None:
-        covariates = np.broadcast_to(middles, data.covariates.shape)
-    times = np.concatenate([(np.arange(count) + 0.5) / count for count in data.counts if count]
-                           or [np.empty(0)])
-    return replace(data, times=times[None], values=np.full(data.values.shape,
-                   data.facts.value_middle), covariates=covariates, truth=None)
 
 
 class _Rehearsal:
@@ -381,6 +387,10 @@ def drawn(source: Source) -> Data:
         raise InputError("Say where the bounds come from.", field="origin",
                          hint="A growth chart, a manual or a law; never these curves.")
     data: Data = source.draw(1, generator(0, DATA_STREAM, 0))
+    if facts.kind == "upload" and isinstance(data, CurveData) and not facts.observations_per_curve:
+        raise InputError("State how many observations each curve was planned to have.",
+                         field="observations_per_curve",
+                         hint="How many single curves have is private.")
     return data
 
 

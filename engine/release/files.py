@@ -19,6 +19,7 @@ import numpy as np
 from engine import __version__
 from engine.exports.files import safe_cell
 from engine.figures.theme import colour
+from engine.release import stated
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 from engine.types import Array, Budget
@@ -303,6 +304,7 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
                           "with endless digits, would cost. It is not the guarantee.",
         "Odds": words.odds(one.facts, quote).replace("**", ""),
         "Bounds": f"{_bounds(card['bounds'])}; from {card['bounds']['source']}",
+        **stated.report_rows(one.facts, card),
         "Method": f"{card['mechanism']['label']} ({card['mechanism']['reference']})",
         "Noise": f"{quote.numbers} numbers by {card['noise']['sampler']}, with entropy of the "
                  "operating system, on a power-of-two lattice; no seed",
@@ -310,9 +312,9 @@ def guarantee_rows(one: Published) -> Mapping[str, str]:
 
 
 def _bounds(bounds: Mapping[str, Any]) -> str:
-    stated = [bounds[key] for key in ("value", "time") if key in bounds]
-    stated += bounds.get("columns", [])
-    return "; ".join(_range(one) for one in stated)
+    ranges = [bounds[key] for key in ("value", "time") if key in bounds]
+    ranges += bounds.get("columns", [])
+    return "; ".join(_range(one) for one in ranges)
 
 
 def _range(one: Mapping[str, Any]) -> str:

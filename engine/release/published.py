@@ -24,7 +24,7 @@ from engine.numerics.grids import drawing_grid
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
-from engine.release import ledger
+from engine.release import ledger, stated
 from engine.release.books import Odometer
 from engine.release.certified import Quote
 from engine.release.data_content import content_of, traces_of
@@ -232,8 +232,7 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
         "mechanism": {"key": mechanism.key, "label": mechanism.label,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
-        "public": {"people_per_site": list(sizes.n_curves_per_server),
-                   "readings": sizes.n_observations},
+        **stated.card_entries(data),
         "noise": {"sampler": hardened.library(), "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},

@@ -5,9 +5,16 @@
           "several": "keep",
           "facts": {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
                     "origin": "national growth chart, 2019", "value_name": "Height",
-                    "value_unit": "cm", "person": "child", "people": "children"}},
+                    "value_unit": "cm", "person": "child", "people": "children",
+                    "design": {"law": "common", "times": [2, 6, 10, 14]},
+                    "observations_per_curve": 4, "symmetric": false}},
  "mechanism": {"key": "adaptive_mean", "parameters": {}},
  "budgets": [{"epsilon": 1.0, "delta": 1e-6}]}
+
+"design" has a "law" with what belongs to it, in the unit of the file: "common" with "times", or
+with "times": "header" to confirm that those in the header of a wide table are public; "visits" with
+"gap"; "windows" with "window"; "density" with "heights"; "even"; "unknown". Without a column
+"server" one trusted centre holds all curves; with it each site adds its own noise.
 
 A scenario file with a bundled "source" in place of "data" will do, too; its seed and its numbers of
 repeats and draws are not looked at. For a density "data" has "features" in place of "columns":
@@ -29,6 +36,7 @@ from engine.sources import Source
 from engine.sources.tables import Table, read_table
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
+from engine.sources.upload_design import StatedDesign
 from engine.sources.upload_facts import StatedCovariate, declare
 from engine.sources.upload_layout import Layout, suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
@@ -40,7 +48,9 @@ if TYPE_CHECKING:
 
 _ENDS = ("value_low", "value_high", "time_low", "time_high")
 _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "people", "curve")
-_FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic")
+_DESIGN = ("law", "times", "gap", "window", "heights")
+_FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
+          "symmetric")
 _UNSTATED = PublicFacts()
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed")
 
@@ -103,8 +113,7 @@ def to_plain(source: Source, mechanism: Mechanism, budget: Budget, own: OwnFile 
 def _of_file(source: Upload | UploadRows, own: OwnFile) -> dict[str, Any] | None:
     """How a file was read, and what was stated of it."""
     facts, layout = source.facts, own.layout
-    wide = isinstance(layout, Layout) and (layout.is_wide or layout.single)
-    if wide or own.sheet or own.encoding != "utf-8":
+    if (isinstance(layout, Layout) and layout.single) or own.sheet or own.encoding != "utf-8":
         return None
     columns = {name: value for name in ("id", "time", "value", "server", "covariates")
                if (value := getattr(layout, name, None))}
@@ -118,6 +127,8 @@ def _of_file(source: Upload | UploadRows, own: OwnFile) -> dict[str, Any] | None
     ends = {name: getattr(facts, name) for name in _ENDS}
     return {"data": {"file": own.name, "columns": columns, "several": own.several, "facts": {
         **ends, **said, "origin": facts.origin, "periodic": facts.periodic,
+        "design": StatedDesign.of(facts).to_plain(),
+        "observations_per_curve": facts.observations_per_curve, "symmetric": facts.symmetric,
         "covariates": listed}}}
 
 
@@ -145,13 +156,30 @@ def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
     facts = scenario.checked_object(given.get("facts", {}), "facts", _FACTS)
     if is_density:
         return _records(table, _features(given, "features"), columns, facts)
-    curves = read_curves(table, suggest_layout(table, columns), given.get("several", "keep"))
+    layout = suggest_layout(table, columns)
+    curves = read_curves(table, layout, given.get("several", "keep"))
     words: dict[str, Any] = {key: str(facts[key]) for key in _WORDS if key in facts}
     low, high, first, last = (_number(facts, name) for name in _ENDS)
     declared = declare(
         low, high, first, last, str(facts.get("origin", "")), _features(facts, "covariates"),
-        periodic=facts.get("periodic") is True, **words)
+        periodic=facts.get("periodic") is True, design=_design(facts, layout),
+        observations=_number(facts, "observations_per_curve"),
+        symmetric=facts.get("symmetric") is True, **words)
     return Upload(curves=curves, declared=declared)  # type: ignore[call-arg]
+
+
+def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:
+    """The stated design; the times of a header only where the request says that they are public."""
+    given = dict(scenario.checked_object(facts.get("design", {}), "design", _DESIGN))
+    if given.get("times") == "header":
+        given["times"] = [time for _, time in layout.times]
+    for name in ("times", "heights"):
+        if not isinstance(given.get(name, []), list):
+            raise InputError(f"“{name}” must be a list of numbers.", field=name,
+                             hint="For example [2, 6, 10, 14].")
+    for name in ("gap", "window"):
+        _number(given, name)
+    return StatedDesign.from_plain(given)
 
 
 def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str, Any],

@@ -15,13 +15,14 @@ from scipy.special import ndtr
 
 from engine.errors import InputError
 from engine.numerics.kernels import path_polynomials
+from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
-from engine.numerics.visits import visit_times
 from engine.sources import Source, check_sites, dealt
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, PublicFacts, Sizes, Truth
+from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
 
 USUAL_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
+PEAK = 0.3  # height of peaks above the middle of the range, in half-ranges
 _OF_PEOPLE = 0.8  # of that variance; the rest is error of single observations
 _SMOOTHNESS, _LENGTH = 4.0, 0.8  # of the Matérn law of people's deviations
 _BLOCK = 50_000  # observations evaluated at once
@@ -31,7 +32,8 @@ _BLOCK = 50_000  # observations evaluated at once
 class Twin(Source):
     """Y_ij = μ(t_ij) + U_i(t_ij) + ξ_ij, held within the stated bounds; see `Twin.of`.
 
-    μ is a curve of typical shape inside the bounds, U a smooth Gaussian process and ξ Gaussian; the
+    μ is a curve of typical shape inside the bounds, or one with `peaks` equal peaks where some are
+    asked for, U a smooth Gaussian process and ξ Gaussian; the
     standard deviation of U + ξ is `spread`, in response units. Every curve has `n_observations`,
     at times of the stated design. The truth is the mean of the values within the bounds.
 
@@ -51,6 +53,7 @@ class Twin(Source):
     people: tuple[int, ...]  # on each site
     n_observations: int
     spread: float = field(default=math.nan)
+    peaks: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,12 +91,9 @@ class Twin(Source):
     def facts(self) -> PublicFacts:
         """As stated; a twin of uploaded curves is still the matter of who stated them."""
         stated, m = self.stated, self.n_observations
-        times, gap = stated.common_times, stated.visit_gap
-        if times and len(times) != m:  # another number of times: spread over the same range
-            times = tuple(np.linspace(times[0], times[-1], m).tolist()) if m > 1 else (0.5,)
         return replace(stated, kind="twin" if stated.kind in ("upload", "twin") else "simulated",
-                       name=_named(stated), covariates=(), common_times=times,
-                       visit_gap=min(gap, 1 / (m + 1)))
+                       name=_named(stated), covariates=(), design=_fitting(stated.design, m),
+                       observations_per_curve=m if stated.observations_per_curve else 0)
 
     @property
     def sizes(self) -> Sizes:
@@ -112,7 +112,7 @@ class Twin(Source):
     def draw(self, n_repeats: int, rng: np.random.Generator) -> CurveData:
         """Draw data sets of equal sizes; times, people and errors each from one block of draws."""
         n, m, facts = sum(self.people), self.n_observations, self.facts
-        times = observation_times(facts, n_repeats * n, m, rng)
+        times = np.sort(draw_times(facts.design, n_repeats * n, m, rng), axis=1)
         polynomials = path_polynomials(_SMOOTHNESS, _LENGTH, 1.0)
         weights = rng.standard_normal((n_repeats * n, polynomials.shape[1]))
         values = math.sqrt(1 - _OF_PEOPLE) * self.spread * rng.standard_normal(times.shape)
@@ -129,8 +129,10 @@ class Twin(Source):
                          truth=self.truth)
 
     def _mean(self, times: Array) -> Array:
-        """A rise with a bend, well inside the bounds."""
+        """A rise with a bend, or equal peaks with equal valleys between them, inside the bounds."""
         shape = 0.3 * (2 * times - 1) + 0.12 * np.sin(3 * np.pi * times)
+        if self.peaks:
+            shape = -PEAK * np.cos(2 * np.pi * self.peaks * times)
         return np.asarray(self.stated.value_middle + self.stated.value_half_width * shape)
 
     def _mean_within_bounds(self, times: Array) -> Array:
@@ -143,17 +145,11 @@ class Twin(Source):
                           - sd * (_density(high) - _density(low)))
 
 
-def observation_times(facts: PublicFacts, curves: int, each: int, rng: np.random.Generator
-                      ) -> Array:
-    """Times on [0, 1] by the stated design, increasing within each curve: (curves, each).
-
-    Common times where they are stated, visits at the stated gap, else independent and even.
-    """
-    if facts.common_times:
-        return np.tile(np.array(facts.common_times), (curves, 1))
-    if facts.visit_gap:
-        return visit_times(curves, each, facts.visit_gap, rng)
-    return np.sort(rng.random((curves, each)), axis=1)
+def _fitting(design: Design, observations: int) -> Design:
+    """The design for so many observations: more common times, or visits nearer to each other."""
+    if len(design.times) in range(1, observations):
+        return Design.common(np.linspace(design.times[0], design.times[-1], observations).tolist())
+    return replace(design, gap=min(design.gap, 1 / (observations + 1)))
 
 
 def _named(facts: PublicFacts) -> str:

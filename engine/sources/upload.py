@@ -5,12 +5,14 @@ person's effect (values, times) is declared, never read off the curves.
 
 The modules beside this one, in the order in which a file meets them: `tables` makes a table of it,
 `upload_layout` finds what its columns are, `upload_curves` reads the curves, `upload_notes` says
-what was seen, `upload_facts` holds what is stated.
+what was seen, `upload_facts` and `upload_design` hold what is stated, and `upload_doubts` says
+where the file does not look so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,6 +22,8 @@ from engine.sources import Source
 from engine.sources.regressors import check_regressors
 from engine.sources.table_words import listed
 from engine.sources.upload_curves import CurveTable, check_single
+from engine.sources.upload_design import moved_to_common
+from engine.sources.upload_doubts import doubts
 from engine.tasks import (
     COVARIANCE,
     FUNCTIONAL_SUMMARY,
@@ -27,7 +31,7 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import Array, CurveData, Design, PublicFacts, Sizes
+from engine.types import Array, CurveData, PublicFacts, Sizes
 
 EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
     f"{child},{age},{height},{mother}\n" for child, mother, heights in (
@@ -52,7 +56,13 @@ class Clamped(NamedTuple):
 class Upload(Source):
     """A person's own curves with the facts they declared; the same in every draw.
 
-    Of the covariates of `curves`, those that are declared are used, in the order declared.
+    Of the covariates of `curves`, those that are declared are used, in the order declared. Sizes
+    are those that are declared as well: how many observations single curves have is private, and
+    so is how many there are in all.
+
+    Where common times are declared each observation is moved to the nearest of them, so that a wide
+    and a long table of the same numbers are the same data; why this keeps neighbouring files
+    neighbouring stands with `engine.sources.upload_design.moved_to_common`.
 
     Where the standard deviation of a reading is declared these are single readings: one of each
     person, for one common curve. The bounds are then those of the curve, and a reading that is
@@ -93,15 +103,19 @@ class Upload(Source):
 
     @property
     def facts(self) -> PublicFacts:
-        """What was declared, with the times in the header of a table of one row per curve."""
-        times = np.unique(self.declared.to_unit_time(np.array(self.curves.header_times)))
-        return replace(self.declared, design=Design.common(times.tolist()))
+        """What was declared, and nothing else."""
+        return self.declared
 
     @property
     def sizes(self) -> Sizes:
         counts = np.ones_like(self.curves.counts) if self.is_single else self.curves.counts
-        return Sizes(tuple(np.bincount(self.curves.server).tolist()), int(counts.sum()),
-                     int(counts[counts > 0].min()), len(self.declared.covariates))
+        return Sizes.public(self.curves.server, counts, self.declared)
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """Where the file does not look as declared; for the holder of the curves alone."""
+        return doubts(self.declared.to_unit_time(self.curves.times), self.curves.counts,
+                      self.declared)
 
     @property
     def clamped(self) -> Clamped:
@@ -150,7 +164,7 @@ class Upload(Source):
         if self.is_single:
             return self._single_readings()
         return CurveData(
-            times=facts.to_unit_time(curves.times)[np.newaxis],
+            times=moved_to_common(facts.to_unit_time(curves.times), facts.design)[np.newaxis],
             values=np.clip(curves.values, facts.value_low, facts.value_high)[np.newaxis],
             counts=curves.counts, server=curves.server, facts=self.facts,
             covariates=self.covariates[np.newaxis] if facts.covariates else None)
@@ -159,7 +173,8 @@ class Upload(Source):
         """One reading of everybody, as it stands in the file; NaN where it is missing."""
         held = self.curves.counts > 0
         times, values = np.full((2, 1, len(held)), np.nan)
-        times[0, held] = self.declared.to_unit_time(self.curves.times)
+        facts = self.declared
+        times[0, held] = moved_to_common(facts.to_unit_time(self.curves.times), facts.design)
         values[0, held] = self.curves.values
         return CurveData(times, values, np.ones_like(self.curves.counts), self.curves.server,
                          self.facts)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from engine.errors import InputError
 from engine.sources.table_words import counted, listed, shortened
 from engine.sources.tables import MISSING, Numbers, Table
+from engine.sources.upload_layout import site_like
 from engine.types import Array
 
 Integers = NDArray[np.int64]
@@ -37,6 +38,8 @@ def people_of(table: Table, id_column: str | None, site_column: str | None, note
     else:
         person, ids = named(table, id_column)
     if site_column is None:
+        if id_column is not None:
+            notes += _ids_at_several_sites(table, person)
         return person, np.zeros(len(ids), dtype=np.int64), ids
     site, sites = named(table, site_column)
     site = np.argsort(np.argsort(sites))[site]  # by name, whatever the order of rows
@@ -48,6 +51,18 @@ def people_of(table: Table, id_column: str | None, site_column: str | None, note
         notes.append(f"{counted(len(keys) - len(ids), 'id')} at more than one site: taken for "
                      "different people")
     return (np.argsort(order)[person], keys[order] % len(sites), tuple(ids[k] for k in at_sites))
+
+
+def _ids_at_several_sites(table: Table, person: Integers) -> list[str]:
+    """What to look at where a column that looks like one of sites is not used as one."""
+    column = site_like(table)
+    if column is None:
+        return []
+    pairs = np.unique(np.stack([person, table.codes(column)[0]]), axis=1)
+    several = int((np.bincount(pairs[0]) > 1).sum())
+    return [f"{counted(several, 'id')} with more than one “{shortened(column)}”: taken for one "
+            "person each. If every site numbers its people on its own, make the ids differ"
+            ] if several else []
 
 
 def named(table: Table, column: str) -> tuple[Integers, tuple[str, ...]]:

@@ -6,13 +6,16 @@ What bounds one person's effect is stated here, from outside the file, and check
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from engine.errors import InputError
 from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.table_words import listed, shortened
+from engine.sources.upload_design import StatedDesign
 from engine.types import Covariate, PublicFacts
 
+MOST_OBSERVATIONS = 10_000
 _LARGEST = 1e100  # so that a range, its square and sums of squares stay finite
 _MARKS_OF_MARKUP = "[]<>*_`$~:|#\\{}"
 
@@ -29,21 +32,43 @@ class StatedCovariate(NamedTuple):
 def declare(value_low: float | None, value_high: float | None, time_low: float | None,
             time_high: float | None, origin: str,
             covariates: Sequence[StatedCovariate | Covariate] = (),
-            single: bool = False, reading_sd: float | None = None, **words: Any) -> PublicFacts:
+            single: bool = False, reading_sd: float | None = None,
+            design: StatedDesign | None = None, observations: float | None = None,
+            symmetric: bool = False, **words: Any) -> PublicFacts:
     """Return the facts a person states about their curves, from outside the data.
 
-    Bounds are in the units of the file; `origin` says which public source they come from;
-    `covariates` are the columns that may explain the curves, with their ranges, in the order in
-    which coefficients are wanted; `words` are other fields of `PublicFacts`, of which empty ones
-    are left as usual. Of `single` readings the bounds are those of the curve, and `reading_sd` is
-    their standard deviation around it, in the same unit; otherwise it is not looked at.
+    Parameters
+    ----------
+    value_low, value_high, time_low, time_high : float
+        Bounds in the units of the file. Of `single` observations those of values are the bounds of
+        the curve.
+    origin : str
+        Which public source the bounds come from.
+    covariates : sequence
+        The columns that may explain the curves, with their ranges, in the order in which
+        coefficients are wanted.
+    single : bool
+        Whether every person has one observation around one common curve.
+    reading_sd : float
+        Its standard deviation around the curve, in the same unit; of `single` observations only.
+    design : StatedDesign
+        How observation times come about, in the unit of the file.
+    observations : int
+        How many observations each curve was planned to have; curves may have more or fewer. Where
+        times are common and nothing is stated, as many as there are common times. Not looked at
+        for `single` observations.
+    symmetric : bool
+        Whether people are spread about their mean without skew, groups or outliers.
+    words
+        Other fields of `PublicFacts`, of which empty ones are left as usual.
 
     Raises
     ------
     InputError
-        If a bound, the spread or the origin is not stated, the spread is no finite number above 0,
-        a lowest bound is not below its highest, or there are more than `MOST_COVARIATES` covariates
-        or one of them twice.
+        If a bound, the spread, the origin, the design or the number of observations is not stated,
+        the spread is no finite number above 0, a lowest bound is not below its highest, the design
+        does not fit into the range, or there are more than `MOST_COVARIATES` covariates or one of
+        them twice.
     """
     chosen = stated_words(words)
     value = chosen.get("value_name", "value").lower()
@@ -57,9 +82,30 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     spread = stated_spread(reading_sd) if single else 0.0
     ranges = _covariate_ranges(covariates, person)
     name = "Your readings" if single else "Your curves"
-    return PublicFacts(kind="upload", name=name, origin=stated_origin(origin),
-                       value_low=lowest, value_high=highest, time_low=first, time_high=last,
-                       covariates=ranges, reading_sd=spread, **chosen)
+    facts = PublicFacts(kind="upload", name=name, origin=stated_origin(origin),
+                        value_low=lowest, value_high=highest, time_low=first, time_high=last,
+                        covariates=ranges, reading_sd=spread, symmetric=symmetric and not single,
+                        **chosen)
+    return _with_design(facts, design or StatedDesign(), 1 if single else observations, single)
+
+
+def _with_design(facts: PublicFacts, design: StatedDesign, observations: float | None,
+                 single: bool) -> PublicFacts:
+    """The same with the stated number of observations and the design, which must fit it."""
+    if observations is None and design.law == "common":
+        observations = len(set(design.times)) or 1  # without times the design is refused below
+    if observations is None:
+        raise InputError("State how many observations each curve was planned to have first.",
+                         field="observations_per_curve",
+                         hint="From the plan of the study, not from the file: what single curves "
+                         "have is private. Curves with more or fewer are used as they are.")
+    is_whole = not isinstance(observations, bool) and float(observations).is_integer()
+    if not is_whole or not 1 <= observations <= MOST_OBSERVATIONS:
+        raise InputError("The number of observations of each curve must be a whole number from 1 "
+                         f"to {MOST_OBSERVATIONS:,}; got {observations:g}.",
+                         field="observations_per_curve")
+    facts = replace(facts, observations_per_curve=int(observations))
+    return replace(facts, design=design.on_unit_time(facts, single))
 
 
 def stated_words(words: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,8 @@ class Layout:
 
     One row per reading: `id`, `time` and `value` name columns. One row per curve: `times` pairs
     each column of readings with its time, in the file's own unit, and `id` is optional. `server`
-    and `covariates` are optional in both. `single` says that every person has one reading, one row
+    and `covariates` are optional in both: without `server` one trusted centre holds all curves,
+    with it each site adds its own noise. `single` says that every person has one reading, one row
     per reading: then `id` is optional, and without it every row is another person.
     """
 
@@ -64,6 +65,9 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
                    single: bool = False) -> Layout:
     """Find the roles of the columns from their names; a person's choices override.
 
+    A column that looks like one of sites gets no role unless it is chosen: who is trusted with the
+    curves is for their holder to say (`site_like` offers it).
+
     Parameters
     ----------
     table : Table
@@ -89,6 +93,11 @@ def suggest_layout(table: Table, roles: Mapping[str, Any] | None = None, kind: s
                   _long(table, chosen, found))
     check_one_role_each(layout)
     return layout
+
+
+def site_like(table: Table) -> str | None:
+    """The column whose name is usual for sites: to be offered, never to be taken."""
+    return roles_by_name(table, {}).get("server")
 
 
 def _find(table: Table, named: Any) -> Any:
@@ -178,8 +187,10 @@ def _kind(chosen: Mapping[str, Any], found: Mapping[str, str], series: Mapping[s
 def _long(table: Table, chosen: Mapping[str, Any], found: Mapping[str, str], single: bool = False
           ) -> Layout:
     roles: dict[str, str | None] = {role: chosen.get(role, found.get(role)) for role in ROLES}
+    roles["server"] = chosen.get("server")
     covariates = tuple(chosen.get("covariates") or ())
-    left = [name for name in table.columns if name not in (*roles.values(), *covariates)]
+    taken = (*roles.values(), *covariates, found.get("server"))
+    left = [name for name in table.columns if name not in taken]
     lacking = [role for role in needed_roles(single) if roles[role] is None]
     if len(lacking) == len(left) == 1 and lacking[0] not in chosen:
         roles[lacking[0]], lacking = left[0], []  # the only column left for the only role left
@@ -215,9 +226,9 @@ def _wide(table: Table, chosen: Mapping[str, Any], found: Mapping[str, str],
         raise InputError("No column names say when readings were taken.", field="layout",
                          hint="Name the columns of readings by their times, or number them as in "
                          "x_01, x_02, without repeats.")
-    server = chosen.get("server", found.get("server"))
-    covariates = tuple(chosen.get("covariates") or ())
-    left = [name for name in table.columns if name not in (*series, server, *covariates)]
+    server, covariates = chosen.get("server"), tuple(chosen.get("covariates") or ())
+    taken = (*series, server, *covariates, found.get("server"))
+    left = [name for name in table.columns if name not in taken]
     usual = found.get("id", left[0] if len(left) == 1 else None)
     return Layout(chosen.get("id", usual), server=server, covariates=covariates,
                   times=tuple(series.items()))

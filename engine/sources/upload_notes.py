@@ -39,12 +39,12 @@ def several_rows(rows: Integers, several: str) -> str:
 
 
 def left_out(columns: Mapping[str, Numbers], n_left_out: int, single: bool) -> list[str]:
-    """What was missing; that a curve has fewer readings is public, single ones stay counted."""
+    """What was missing; how many observations are left is private, single ones stay counted."""
     if not n_left_out:
         return []
     where = [name for name, column in columns.items() if column.missing + column.infinite]
     infinite = sum(column.infinite for column in columns.values())
-    what, then = "left out", "how many readings a curve has is treated as public"
+    what, then = "left out", "how many a curve has left stays private"
     if single:
         what, then = "missing", "their people count, with the middle of the stated bounds"
     return [f"{counted(n_left_out, 'reading')} {what}, because cells of {listed(where)} hold no "

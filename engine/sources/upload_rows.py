@@ -276,11 +276,16 @@ def _stated_reach(reach: float | None) -> float:
 
 
 def suggest_row_layout(table: Table) -> RowLayout:
-    """Find response, id and site from the names of the columns; all others are features."""
+    """Find response and id from the names of the columns; all others are features.
+
+    A column that looks like one of sites is none of them, and no site either: who is trusted with
+    the records is for their holder to say.
+    """
     found = roles_by_name(table, {"time": None, "value": None})
     response = next((name for name in table.columns if column_key(name) in _RESPONSES), None)
-    roles = (response, found.get("id"), found.get("server"))
-    return RowLayout(tuple(name for name in table.columns if name not in roles), *roles)
+    roles = (response, found.get("id"))
+    taken = (*roles, found.get("server"))
+    return RowLayout(tuple(name for name in table.columns if name not in taken), *roles)
 
 
 def read_rows(table: Table, layout: RowLayout) -> RowTable:

@@ -69,10 +69,17 @@ def tighter(book: Odometer) -> str:
             f"δ = {small(book.tight.delta)} at most; the limit goes by the sum.")
 
 
-def ticks(facts: PublicFacts, quoted: Quote) -> tuple[str, ...]:
-    """What must be confirmed before anything is published."""
+def ticks(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str, ...]:
+    """What must be confirmed before anything is published.
+
+    `of_rows` says that somebody may have several rows, each of which is protected on its own.
+    """
+    once = (f"Each {escape(facts.person)} is one row of the file, and people with several rows are "
+            "protected less." if of_rows else
+            f"Each {escape(facts.person)} is in the file once: under one id, or in one row where "
+            "there are no ids.")
     return ("The bounds come from a public source, not from these data.",
-            f"Each {escape(facts.person)} appears once in the file.",
+            once,
             f"I understand that this spends {budget_chip(quoted.certified)} and cannot be taken "
             "back.")
 

@@ -74,6 +74,11 @@ def message(problem: InputError) -> str:
 _MARKUP = {ord(c): f"\\{c}" for c in "\\`*_{}[]<>#$|~:"}
 
 
+def plain(text: str) -> str:
+    """Words of a file without markup."""
+    return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~:"})
+
+
 # -- what is shown --------------------------------------------------------------------------
 
 

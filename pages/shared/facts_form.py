@@ -14,9 +14,9 @@ from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_facts import StatedCovariate, declare
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import PublicFacts
-from pages.shared import code_fold, session, visitors
+from pages.shared import code_fold, design_form, session, visitors
 from pages.shared import components as pieces
-from pages.shared.controls import message
+from pages.shared.controls import message, plain
 
 _WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
           ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
@@ -34,20 +34,24 @@ def facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], N
                                               "may lie beyond." if single else ""))
     words = _words(curves)
     bounds, reading_sd = _bounds(words, single)
+    design = design_form.asked(curves, plain(words["time_name"] or "time").lower(), single)
     covariates = [covariate(name) for name in curves.covariate_names] if curves else []
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. national growth chart, 2019", max_chars=200)
     periodic = st.toggle("The curve ends where it began (a day, a year)", key="upload_periodic")
 
     def declared() -> PublicFacts:
-        return declare(*bounds, origin, covariates, single, reading_sd, periodic=periodic, **words)
+        return declare(*bounds, origin, covariates, single, reading_sd, **design,
+                       periodic=periodic, **words)
 
     is_begun = bool(origin) or any(bound is not None for bound in bounds)
     if curves is None:
         st.markdown(":small[First step 1: a file that can be read.]")
     stated = None if curves is None else _stated(declared, is_begun)
-    show_button(show, None if curves is None or stated is None else
-                lambda: Upload(curves=curves, declared=stated), task, shown)
+    own = None if curves is None or stated is None else Upload(curves=curves, declared=stated)
+    if own is not None:
+        design_form.doubts(own)
+    show_button(show, None if own is None else lambda: own, task, shown)
 
 
 def _stated(declared: Callable[[], PublicFacts], is_begun: bool) -> PublicFacts | None:
@@ -151,8 +155,3 @@ def covariate(name: str) -> StatedCovariate:
 def number(label: str, example: str, key: str) -> float | None:
     return st.number_input(label, value=None, placeholder=example, key=f"upload_{key}", step=None,
                            format="%g")
-
-
-def plain(text: str) -> str:
-    """Words of a file without markup."""
-    return text.translate({ord(c): f"\\{c}" for c in "\\`*_[]<>#$|~:"})

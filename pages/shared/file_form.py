@@ -17,12 +17,19 @@ from engine.sources.table_words import counted, shortened
 from engine.sources.tables import Table, read_table
 from engine.sources.upload import EXAMPLE_CSV, EXAMPLE_READINGS_CSV
 from engine.sources.upload_curves import CurveTable, read_curves
-from engine.sources.upload_layout import ROLES, Layout, roles_by_name, suggest_layout
+from engine.sources.upload_layout import (
+    ROLES,
+    Layout,
+    roles_by_name,
+    site_like,
+    suggest_layout,
+)
 from engine.sources.upload_rows import RowLayout
 from engine.words.grammar import capital
-from pages.shared.facts_form import plain
+from pages.shared.controls import plain
 
-_ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"), ("server", "Site"))
+_ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"))
+_ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
 _EVERY_ROW = "every row is another person"
 _FILE = ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
          "Readings as CSV, TSV or XLSX: one row per person")
@@ -114,11 +121,56 @@ def _layout(table: Table) -> Layout:
         suggested, unknown = suggest_layout(table), None
     except InputError as problem:  # the names do not say: the person may choose
         found = roles_by_name(table, {})
-        suggested, unknown = Layout(*(found.get(role) for role in ROLES)), problem
-    layout = _roles(table, suggested, (_ROLES[0], _ROLES[3]) if suggested.is_wide else _ROLES)
+        suggested, unknown = Layout(*(found.get(role) for role in ROLES[:3])), problem
+    layout = _roles(table, suggested, _ROLES[:1] if suggested.is_wide else _ROLES)
     if unknown is not None and None in (layout.id, layout.time, layout.value):
         raise unknown
+    layout = _with_sites(table, layout)
     return replace(layout, covariates=tuple(_explaining(table, layout)))
+
+
+def _with_sites(table: Table, layout: Layout) -> Layout:
+    free = [name for name in table.columns if name not in layout.columns]
+    return replace(layout, server=site_column(free, site_like(table)))
+
+
+def site_column(free: list[str], offered: str | None) -> str | None:
+    """Who is trusted with the data: a column of sites, or None for one trusted centre.
+
+    Parameters
+    ----------
+    free : list of str
+        The columns that may name sites.
+    offered : str or None
+        The one that looks so. Then the question has no answer at first, and nothing is shown before
+        it has one.
+
+    Raises
+    ------
+    InputError
+        While there is no answer.
+    """
+    if not free:
+        return None
+    offered = offered if offered in free else None
+    trusted = st.radio("Who is trusted with the data?", [_ONE_CENTRE, _EACH_SITE],
+                       index=None if offered else 0, key=key_of("upload_trust"), help="With one "
+                       "trusted centre noise is added once. Sites that trust nobody with their "
+                       "data each add noise of their own, which makes the result less accurate.")
+    if offered:
+        st.markdown(f":small[The column “{plain(shortened(offered))}” looks like one of sites. It "
+                    "is used only if each site adds its own noise.]")
+    if trusted is None:
+        raise InputError("State who is trusted with the data.", field="trust",
+                         hint="Nothing is shown before that.")
+    if trusted == _ONE_CENTRE:
+        return None
+    column = st.selectbox("The column that names the sites", free, placeholder="Choose",
+                          index=free.index(offered) if offered else None, format_func=shortened,
+                          key=key_of("upload_sites"))
+    if column is None:
+        raise InputError("Choose the column that names the sites.", field="trust")
+    return column
 
 
 def _roles(table: Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _ROLES
@@ -129,17 +181,13 @@ def _roles(table: Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _
     chosen = {}
     with st.container(horizontal=True):
         for role, label in roles if names else ():
-            options = [None, *names] if times or role == "server" else names
+            options = [None, *names] if times else names
             usual = getattr(suggested, role)
             chosen[role] = st.selectbox(
                 label, options, index=options.index(usual) if usual in options else None,
-                format_func=_no_person if role == "id" else _no_column, placeholder="Choose",
+                format_func=_no_person if role == "id" else shortened, placeholder="Choose",
                 key=key_of(f"upload_role_{role}" + "_open" * (usual not in options)))
     return replace(suggested, **chosen)
-
-
-def _no_column(name: str | None) -> str:
-    return "none" if name is None else shortened(name)
 
 
 def _no_person(name: str | None) -> str:
@@ -150,8 +198,8 @@ def _single_layout(table: Table) -> Layout:
     """Roles of the columns of single readings; who is one person is never guessed."""
     suggested = suggest_layout(table, single=True)
     person = who(table, suggested.id)
-    layout = _roles(table, suggested, _ROLES[1:])
-    return replace(layout, id=said(person))
+    layout = replace(_roles(table, suggested, _ROLES[1:]), id=said(person))
+    return _with_sites(table, layout)
 
 
 def who(table: Table, suggested: str | None) -> str | None:
@@ -187,16 +235,16 @@ def _explaining(table: Table, layout: Layout) -> list[str]:
 
 def _summary(curves: CurveTable, single: bool) -> str:
     """What was read, and how."""
-    sites = counted(len(curves.server_names), "site") if curves.server_names else ""
+    sites = counted(len(curves.server_names), "site") if curves.server_names else "one centre"
     if single:
-        read = [f"{curves.n_curves:,} people with one reading each", sites or "1 site"]
+        read = [f"{curves.n_curves:,} people with one observation each", sites]
     else:
         used = curves.counts[curves.counts > 0]
         least, most = int(used.min()), int(used.max())
         each = f"{most:,}" if least == most else f"{least:,} to {most:,}"
         read = [counted(curves.n_curves, "curve"),
-                f"{each} {'reading' if most == 1 else 'readings'} each", sites]
-    return in_short(" · ".join(part for part in read if part), curves.notes)
+                f"{each} {'observation' if most == 1 else 'observations'} each", sites]
+    return in_short(" · ".join(read), curves.notes)
 
 
 def in_short(read: str, notes: Sequence[str]) -> str:

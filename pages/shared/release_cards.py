@@ -21,6 +21,7 @@ from engine.release.certified import Quote
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
+from engine.sources.upload import Upload
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
 from engine.words import chances, glossary, numbers, tags
@@ -226,7 +227,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         st.markdown(f":small[Bounds come from: {escape(facts.origin)}.]")
         ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
-                  for k, text in enumerate(words.ticks(facts, quoted))]
+                  for k, text in enumerate(words.ticks(facts, quoted, _is_of_rows(choice)))]
         name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
         known, same = _same_people(choice)
@@ -235,6 +236,11 @@ def before(choice: Choice, quoted: Quote | None) -> None:
                   disabled=not (all(ticked) and name.strip()) or (known and same is None),
                   key="release_publish", on_click=_publish,
                   args=(choice, choice.source, choice.mechanism, choice.budget, name, total, same))
+
+
+def _is_of_rows(choice: Choice) -> bool:
+    source = choice.source
+    return isinstance(source, Upload) and source.curves.is_of_rows
 
 
 def _no_room(choice: Choice, quoted: Quote) -> InputError | None:

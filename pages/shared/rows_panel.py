@@ -10,10 +10,12 @@ from engine.sources import upload_rows
 from engine.sources.table_words import counted, shortened
 from engine.sources.tables import Table
 from engine.sources.upload_facts import StatedCovariate
+from engine.sources.upload_layout import site_like
 from engine.sources.upload_rows import REACHES, RowLayout, RowTable, UploadRows
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
 from pages.shared import facts_form, file_form, session, upload_panel
-from pages.shared.facts_form import covariate, number, plain
+from pages.shared.controls import plain
+from pages.shared.facts_form import covariate, number
 
 _FILE = "Records as CSV, TSV or XLSX: one row per record, numbers in columns"
 _MOST_LISTED = 3  # columns whose ranges are asked for one by one without a choice
@@ -36,12 +38,13 @@ def _file(task: str) -> RowTable | None:
         return None
     suggested = upload_rows.suggest_row_layout(table)
     person = file_form.who(table, suggested.id)
-    with st.container(horizontal=True):
-        server = _column(table, "Site", "server", suggested.server)
-        response = None if task == DENSITY.key else _column(
-            table, "What is predicted", "response", suggested.response)
+    response = None if task == DENSITY.key else _column(
+        table, "What is predicted", "response", suggested.response)
+    offered = site_like(table)
+    server = file_form.site_column(
+        [name for name in table.columns if name not in (person, response)], offered)
     taken = {person, server, response}
-    features = _features([name for name in table.columns if name not in taken], task)
+    features = _features([name for name in table.columns if name not in taken], task, offered)
     upload_rows.check_columns(task, features)
     chosen = RowLayout(features, response, file_form.said(person), server)
     rows = upload_rows.read_rows(table, chosen)
@@ -57,8 +60,8 @@ def _column(table: Table, label: str, role: str, suggested: str | None) -> str |
                         format_func=lambda name: "none" if name is None else shortened(name))
 
 
-def _features(free: list[str], task: str) -> tuple[str, ...]:
-    """The columns that are used: a few that are chosen, or all that are left."""
+def _features(free: list[str], task: str, offered: str | None) -> tuple[str, ...]:
+    """The columns that are used: a few that are chosen, or all that are left but one of sites."""
     label = {DENSITY.key: "One or two columns", RISK_MINIMISATION.key: "Predicted from",
              SPARSE_REGRESSION.key: "Features"}[task]
     most = {DENSITY.key: 2, RISK_MINIMISATION.key: 1}.get(task)
@@ -66,7 +69,7 @@ def _features(free: list[str], task: str) -> tuple[str, ...]:
         label, free, key=file_form.key_of(f"rows_features_{task}"), format_func=shortened,
         max_selections=most, placeholder="Choose" if most else "All other columns",
         help="Columns of numbers; yes and no, or another known pair of words, count as 1 and 0.")
-    return tuple(chosen if chosen or most else free)
+    return tuple(chosen if chosen or most else [name for name in free if name != offered])
 
 
 def _summary(rows: RowTable) -> str:

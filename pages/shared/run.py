@@ -17,7 +17,7 @@ from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.release.data_content import content_of, traces_of
 from engine.sources import Source
-from engine.types import Budget
+from engine.types import Budget, PublicFacts, Sizes
 from engine.views import preview
 from pages.shared import jobs
 from pages.shared.computing import computed, use_workers, uses_workers
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from engine.views import feasible_smoothness, planner, reuse, risk_plan, sites
     from engine.views import holdout as protocol
     from engine.views import regression as regression_view
+    from engine.views import release_preview as release_previews
     from engine.views import sparse as sparse_view
     from engine.views import sparse_intervals as sparse_interval_view
     from engine.views import summaries as summary_view
@@ -92,7 +93,11 @@ def _store(source: Source) -> Store:
 
     So do those of its twin, which is made of what the visitor stated.
     """
-    if source.facts.kind not in ("upload", "twin"):
+    return _store_of(source.facts)
+
+
+def _store_of(facts: PublicFacts) -> Store:
+    if facts.kind not in ("upload", "twin"):
         return _SHARED
     state: MutableMapping[Any, Any] = st.session_state
     return state.setdefault("own_results", Store(_MOST_KEPT_BY_A_VISITOR, uuid.uuid4().hex))
@@ -154,6 +159,15 @@ def quote(source: Source, mechanism: Mechanism, budget: Budget) -> release.Quote
     key = digest(("quote", source, mechanism, budget))
     return _store(source).get(
         key, lambda: later("release.published").quote(source, mechanism, budget))
+
+
+def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budget: Budget,
+                    seed: int) -> release_previews.ReleasePreview:
+    """A release of simulated data, from stated facts and public sizes alone."""
+    store = _store_of(facts)
+    return store.get(digest(("release preview", facts, sizes, mechanism, budget, seed)),
+                     lambda: later("views.release_preview").release_preview(
+                         facts, sizes, mechanism, budget, seed))
 
 
 def content(source: Source) -> bytes:

@@ -25,6 +25,7 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
+from engine.types import PublicFacts
 from pages.shared import address, pins
 from pages.shared.settings import (
     MEMBERS,
@@ -38,6 +39,7 @@ from pages.shared.settings import (
     with_look,
 )
 
+OWN_KEYS = ("upload", "upload_readings", "upload_rows")
 COMPARE = "compare"  # the page whose address carries pins
 PICTURE = "picture"  # the key of the live picture
 # Tasks of the pages that are not about average curves; these share the visitor's own curves.
@@ -186,6 +188,15 @@ def own(task: str = TASK) -> Upload | UploadRows | None:
     """The visitor's own data that a task looks at, whether they are shown or not."""
     found = st.session_state.get(own_key(task))
     return found if found is not None and found.serves(task) else None
+
+
+def own_with(facts: PublicFacts) -> Upload | UploadRows | None:
+    """The visitor's own data of which these facts were stated."""
+    for key in OWN_KEYS:
+        found: Upload | UploadRows | None = st.session_state.get(key)
+        if found is not None and found.facts == facts:
+            return found
+    return None
 
 
 def show_own(task: str, shown: bool) -> None:

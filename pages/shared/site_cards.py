@@ -94,7 +94,7 @@ def solve(view: View) -> None:
 
 def strip(view: View) -> None:
     """The facts of all sites: the span of their ε, and the odds where protection is weakest."""
-    source_chip, _ = strips.fact_chips(view.facts)
+    source_chip, *_ = strips.fact_chips(view.facts)
     unit = pieces.Chip(*site_words.unit_tag(view.facts), "blue", "shield")
     included = [row.epsilon for row in view.rows if row.included]
     odds = error = ""

@@ -8,9 +8,10 @@ from typing import Any
 
 from engine.privacy import risk
 from engine.privacy.failure import Delta
+from engine.sources.upload_rows import UploadRows
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Budget, PublicFacts
-from engine.words import chances, tags
+from engine.words import chances, stated, tags
 from engine.words import regression as regression_words
 from pages.shared import address, odds_card, pins, run, session, settings
 from pages.shared import components as pieces
@@ -61,7 +62,16 @@ def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
             "upload": "warning"}[facts.kind]
     kind = "orange" if facts.kind == "upload" else "gray"
     return [pieces.Chip(*tags.source_tag(facts), kind, icon),
-            pieces.Chip(*tags.unit_tag(facts), "blue", "shield")]
+            pieces.Chip(*tags.unit_tag(facts), "blue", "shield"), *_trust(facts)]
+
+
+def _trust(facts: PublicFacts) -> list[pieces.Chip]:
+    """Who is trusted with the visitor's own data; on other data the page itself says it."""
+    own = session.own_with(facts)
+    if own is None:
+        return []
+    held = "record" if isinstance(own, UploadRows) else "curve"
+    return [pieces.Chip(*stated.trust_tag(own.sizes, held), "gray", "person")]
 
 
 def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:

@@ -15,9 +15,10 @@ from engine.errors import InputError
 from engine.sources.table_words import counted
 from engine.tasks import WAVELET_REGRESSION
 from engine.words.grammar import span
-from pages.shared import facts_form, file_form, session, settings, visitors
+from pages.shared import design_form, facts_form, file_form, session, settings, visitors
 from pages.shared.controls import message
 
+_QUESTIONS = ("trust",)  # fields of questions that have no answer at first
 _OPEN = "Use my curves", "Use my readings", "Use my records"
 _STAYS = "Stays in memory while you visit; nothing is published."
 _DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
@@ -77,7 +78,10 @@ def guarded(step: Callable[[], Any]) -> Any:
     try:
         return step()
     except InputError as problem:
-        st.error(message(problem), icon=":material/error:")
+        if problem.field in _QUESTIONS:  # nothing is wrong yet
+            st.info(message(problem), icon=":material/edit:")
+        else:
+            st.error(message(problem), icon=":material/error:")
         return None
 
 
@@ -97,6 +101,7 @@ def clamped(task: str = settings.TASK) -> None:
     if covariates:
         moved.append(f"{counted(covariates, 'number')} of columns that may explain the "
                      "curves lay outside what you stated.")
+    design_form.doubts(own)
     if moved:
         st.warning(f"**{' '.join(moved)}** They were moved to the nearest bound. This count is for "
                    "you only.", icon=":material/compress:")

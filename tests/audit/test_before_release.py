@@ -43,7 +43,8 @@ TAGGED = {"data", "releases", "noise_low", "noise_high", "without", "sampling", 
 def read(frame):
     table = read_table(files.csv(frame))
     return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm"))
+        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
+        **files.EVEN))
 
 
 @cache

@@ -281,9 +281,13 @@ def upload(table: Table, browser: Browser, url: str, folder: Path) -> None:
         for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),
                           ("time_unit", "years"), ("person", "child"), ("people", "children"),
                           ("value_low", "60"), ("value_high", "210"), ("time_low", "2"),
-                          ("time_high", "18"), ("origin", "growth chart")):
+                          ("time_high", "18"), ("origin", "growth chart"),
+                          ("observations", "25")):
             page.locator(f".st-key-upload_{key} input").fill(text)
             page.keyboard.press("Tab")
+        at_rest(page)
+        page.locator(".st-key-upload_law input").fill("spread evenly")
+        page.keyboard.press("Enter")
         show = page.get_by_role("button", name="Show the protected average")
         at_rest(page)
         page.evaluate(BEGINS, "click")

@@ -33,9 +33,14 @@ def state(page):
     for key, text in (("value_name", "Height"), ("value_unit", "cm"), ("time_name", "Age"),
                       ("time_unit", "years"), ("person", "child"), ("people", "children"),
                       ("value_low", "60"), ("value_high", "210"), ("time_low", "2"),
-                      ("time_high", "18"), ("origin", "growth chart")):
+                      ("time_high", "18"), ("origin", "growth chart"), ("observations", "8")):
         page.locator(f".st-key-upload_{key} input").fill(text)
         page.keyboard.press("Tab")
+    settle(page)
+    law = page.locator(".st-key-upload_law input")
+    law.click()
+    law.fill("spread evenly")
+    page.keyboard.press("Enter")
 
 
 def test_a_newcomer_sees_the_picture_without_a_click_and_nothing_leaves_the_machine(explore):

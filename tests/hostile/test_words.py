@@ -46,16 +46,16 @@ def own(word):
     table = read_table(files.csv(frame.assign(child=lambda t: word + t["child"])))
     layout = replace(suggest_layout(table), covariates=(table.find(word),))
     return Upload(curves=read_curves(table, layout), declared=declare(
-        60, 210, 2, 18, word, [StatedCovariate(word, 0, 1, "cm")]))
+        60, 210, 2, 18, word, [StatedCovariate(word, 0, 1, "cm")], **files.EVEN))
 
 
 @pytest.mark.parametrize("word", EVIL)
 @pytest.mark.parametrize("role", ["person", "people", "value_name", "value_unit", "time_name", "time_unit"])
 def test_words_that_stand_in_sentences_hold_no_markup(role, word):
     with pytest.raises(InputError, match="cannot be a name or a unit here") as refused:
-        declare(60, 210, 2, 18, "a law", **{role: word})
+        declare(60, 210, 2, 18, "a law", **{role: word}, **files.EVEN)
     assert refused.value.field == role and "Leave out" in refused.value.hint
-    assert declare(60, 210, 2, 18, "a law", **{role: "kg/m² (å’s 5%)"})
+    assert declare(60, 210, 2, 18, "a law", **{role: "kg/m² (å’s 5%)"}, **files.EVEN)
 
 
 @pytest.mark.parametrize("word", EVIL)
@@ -94,7 +94,7 @@ def test_a_link_shows_what_it_asked_for_as_it_is(word):
 def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
     table = read_table(files.rows("a,0.1,5\na,0.5,6"))
     upload = Upload(curves=read_curves(table, suggest_layout(table)),
-                    declared=declare(0, 10, 0, 1, "a law"))
+                    declared=declare(0, 10, 0, 1, "a law", **files.EVEN))
     at = visit(script, upload=upload, show_upload=True)
     assert not any("on our side" in error.value for error in at.error)
 

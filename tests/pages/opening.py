@@ -37,4 +37,5 @@ def visit(page, token="", **state):
 def own_curves():
     table = read_table(files.csv(files.growth_frame(80, 8)))
     return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm"))
+        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
+        **files.EVEN))

@@ -154,7 +154,7 @@ def own(n=1500, **stated):
     table = read_table(files.csv(frame))
     curves = read_curves(table, suggest_layout(table, {"covariates": ["dose", "twice", "always"]}))
     return Upload(curves=curves, declared=declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children",
+        60, 210, 2, 18, "growth chart", person="child", people="children", **files.EVEN,
         covariates=[StatedCovariate(name, *ends) for name, ends in stated.items()]))
 
 

@@ -39,7 +39,7 @@ def strip(at):
 def upload():
     table = read_table(files.csv(files.growth_frame(80, 8)))
     return Upload(curves=read_curves(table, suggest_layout(table)),
-                  declared=declare(60, 210, 2, 18, "growth chart"))
+                  declared=declare(60, 210, 2, 18, "growth chart", **files.EVEN))
 
 
 @pytest.fixture(scope="module")

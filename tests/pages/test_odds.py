@@ -81,7 +81,7 @@ def test_a_declaration_in_a_link_is_none_about_ones_own_curves():
     """Somebody else vouched for other people: the box is empty for a file of one's own."""
     table = read_table(files.csv(files.growth_frame(80, 8)))
     own = Upload(curves=read_curves(table, suggest_layout(table)),
-                 declared=declare(60, 210, 2, 18, "growth chart"))
+                 declared=declare(60, 210, 2, 18, "growth chart", **files.EVEN))
     at = open_page("population-2000", upload=own, show_upload=True, **OPEN)
     assert at.session_state.settings.population == 2000
     assert at.checkbox(key="w_declared").value is False

@@ -20,6 +20,7 @@ from engine.types import Budget
 from engine.words import chances
 from engine.words.numbers import in_hundred
 from pages.shared import components, settings, visitors
+from tests import files
 from tests.pages.opening import open_page, visit
 from tests.pages.reading import words
 
@@ -228,7 +229,7 @@ def own_curves(rows):
     table = read_table(("id,time,value\n" + rows).encode())
     curves = read_curves(table, suggest_layout(table))
     return Upload(curves=curves, declared=declare(
-        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children"))
+        0.0, 100.0, 0.0, 5.0, "a manual", person="child", people="children", **files.EVEN))
 
 
 def test_ones_own_curves_are_published_and_counted_wherever_they_are_shown():
@@ -251,3 +252,40 @@ def test_another_budget_asks_for_every_tick_again():
     at.number_input(key="w_release_epsilon").set_value(2.0).run()
     assert not any(box.value for box in at.checkbox)
     assert "spends ε = 2" in at.checkbox[2].label
+
+
+def test_a_release_is_seen_on_a_twin_with_its_band_before_anything_is_spent(monkeypatch):
+    charts = []
+    monkeypatch.setattr(components, "chart", lambda spec, alt, key, *_: charts.append((key, spec)))
+    mine = own_curves("".join(f"{k},{t},{20 + k % 9 + t}\n" for k in range(80) for t in (1, 3, 4)))
+    at = visit("release", upload=mine, show_upload=True)
+    assert "Preview on a simulated twin" in [header.value for header in at.header]
+    spec = dict(charts)["chart_release_preview"]
+    assert any(trace.get("fill") == "tonexty" for trace in spec["data"])
+    assert "it costs nothing" in words(at) and "Three peaks of" in words(at)
+    assert ledger.Ledger().odometer(content_of(mine)) is None
+
+
+def test_the_preview_is_made_of_stated_facts_and_sizes_alone():
+    files_of_others = [own_curves("".join(
+        f"{k},{t},{high - k % 9}\n" for k in range(80) for t in times))
+        for high, times in ((30, (1, 3, 4)), (90, (0.5, 2)))]
+    seen = []
+    for mine in files_of_others:
+        at = visit("release", upload=mine, show_upload=True)
+        seen.append([text.value for text in at.markdown if "root mean squared" in text.value
+                     or "Three peaks" in text.value])
+    assert seen[0] == seen[1] and len(seen[0]) == 2
+
+
+@pytest.mark.parametrize("what", ["density", "univariate_mean"])
+def test_other_summaries_are_previewed_as_well(what):
+    at = release_page(f"{REAL}~d-ages_at_death")
+    at.segmented_control[0].set_value(what).run()
+    assert "from the truth (root mean squared distance" in words(at) and not at.exception
+
+
+def test_the_tick_about_persons_is_true_of_long_files():
+    mine = own_curves("".join(f"{k},{t},{20 + t}\n" for k in range(80) for t in (1, 3, 4)))
+    at = visit("release", upload=mine, show_upload=True)
+    assert at.checkbox[1].label.startswith("Each child is in the file once: under one id")

@@ -38,8 +38,10 @@ def with_sites():
     frame = files.growth_frame(120, 8)
     frame["site"] = [f"Clinic {int(child[1:]) % 3}" for child in frame["child"]]
     table = read_table(files.csv(frame))
-    return Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(
-        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm"))
+    curves = read_curves(table, suggest_layout(table, {"server": "site"}))
+    return Upload(curves=curves, declared=declare(
+        60, 210, 2, 18, "growth chart", person="child", people="children", value_unit="cm",
+        **files.EVEN))
 
 
 def test_the_page_answers_on_arrival_with_the_engines_numbers():

@@ -47,6 +47,8 @@ def choose(at, *names):
 def state(at, **bounds):
     for name, number in {**BOUNDS, **bounds}.items():
         at.number_input(key=f"upload_{name}").set_value(number)
+    at.selectbox(key="upload_law").set_value("even")
+    at.number_input(key="upload_observations").set_value(8)
     at.text_input(key="upload_origin").set_value("growth chart")
     return ran(at)
 
@@ -124,7 +126,8 @@ def test_a_column_that_changes_along_a_curve_is_refused_under_the_file(panel):
 
 def test_a_column_that_gets_a_role_is_no_longer_offered(panel):
     at = choose(panel(described()), "dose")
-    at.selectbox(key="upload_role_server").set_value("dose")
+    at.radio(key="upload_trust").set_value("Each site adds its own noise")
+    ran(at).selectbox(key="upload_sites").set_value("dose")
     ran(at)
     assert at.multiselect(key=CHOICE).options == ["mother_height"]
     assert "two roles" not in errors(at)
@@ -154,7 +157,7 @@ def test_explore_shows_the_same_picture_with_covariates_and_without():
 
     def shown(*covariates):
         upload = Upload(curves=curves, declared=declare(
-            **BOUNDS, origin="growth chart", covariates=covariates))
+            **BOUNDS, origin="growth chart", covariates=covariates, **files.EVEN))
         return [m.value for m in open_page(upload=upload, show_upload=True).markdown]
 
     assert shown() == shown(StatedCovariate("dose", 0, 4))

@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 
 from engine.words import tags
+from pages.shared import components
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -32,6 +33,8 @@ def stated(at, low=0, high=300, first=1, last=4):
     for name, number in (("value_low", low), ("value_high", high), ("time_low", first),
                          ("time_high", last)):
         at.number_input(key=f"upload_{name}").set_value(number)
+    at.selectbox(key="upload_law").set_value("even")
+    at.number_input(key="upload_observations").set_value(4)
     at.text_input(key="upload_origin").set_value("manual")
     return at.run()
 
@@ -39,7 +42,7 @@ def stated(at, low=0, high=300, first=1, last=4):
 def test_several_rows_of_a_person_are_averaged_so_that_the_person_is_protected(panel):
     at = panel(visits())
     assert at.selectbox(key="upload_several").value == "average"
-    assert "**30 curves · 4 readings each**" in words(at)
+    assert "**30 curves · 4 observations each · one centre**" in words(at)
     assert not any("One row is protected" in box.value for box in at.warning)
 
 
@@ -62,7 +65,7 @@ def test_columns_whose_names_say_nothing_are_chosen_by_hand(panel):
     for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
         at.selectbox(key=f"upload_role_{role}_open").set_value(column)
     at.run()
-    assert not at.error and "**20 curves · 5 readings each**" in words(at)
+    assert not at.error and "**20 curves · 5 observations each · one centre**" in words(at)
 
 
 def test_what_comes_first_is_said_before_anything_is_wrong(panel):
@@ -75,13 +78,15 @@ def test_what_comes_first_is_said_before_anything_is_wrong(panel):
 
 def test_the_columns_of_a_second_file_are_found_anew(panel, monkeypatch):
     at = panel(files.growth_frame(30, 5))
-    assert at.selectbox(key="upload_role_server").value is None
+    assert not [choice for choice in at.radio if choice.key == "upload_trust"]  # nothing to choose
     with_site = files.growth_frame(30, 5).assign(site="North")
     second = SimpleNamespace(file_id="2", name="more.csv", getvalue=lambda: files.csv(with_site))
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: second)
     at.run()
-    assert next(box.value for box in at.selectbox if box.label == "Site") == "site"
-    assert "**30 curves · 5 to 7 readings each · 1 site**" in words(at)
+    assert at.radio(key="upload_trust_1").value is None
+    at.radio(key="upload_trust_1").set_value("Each site adds its own noise").run()
+    assert at.selectbox(key="upload_sites_1").value == "site"
+    assert "**30 curves · 5 to 7 observations each · 1 site**" in words(at)
 
 
 def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
@@ -91,11 +96,80 @@ def test_an_encoding_that_was_chosen_stays_chosen(monkeypatch):
     at = visit("explore", upload_open=True)
     at.selectbox(key="upload_encoding").set_value("latin-1").run()
     stated(at)
-    assert not at.error and "**30 curves · 5 to 7 readings each**" in words(at)
+    assert not at.error and "**30 curves · 5 to 7 observations each · one centre**" in words(at)
 
 
 def test_who_is_one_person_can_be_said_of_a_file_with_one_row_per_curve(panel):
     at = panel(visits().rename(columns={"id": "code"}).assign(group="a"))
-    assert "**60 curves · 4 readings each**" in words(at)
+    assert "**60 curves · 4 observations each · one centre**" in words(at)
     at.selectbox(key="upload_role_id").set_value("code").run()
-    assert "**30 curves · 4 readings each**" in words(at)
+    assert "**30 curves · 4 observations each · one centre**" in words(at)
+
+
+TRUST, EACH = "upload_trust", "Each site adds its own noise"
+
+
+def with_hospitals():
+    frame = files.growth_frame(30, 5)
+    return frame.assign(hospital=frame.child.str[-1].astype(int) % 3)
+
+
+def test_a_column_of_sites_is_offered_and_nothing_is_shown_before_it_is_said_who_is_trusted(panel):
+    at = stated(panel(with_hospitals()))
+    assert at.radio(key=TRUST).value is None and not at.error
+    assert any("State who is trusted with the data" in box.value for box in at.info)
+    assert at.button(key="upload_show").disabled
+    at.radio(key=TRUST).set_value("One trusted centre holds all of it").run()
+    at.button(key="upload_show").click().run()
+    assert not at.exception
+    kept = at.session_state["upload"]
+    assert kept.sizes.n_servers == 1 and kept.curves.server_names == ()
+
+
+def test_sites_that_add_their_own_noise_are_those_of_the_column(panel, monkeypatch):
+    strips = []
+    monkeypatch.setattr(components, "strip", lambda chips, *_, **__: strips.append(chips))
+    at = stated(panel(with_hospitals()))
+    at.radio(key=TRUST).set_value(EACH).run()
+    assert at.selectbox(key="upload_sites").value == "hospital"
+    at.button(key="upload_show").click().run()
+    assert not at.exception and at.session_state["upload"].sizes.n_servers == 3
+    assert "3 sites, own noise" in [chip.text for chip in strips[-1]]
+
+
+def test_the_design_must_be_stated_and_header_times_be_confirmed(panel):
+    at = panel(visits(30, 1))
+    for name, number in (("value_low", 0), ("value_high", 300), ("time_low", 1), ("time_high", 4)):
+        at.number_input(key=f"upload_{name}").set_value(number)
+    at.text_input(key="upload_origin").set_value("manual").run()
+    assert any("how many observations each curve was planned" in box.value for box in at.error)
+    at.selectbox(key="upload_law").set_value("common").run()
+    assert any("State the times at which everybody" in box.value for box in at.error)
+    at.checkbox(key="upload_header_public").check().run()
+    assert not at.error
+    at.button(key="upload_show").click().run()
+    facts = at.session_state["upload"].facts
+    assert facts.design.times == (0, 1 / 3, 2 / 3, 1) and facts.observations_per_curve == 4
+    assert not facts.symmetric
+
+
+def test_common_times_of_a_long_file_are_typed_in_and_a_bad_list_keeps_the_form_whole(panel):
+    at = stated(panel(files.growth_frame(30, 5)), first=2, last=18)
+    at.selectbox(key="upload_law").set_value("common").run()
+    at.text_input(key="upload_times").set_value("2, six").run()
+    assert any("must be finite numbers" in box.value for box in at.error)
+    assert at.text_input(key="upload_origin").value == "manual"
+    at.text_input(key="upload_times").set_value("2 to 18 by 4").run()
+    assert not at.error
+    assert any("does not look as stated" in box.value for box in at.warning)
+    at.selectbox(key="upload_symmetric").set_value(True)
+    at.run().button(key="upload_show").click().run()
+    facts = at.session_state["upload"].facts
+    assert facts.design.times == (0, 0.25, 0.5, 0.75, 1) and facts.symmetric
+
+
+def test_a_site_is_offered_where_the_other_columns_have_to_be_chosen_by_hand_as_well(panel):
+    at = panel(with_hospitals().rename(columns={"child": "aa", "age": "bb", "height": "cc"}))
+    for role, column in (("id", "aa"), ("time", "bb"), ("value", "cc")):
+        at.selectbox(key=f"upload_role_{role}_open").set_value(column)
+    assert at.run().radio(key=TRUST).value is None

@@ -28,7 +28,7 @@ FOLDS = {f"fold_{name}": True for name in (
 
 def own(n=3000, **stated):
     table = read_table(files.csv(frame(n)))
-    curves = read_curves(table, suggest_layout(table, single=True))
+    curves = read_curves(table, suggest_layout(table, {"server": "site"}, single=True))
     return Upload(curves=curves, declared=declare(**{**STATED, "periodic": True, **stated}))
 
 
@@ -53,9 +53,17 @@ def ran(at):
     return at
 
 
+def every_row_is_another_person(at):
+    """Then who is trusted is asked, because the file has a column of sites."""
+    at.selectbox(key="upload_who").set_value("every row is another person")
+    ran(at).radio(key="upload_trust").set_value("Each site adds its own noise")
+    return ran(at)
+
+
 def state(at, **facts):
     for name, number in {**FACTS, **facts}.items():
         at.number_input(key=f"upload_{name}").set_value(number)
+    at.selectbox(key="upload_law").set_value("even")
     at.text_input(key="upload_origin").set_value("manual")
     return ran(at)
 
@@ -77,7 +85,7 @@ def test_who_a_row_belongs_to_is_asked_and_nothing_is_chosen_for_the_visitor(pan
     at = panel(frame())
     assert at.selectbox(key="upload_who").value is None
     assert "Say who a row belongs to" in errors(at)
-    at.selectbox(key="upload_who").set_value("every row is another person")
+    every_row_is_another_person(at)
     state(at, reading_sd=0.5)
     assert not at.error and not at.button(key="upload_show").disabled
 
@@ -90,7 +98,7 @@ def test_a_column_of_ids_is_suggested_and_several_readings_are_refused(panel):
 
 def test_the_spread_is_asked_for_here_and_never_filled_from_the_file(panel):
     at = panel(frame())
-    at.selectbox(key="upload_who").set_value("every row is another person")
+    every_row_is_another_person(at)
     state(at)
     assert at.number_input(key="upload_reading_sd").value is None
     assert "State how far a reading typically lies" in errors(at)
@@ -107,7 +115,7 @@ def test_explore_asks_for_no_spread():
 
 def test_readings_are_shown_with_the_ends_that_were_stated(panel):
     at = panel(frame(3000))
-    at.selectbox(key="upload_who").set_value("every row is another person")
+    every_row_is_another_person(at)
     state(at, reading_sd=0.5)
     at.button(key="upload_show").click()
     ran(at)
@@ -161,7 +169,7 @@ def test_one_site_can_protect_more_than_another():
 
 def test_many_sites_share_one_budget():
     table = read_table(files.csv(frame(3000, sites=[f"s{k:02d}" for k in range(20)])))
-    upload = Upload(curves=read_curves(table, suggest_layout(table, single=True)),
+    upload = Upload(curves=read_curves(table, suggest_layout(table, {"server": "site"}, single=True)),
                     declared=declare(**STATED, periodic=True))
     at = shown(upload)
     assert "w_own_epsilon_0" not in {field.key for field in at.number_input}

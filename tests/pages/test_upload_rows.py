@@ -28,6 +28,8 @@ def panel(monkeypatch):
         monkeypatch.setattr(st, "file_uploader", lambda *_, **__: given)
         at = visit(page, token, upload_open=True)
         at.selectbox(key="upload_who").set_value(who)
+        if "site" in rows:
+            at.radio(key="upload_trust").set_value("Each site adds its own noise")
         return ran(at)
     return panel
 
@@ -70,7 +72,7 @@ ALL = {"rows_all_low": 0, "rows_all_high": 10, "covariate_y_low": 0, "covariate_
 def test_one_pair_of_bounds_serves_all_features_and_nothing_is_filled_from_the_file(panel):
     at = panel(frame())
     assert at.selectbox(key="rows_response").value == "y"
-    assert at.selectbox(key="rows_server").value == "site"
+    assert at.selectbox(key="upload_sites").value == "site"
     for key in ("rows_all_low", "rows_all_high", "covariate_y_low", "reading_sd"):
         assert at.number_input(key=f"upload_{key}").value is None
     assert at.selectbox(key="rows_reach").value is None

@@ -75,7 +75,8 @@ def described(table, layout):
     try:
         curves = read_curves(table, replace(layout, covariates=free))
         ranges = [StatedCovariate(name, 0, 1) for name in free]
-        Upload(curves=curves, declared=declare(0, 1, 0, 1, "a law", ranges)).check_regressors()
+        Upload(curves=curves, declared=declare(
+            0, 1, 0, 1, "a law", ranges, **files.EVEN)).check_regressors()
     except InputError as problem:
         assert str(problem)
 

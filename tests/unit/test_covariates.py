@@ -18,7 +18,7 @@ from engine.types import Budget, Covariate, PublicFacts
 from tests import files
 
 STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
-          "origin": "growth chart"}
+          "origin": "growth chart", **files.EVEN}
 DOSE, AGE = StatedCovariate("dose", 0, 20, "mg"), StatedCovariate("mother_age", 15, 60, "years")
 
 
@@ -66,7 +66,8 @@ def test_covariates_stay_with_their_curve_through_the_public_shuffle():
 def test_covariates_stay_with_their_curve_when_curves_are_sorted_by_site():
     frame = described()
     frame["site"] = np.where(frame["dose"] % 2, "north", "south")
-    data = drawn(uploaded(frame, DOSE))
+    curves = curves_of(frame, "dose", server="site")
+    data = drawn(Upload(curves=curves, declared=declare(**STATED, covariates=[DOSE])))
     assert data.server.tolist() == [0] * 6 + [1] * 6
     assert (data.covariates[0, :, 0] % 2).tolist() == [1] * 6 + [0] * 6
 

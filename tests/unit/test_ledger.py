@@ -25,6 +25,7 @@ from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
+from tests import files
 
 HELD = bytes(32)
 ROWS = [("a", 1, 61.25), ("a", 2, 77.125), ("b", 1, 62.5), ("b", 2, 78.75), ("c", 1, 63.375)]
@@ -40,7 +41,8 @@ def own(rows=ROWS, high=100.0, header="id,time,value"):
     text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
     table = read_table(text.encode())
     curves = read_curves(table, suggest_layout(table))
-    return Upload(curves=curves, declared=declare(0.0, high, 0.0, 5.0, "a manual"))
+    return Upload(curves=curves, declared=declare(0.0, high, 0.0, 5.0, "a manual",
+                                                   **files.EVEN))
 
 
 # -- totals ---------------------------------------------------------------------------------------
@@ -265,6 +267,7 @@ import sys
 from engine.errors import InputError
 from engine.release.ledger import Ledger
 from engine.types import Budget
+from tests import files
 done = 0
 for k in range(40):
     try:
@@ -293,6 +296,7 @@ _PUBLISHER = """
 import sys
 from engine.release.ledger import Ledger
 from engine.types import Budget
+from tests import files
 for k in range(10_000):
     Ledger(sys.argv[1]).charge(bytes(32), Budget(1e-4), f"{sys.argv[2]}-{k}", "what", Budget(9.0))
     print(k, flush=True)  # the release is shown

@@ -126,7 +126,8 @@ def test_ticks_are_few_round_and_inside(low, high):
 _CSV = "child_id,age,height\n" + "".join(
     f"c{k},{age},{80 + 5.5 * age + k % 7}\n" for k in range(60) for age in (2, 8, 14))
 _FACTS = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18, "origin": "a chart",
-          "value_name": "Height", "value_unit": "cm", "person": "child", "people": "children"}
+          "value_name": "Height", "value_unit": "cm", "person": "child", "people": "children",
+          "design": {"law": "even"}, "observations_per_curve": 6}
 
 
 def request(tmp_path, **changed):

@@ -8,9 +8,9 @@ import pytest
 
 from engine.errors import InputError
 from engine.sources import sources
-from engine.sources.twin import Twin, observation_times
+from engine.sources.twin import PEAK, Twin
 from engine.sources.upload import Upload
-from engine.types import PublicFacts, Sizes
+from engine.types import Design, PublicFacts, Sizes
 from tests.pages.opening import own_curves
 
 FACTS = PublicFacts(kind="upload", name="Your curves", person="child", people="children",
@@ -69,7 +69,7 @@ def test_sizes_bounds_and_sites_are_those_that_were_stated():
 def test_the_truth_is_the_mean_of_what_is_drawn_and_the_spread_that_which_was_guessed(spread):
     """20 000 people at five common times, within five standard errors."""
     times = (0.0, 0.2, 0.5, 0.8, 1.0)
-    facts = dataclasses.replace(FACTS, common_times=times)
+    facts = dataclasses.replace(FACTS, design=Design.common(times))
     twin = Twin.of(facts, Sizes((20_000,), 100_000, 5), spread)
     drawn = twin.draw(1, np.random.default_rng(1)).values.reshape(20_000, 5)
     error = drawn.std(axis=0) / np.sqrt(20_000)
@@ -80,30 +80,54 @@ def test_the_truth_is_the_mean_of_what_is_drawn_and_the_spread_that_which_was_gu
 
 
 def test_people_are_smooth_over_time():
-    facts = dataclasses.replace(FACTS, common_times=(0.5, 0.51, 0.9))
+    facts = dataclasses.replace(FACTS, design=Design.common((0.5, 0.51, 0.9)))
     values = Twin.of(facts, Sizes((4000,), 12_000, 3)).draw(
         1, np.random.default_rng(2)).values.reshape(4000, 3)
     near, far = (np.corrcoef(values[:, 0], values[:, k])[0, 1] for k in (1, 2))
     assert near == pytest.approx(0.8, abs=0.05) and far < near - 0.05
 
 
+def drawn_times(design, people, each):
+    facts = dataclasses.replace(FACTS, design=design)
+    twin = Twin.of(facts, Sizes((people,), people * each, each))
+    return twin.draw(1, np.random.default_rng(4)).times.reshape(people, each)
+
+
 def test_times_follow_the_stated_design():
-    rng = np.random.default_rng(4)
-    common = observation_times(dataclasses.replace(FACTS, common_times=(0.1, 0.4)), 5, 2, rng)
-    assert (common == [0.1, 0.4]).all()
-    visits = observation_times(dataclasses.replace(FACTS, visit_gap=0.05), 500, 4, rng)
+    assert (drawn_times(Design.common((0.1, 0.4)), 5, 2) == [0.1, 0.4]).all()
+    visits = drawn_times(Design.visits(0.05), 500, 4)
     assert (np.diff(visits, axis=1) > 0.039).all() and np.ptp(visits, axis=1).max() < 0.2
-    even = observation_times(FACTS, 4000, 5, rng)
+    windows = drawn_times(Design(law="windows", window=0.2), 500, 4)
+    assert np.ptp(windows, axis=1).max() <= 0.2 and np.ptp(windows) > 0.8
+    even = drawn_times(Design(), 4000, 5)
     assert even.mean() == pytest.approx(0.5, abs=5 * np.sqrt(1 / 12 / 20_000))
     assert (np.diff(even, axis=1) >= 0).all()
+    assert (drawn_times(Design(density=(0.0, 1.0)), 4000, 5) > 0.5).mean() == pytest.approx(
+        0.75, abs=5 * np.sqrt(0.75 * 0.25 / 20_000))
+
+
+def test_fewer_observations_than_common_times_are_some_of_them():
+    facts = dataclasses.replace(FACTS, design=Design.common((0.1, 0.4, 0.9)),
+                                observations_per_curve=2)
+    twin = Twin.of(facts, Sizes((50,), 100, 2))
+    data = twin.draw(1, np.random.default_rng(0))
+    assert set(data.times[0]) == {0.1, 0.4, 0.9} and twin.facts.design == facts.design
+    assert data.sizes == twin.sizes == Sizes((50,), 100, 2)
+
+
+def test_a_twin_with_peaks_has_so_many_of_the_stated_height():
+    truth = dataclasses.replace(Twin.of(FACTS, SIZES, 5.0), peaks=3).truth
+    drawn = truth.at(np.linspace(0, 1, 1201))
+    tops = np.flatnonzero((drawn[1:-1] > drawn[:-2]) & (drawn[1:-1] > drawn[2:])) + 1
+    assert len(tops) == 3 and drawn.max() == pytest.approx(135 + PEAK * 75, abs=0.5)
 
 
 def test_other_sizes_keep_the_design():
-    facts = dataclasses.replace(FACTS, common_times=(0.1, 0.4, 0.9))
+    facts = dataclasses.replace(FACTS, design=Design.common((0.1, 0.4, 0.9)))
     other = Twin.of(facts, Sizes((10,), 30, 3)).resized(20, 5, 2)
     assert other.sizes == Sizes((20, 20), 200, 5)
     assert other.facts.common_times == pytest.approx((0.1, 0.3, 0.5, 0.7, 0.9))
-    crowded = Twin.of(dataclasses.replace(FACTS, visit_gap=0.1), Sizes((10,), 200, 20))
+    crowded = Twin.of(dataclasses.replace(FACTS, design=Design.visits(0.1)), Sizes((10,), 200, 20))
     assert crowded.draw(1, np.random.default_rng(0)).times.max() <= 1
 
 

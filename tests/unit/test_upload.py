@@ -14,13 +14,14 @@ from engine.sources import sources
 from engine.sources.tables import read_table
 from engine.sources.upload import EXAMPLE_CSV, Upload
 from engine.sources.upload_curves import read_curves
+from engine.sources.upload_design import StatedDesign
 from engine.sources.upload_facts import declare
-from engine.sources.upload_layout import Layout, suggest_layout
+from engine.sources.upload_layout import Layout, site_like, suggest_layout
 from engine.types import Budget
 from tests import files
 
 STATED = {"value_low": 60, "value_high": 210, "time_low": 2, "time_high": 18,
-          "origin": "growth chart"}
+          "origin": "growth chart", **files.EVEN}
 
 
 def curves_of(content, roles=None, kind=None, several="keep", missing="drop", **options):
@@ -102,9 +103,20 @@ def test_usual_names_of_columns_are_recognised_and_one_unknown_name_is_found_by_
     assert (layout.id, layout.time, layout.value) == tuple(header.split(","))
 
 
-def test_a_site_is_recognised_and_is_not_taken_for_an_id():
-    layout = suggest_layout(read_table(b"site_id,child_id,age,height\nA,a,1,2\n"))
-    assert (layout.server, layout.id) == ("site_id", "child_id")
+@pytest.mark.parametrize("content", [b"site_id,child_id,age,height\nA,a,1,2\n",
+                                     b"site_id,child_id,0,0.5,1\nA,a,1,2,3\n"])
+def test_a_site_is_offered_and_never_taken_neither_as_a_site_nor_as_an_id(content):
+    table = read_table(content)
+    assert site_like(table) == "site_id"
+    layout = suggest_layout(table)
+    assert (layout.server, layout.id) == (None, "child_id")
+    assert suggest_layout(table, {"server": "SITE_ID"}).server == "site_id"
+
+
+def test_ids_that_come_again_at_another_site_are_pointed_out_where_sites_are_not_used():
+    content = b"id,hospital,time,value\n1,S,1,2\n1,N,1,3\n2,N,1,4\n"
+    assert noted(curves_of(content), "1 id with more than one “hospital”: taken for one person")
+    assert not noted(curves_of(content, {"server": "hospital"}), "taken for one person")
 
 
 def test_a_persons_choice_of_roles_wins():
@@ -177,7 +189,8 @@ def test_ids_that_only_look_different_are_one_person():
 def test_rows_without_an_id_are_refused_with_their_number():
     error = assert_refused(files.rows("a,1,2\n,1,2\n  ,1,2"), "2 rows of column “id” are blank")
     assert error.field == "id"
-    assert_refused(b"id,site,time,value\na,,1,2\n", "1 row of column “site” is blank")
+    assert_refused(b"id,site,time,value\na,,1,2\n", "1 row of column “site” is blank",
+                   roles={"server": "site"})
 
 
 def test_rows_of_one_person_can_be_averaged_or_kept():
@@ -201,7 +214,7 @@ def test_averages_of_huge_readings_stay_finite():
 
 
 def test_the_same_id_at_two_sites_is_two_people():
-    curves = curves_of(b"id,site,time,value\n1,S,1,2\n1,N,1,3\n2,N,1,4\n")
+    curves = curves_of(b"id,site,time,value\n1,S,1,2\n1,N,1,3\n2,N,1,4\n", {"server": "site"})
     assert curves.n_curves == 3 and curves.server.tolist() == [0, 0, 1]
     assert curves.server_names == ("N", "S") and curves.values[2] == 2
     assert noted(curves, "1 id at more than one site: taken for different people")
@@ -210,7 +223,7 @@ def test_the_same_id_at_two_sites_is_two_people():
 def test_sites_come_first_in_the_order_of_curves():
     frame = files.growth_frame()
     frame["site"] = np.where(frame["child"] < "c006", "north", "south")
-    curves = curves_of(files.csv(frame))
+    curves = curves_of(files.csv(frame), {"server": "site"})
     assert curves.server.tolist() == [0] * 6 + [1] * 6
     assert {child < "c006" for child in curves.ids[:6]} == {True}
 
@@ -256,7 +269,7 @@ def test_missing_and_infinite_readings_are_left_out_and_counted():
     curves = curves_of(files.csv(frame))
     assert len(curves.values) == len(frame) - 3
     assert noted(curves, "3 readings left out, because cells of “height” hold no number (2 "
-                         "infinite); how many readings a curve has is treated as public")
+                         "infinite); how many a curve has left stays private")
 
 
 def test_missing_readings_stop_the_reading_if_that_is_chosen():
@@ -309,7 +322,7 @@ def test_what_limits_a_picture_is_noted_and_accepted(rows, words):
 
 def test_constant_values_can_be_released():
     upload = Upload(curves=curves_of(files.rows("\n".join(f"p{k},{k},5" for k in range(60)))),
-                    declared=declare(0, 10, 0, 60, "a law"))
+                    declared=declare(0, 10, 0, 60, "a law", **files.EVEN))
     estimate = NoisyGradientMean().release_many(upload.draw(1, generator(1, 0, 0)),
                                                 [(Budget(1.0, 1e-3),)], 1, generator(1, 1, 0))
     assert np.isfinite(estimate.coefficients).all()
@@ -354,11 +367,16 @@ def test_stated_facts_are_an_uploads_facts():
     assert Upload(curves=PLAIN, declared=facts).facts == facts
 
 
-def test_times_in_the_header_of_a_wide_table_are_a_common_public_grid():
-    table = read_table(b"child,2,6,18\na,80,110,170\nb,82,,172\n")
-    upload = Upload(curves=read_curves(table, suggest_layout(table)), declared=declare(**STATED))
+def test_times_in_the_header_of_a_wide_table_are_public_only_if_they_are_stated():
+    curves = curves_of(b"child,2,6,18\na,80,110,170\nb,82,,172\n")
+    unconfirmed = Upload(curves=curves, declared=declare(**STATED))
+    assert unconfirmed.facts.common_times == ()
+    stated = StatedDesign(law="common", times=curves.header_times)
+    upload = Upload(curves=curves, declared=declare(**{**STATED, "design": stated}))
     assert upload.facts.common_times == (0.0, 0.25, 1.0)
-    assert upload.draw(1, generator(1, 0, 0)).facts == upload.facts
+    for one in (upload, unconfirmed):
+        data = one.draw(1, generator(1, 0, 0))
+        assert data.facts == one.facts and sorted(data.times[0]) == [0, 0, 0.25, 1, 1]
 
 
 def test_readings_outside_the_stated_ranges_are_moved_and_counted():

@@ -25,12 +25,14 @@ from engine.words import regression as regression_words
 from tests import files
 
 STATED = {"value_low": 35, "value_high": 39, "time_low": 0, "time_high": 24,
-          "origin": "manual", "single": True, "reading_sd": 0.5}
+          "origin": "manual", "single": True, "reading_sd": 0.5, **files.EVEN}
 BUDGET = Budget(1.0, 1e-6)
 
 
 def read(frame, **roles):
     table = read_table(files.csv(frame))
+    if "site" in frame:
+        roles = {"server": "site", **roles}
     return read_curves(table, suggest_layout(table, roles, single=True))
 
 
@@ -87,8 +89,10 @@ def test_a_second_row_without_a_reading_is_no_second_reading():
 
 def test_the_example_file_is_read_with_its_sites():
     table = read_table(EXAMPLE_READINGS_CSV.encode())
-    curves = read_curves(table, suggest_layout(table, single=True))
+    curves = read_curves(table, suggest_layout(table, {"server": "site"}, single=True))
     assert curves.n_curves == 9 and curves.server_names == ("North", "South")
+    trusted = read_curves(table, suggest_layout(table, single=True))
+    assert trusted.n_curves == 9 and trusted.server_names == ()
 
 
 def test_notes_speak_of_readings_and_say_that_who_has_none_is_counted():

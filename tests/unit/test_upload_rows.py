@@ -52,7 +52,8 @@ def frame(n=400, d=6, seed=0):
 
 def read(table, **roles):
     found = read_table(files.csv(table))
-    return read_rows(found, replace(suggest_row_layout(found), **roles))
+    sites = {"server": "site"} if "site" in table else {}
+    return read_rows(found, replace(suggest_row_layout(found), **{**sites, **roles}))
 
 
 def declared(task, names, **stated):
@@ -74,9 +75,9 @@ NAMES = [f"f{k}" for k in range(6)]
 # -- reading the file ---------------------------------------------------------------------------
 
 
-def test_response_site_and_id_are_found_by_their_names_and_all_else_are_features():
+def test_response_and_id_are_found_by_their_names_and_a_site_is_neither_taken_nor_a_feature():
     found = suggest_row_layout(read_table(EXAMPLE_ROWS_CSV.encode()))
-    assert (found.id, found.server, found.response) == ("person_id", "site", None)
+    assert (found.id, found.server, found.response) == ("person_id", None, None)
     assert found.features == ("age", "weight", "steps", "pressure")
     assert suggest_row_layout(read_table(files.csv(frame()))).response == "y"
 

@@ -1,0 +1,36 @@
+"""Data of the same public sizes that hold nobody's numbers, on which a release is rehearsed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.types import CurveData, Data
+
+
+def stand_in(data: Data) -> Data:
+    """Data of the same public sizes that hold nobody's numbers: all in the middle of its range."""
+    middles = np.array([(c.low + c.high) / 2 for c in data.facts.covariates])
+    if not isinstance(data, CurveData):
+        x = np.broadcast_to(middles, data.x.shape)
+        y = None if data.y is None else np.full(data.y.shape, data.facts.value_middle)
+        return replace(data, x=x, y=y, truth=None)
+    if data.covariates is not None:
+        data = replace(data, covariates=np.broadcast_to(middles, data.covariates.shape))
+    planned = data.facts.observations_per_curve
+    return with_counts(data, np.full(data.n_curves, planned) if planned else data.counts)
+
+
+def with_counts(data: CurveData, counts: NDArray[np.int64]) -> CurveData:
+    """Stand-in curves with so many observations each, all in the middle of the public range.
+
+    Times are the first of the common ones, again from the first where there are fewer, or else
+    evenly spread.
+    """
+    common = np.array(data.facts.design.times)
+    times = np.concatenate([np.sort(np.resize(common, count)) if len(common) else
+                            (np.arange(count) + 0.5) / count for count in counts] or [np.empty(0)])
+    return replace(data, times=times[None], counts=counts, truth=None,
+                   values=np.full((1, len(times)), data.facts.value_middle))

@@ -1,0 +1,48 @@
+"""What is published of the facts that were stated about the data: for machines and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.sources.upload_design import StatedDesign
+from engine.types import Data, PublicFacts, SampleData, Sizes
+from engine.words import stated as words
+from engine.words.grammar import capital
+
+
+def card_entries(data: Data) -> dict[str, Any]:
+    """Entries of the guarantee card: public sizes, stated facts of curves, and who is trusted.
+
+    All are stated or public. How many observations there are stands in it only where that is
+    public, as for data that are published already.
+    """
+    facts, sizes = data.facts, data.sizes
+    public: dict[str, Any] = {"people_per_site": list(sizes.n_curves_per_server)}
+    if isinstance(data, SampleData):
+        return {"public": public, "trust": words.trust(sizes, "record")}
+    if facts.observations_per_curve:
+        public["observations_per_person"] = facts.observations_per_curve
+    else:
+        public["observations"] = sizes.n_observations
+    return {"public": public, "trust": words.trust(sizes), "stated": {
+        "design": StatedDesign.of(facts).to_plain(), "symmetric": facts.symmetric}}
+
+
+def report_rows(facts: PublicFacts, card: Mapping[str, Any]) -> dict[str, str]:
+    """Rows of the report, from the entries of the card."""
+    rows = {"Trusted": card["trust"]}
+    if "stated" in card:
+        observed = (words.design(facts), words.observations(facts))
+        rows["Observation times"] = "; ".join(filter(None, observed))
+        rows["People"] = words.spread(facts)
+    return {name: capital(text) for name, text in rows.items()}
+
+
+def lines_before(facts: PublicFacts, sizes: Sizes, is_curves: bool) -> list[str]:
+    """What the command line says of it before a release."""
+    if not is_curves:
+        return [f"{capital(words.trust(sizes, 'record'))}."]
+    stated = "; ".join(filter(None, (words.design(facts), words.observations(facts),
+                                     f"people {words.spread(facts)}")))
+    return [f"{capital(words.trust(sizes))}.", f"Stated: {stated}."]

@@ -1,0 +1,222 @@
+"""How the observation times of a file come about, as its holder states it in the file's own unit.
+
+A design is a public fact: it comes from the plan of the study and is never read off the times. The
+times in the header of a wide table are in the file, so that they count as public only once the
+holder has confirmed that they are: a file that was spread out by another program has a column for
+every visit of every person.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.numerics.observation_times import stated_density, visits_span
+from engine.types import Array, Design, PublicFacts
+
+LAWS = {"common": "Everybody at the same times",
+        "visits": "Visits at a fixed distance, from a start that differs",
+        "windows": "A short stretch of the range for each person",
+        "even": "Each on its own, spread evenly over the range",
+        "density": "Each on its own, more often at some times",
+        "unknown": "Not known"}
+SINGLE_LAWS = ("common", "even", "density", "unknown")
+"""The laws that one observation of each person can follow."""
+
+MOST_TIMES = 10_000
+_DIGITS = 12  # to which a time is written back in the unit of the file
+_SEQUENCE = re.compile(r"\s*(\S+)\s+to\s+(\S+)\s+by\s+(\S+)\s*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatedDesign:
+    """What a person has stated about the observation times, in the unit of the file.
+
+    Parameters
+    ----------
+    law : str or None
+        One of `LAWS`; None while nothing is stated.
+    times : tuple of float
+        The times of everybody, for "common".
+    gap : float or None
+        Distance between the visits of a person, for "visits".
+    window : float or None
+        Length of the stretch in which a person is observed, for "windows".
+    heights : tuple of float
+        How often times occur relative to each other, at equally spaced times of the range from
+        first to last, for "density".
+    """
+
+    law: str | None = None
+    times: tuple[float, ...] = ()
+    gap: float | None = None
+    window: float | None = None
+    heights: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, facts: PublicFacts) -> StatedDesign:
+        """What was stated, from the design on [0, 1]: `on_unit_time` gives that design again."""
+        design, length = facts.design, facts.time_high - facts.time_low
+        if design.law == "independent":
+            return cls(law="density" if design.density else "even", heights=design.density)
+        times = facts.from_unit_time(np.array(design.times)).tolist()
+        return cls(law=design.law, times=tuple(map(_rounded, times)),
+                   gap=_rounded(design.gap * length) if design.gap else None,
+                   window=_rounded(design.window * length) if design.window else None)
+
+    @classmethod
+    def from_plain(cls, given: Mapping[str, Any]) -> StatedDesign:
+        """From the fields of a request file; they are checked by `on_unit_time`."""
+        fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                                  for name, value in given.items()}
+        return cls(**fields)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The fields that say something, as they stand in a request file."""
+        fields = {"law": self.law, "times": list(self.times), "gap": self.gap,
+                  "window": self.window, "heights": list(self.heights)}
+        return {name: value for name, value in fields.items() if value}
+
+    def on_unit_time(self, facts: PublicFacts, single: bool = False) -> Design:
+        """The design on [0, 1].
+
+        Parameters
+        ----------
+        facts : PublicFacts
+            With the range of times and the number of observations per curve, as stated.
+        single : bool
+            Whether every person has one observation.
+
+        Raises
+        ------
+        InputError
+            If no law is stated, or what the law needs is missing or does not fit into the range.
+        """
+        laws = SINGLE_LAWS if single else tuple(LAWS)
+        if self.law not in laws:
+            raise InputError("State how the observation times come about first.", field="design",
+                             hint=f"One of {', '.join(laws)}. From how the study was planned, "
+                             "never from the file. “Unknown” is always possible, at some cost in "
+                             "accuracy.")
+        if self.law == "common":
+            return Design.common(_common(self.times, facts))
+        if self.law == "visits":
+            return Design.visits(_visits(self.gap, facts))
+        if self.law == "windows":
+            return Design(law="windows", window=_share(self.window, "window", facts))
+        if self.law == "density":
+            return _density(self.heights)
+        return Design(law="unknown") if self.law == "unknown" else Design()
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.{_DIGITS}g}")
+
+
+def _common(times: Sequence[float], facts: PublicFacts) -> list[float]:
+    if not times:
+        raise InputError("State the times at which everybody is observed first.", field="times",
+                         hint="In the unit of the file, such as 2, 6, 10, 14; or confirm those in "
+                         "the header of a table with one row per curve.")
+    if len(times) > MOST_TIMES:
+        raise InputError(f"At most {MOST_TIMES:,} common times can be stated; got {len(times):,}.",
+                         field="times")
+    numbers = _numbers(times, "times")
+    outside = int(((numbers < facts.time_low) | (numbers > facts.time_high)).sum())
+    if outside:
+        raise InputError(f"{outside:,} of {len(numbers):,} stated times lie outside the range from "
+                         f"{facts.time_low:g} to {facts.time_high:g}.", field="times",
+                         hint="State a wider range of times, or leave those out.")
+    common = np.unique(facts.to_unit_time(numbers))
+    if facts.observations_per_curve > len(common):
+        raise InputError(f"At {len(common)} common times a curve has at most as many observations; "
+                         f"got {facts.observations_per_curve}.", field="observations_per_curve",
+                         hint="State fewer observations, or all of the common times.")
+    return list(common.tolist())
+
+
+def _visits(gap: float | None, facts: PublicFacts) -> float:
+    share, visits = _share(gap, "gap", facts), facts.observations_per_curve
+    if visits_span(visits, share) > 1:
+        raise InputError(f"{visits} visits {gap:g} apart do not fit between {facts.time_low:g} and "
+                         f"{facts.time_high:g}.", field="gap",
+                         hint="State a shorter distance, fewer observations or a wider range.")
+    return share
+
+
+def _share(length: float | None, name: str, facts: PublicFacts) -> float:
+    """A length in the unit of the file as a share of the range of times."""
+    what = {"gap": "how far visits are apart",
+            "window": "how long the stretch of one person is"}[name]
+    if length is None:
+        raise InputError(f"State {what} first.", field=name,
+                         hint="In the unit of the file, from how the study was planned.")
+    whole = facts.time_high - facts.time_low
+    if isinstance(length, bool) or not isinstance(length, int | float) or not 0 < length <= whole:
+        raise InputError(f"State {what}: above 0 and at most {whole:g}, the length of the range.",
+                         field=name)
+    return float(length) / whole
+
+
+def _density(heights: Sequence[float]) -> Design:
+    if not heights:
+        raise InputError("State how often times occur first.", field="heights",
+                         hint="Relative heights at equally spaced times, such as 1, 2, 1.")
+    design = Design(density=tuple(_numbers(heights, "heights").tolist()))
+    stated_density(design)
+    return design
+
+
+def _numbers(given: Sequence[Any], field: str) -> Array:
+    if not all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
+               for x in given):
+        raise InputError(f"“{field}” must be finite numbers.", field=field,
+                         hint="For example 2, 6, 10, 14.")
+    return np.array(given, dtype=float)
+
+
+def numbers_in(text: str, field: str) -> tuple[float, ...]:
+    """The numbers of “2, 6, 10” or “2; 6; 10”, or all from “0 to 24 by 0.5”; none of no text.
+
+    Raises
+    ------
+    InputError
+        If a part is no finite number, or there are more than `MOST_TIMES`.
+    """
+    steps = _SEQUENCE.fullmatch(text)
+    parts = steps.groups() if steps else [part for part in re.split(r"[,;\s]+", text) if part]
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers, steps = [math.nan], None
+    is_sequence = steps is None or (numbers[0] <= numbers[1] and numbers[2] > 0)
+    if not all(map(math.isfinite, numbers)) or not is_sequence:
+        raise InputError("These are no numbers with commas between them.", field=field,
+                         hint="For example 2, 6, 10, or 0 to 24 by 0.5.")
+    if steps:
+        first, last, step = numbers
+        many = (last - first) / step
+        numbers = [first + k * step for k in range(int(min(many + 1e-9, MOST_TIMES)) + 1)]
+    if len(numbers) > MOST_TIMES:
+        raise InputError(f"At most {MOST_TIMES:,} numbers can be stated.", field=field)
+    return tuple(map(_rounded, numbers))
+
+
+def moved_to_common(times: Array, design: Design) -> Array:
+    """Times on [0, 1], each moved to the nearest of the common times where those are stated.
+
+    Where an observation goes depends on its own time and on public numbers alone, the earlier
+    time where two are as near. So replacing one person changes the observations of that person and
+    no other: neighbouring files stay neighbouring data, and no time of anybody's own is left.
+    """
+    if design.law != "common":
+        return times
+    stated = np.array(design.times)
+    place = np.searchsorted((stated[1:] + stated[:-1]) / 2, times)
+    return np.asarray(stated[place])

@@ -1,0 +1,188 @@
+"""Where a file does not look like what was stated about it: for the holder alone, never published.
+
+Everything here is computed from private times and counts. Nothing of it may be shown to anybody but
+the holder of the file, stand in anything published, or change what is released. Each finding is one
+sentence with shares of observations or curves; no time, value or id of the file is in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.numerics.observation_times import stated_density
+from engine.types import Array, Design, PublicFacts
+
+_FEW = 0.05  # a share of observations or curves that is not spoken of
+_NEAR = 0.1  # of the distance between common times: as good as at one of them
+_EMPTY = 0.1  # of what a design spreads observations over: a stretch that stands out
+_UNLIKELY = 1e-4  # chance of a finding under the stated design
+_TOGETHER = 0.7  # of the spread within a curve that the design gives
+_REGULAR = 0.5  # of the variation between gaps that times on their own have
+_FEWEST_CURVES, _MOST_CURVES = 20, 5000  # by how many curves spread within them is judged
+_FINE = 2001
+
+
+def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple[str, ...]:
+    """Sentences on what does not look as stated; none where all does.
+
+    Parameters
+    ----------
+    times : (N,)
+        Observation times on [0, 1] as they stand in the file, curve after curve and increasing
+        within each.
+    counts : (n_curves,)
+        Observations of each curve.
+    facts : PublicFacts
+        As stated.
+    """
+    found = [*_of_counts(counts, facts)]
+    if len(times):
+        law = {"common": _common, "visits": _visits, "windows": _windows,
+               "independent": _independent, "unknown": _nothing}[facts.design.law]
+        found += law(times, counts, facts.design)
+    return tuple(found)
+
+
+def _of_counts(counts: NDArray[np.int64], facts: PublicFacts) -> Iterator[str]:
+    stated = facts.observations_per_curve
+    if not stated or not len(counts):
+        return
+    few, many = float((2 * counts < stated).mean()), float((counts > 2 * stated).mean())
+    if few > _FEW:
+        yield (f"{_percent(few)} of the curves have fewer than half of the {stated} observations "
+               "stated: the result will be less accurate than planned")
+    if many > _FEW:
+        yield (f"{_percent(many)} of the curves have more than twice the {stated} observations "
+               "stated: a larger number would use them better")
+
+
+def _nothing(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
+    yield from ()
+
+
+def _common(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
+    stated = np.array(design.times)
+    middles = (stated[1:] + stated[:-1]) / 2
+    place = np.searchsorted(middles, times)
+    spacing = float(np.median(np.diff(stated))) if len(stated) > 1 else _EMPTY
+    far = float((np.abs(times - stated[place]) > _NEAR * spacing).mean())
+    if far > _FEW:
+        yield (f"{_percent(far)} of the observations are more than {_percent(_NEAR)} of the "
+               "distance between common times away from the nearest one, to which they are moved")
+    unused = float((np.bincount(place, minlength=len(stated)) == 0).mean())
+    if unused:
+        yield f"{_percent(unused)} of the stated common times have no observation"
+
+
+def _visits(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
+    gaps = _gaps(times, counts)
+    other = float((np.abs(gaps - design.gap) > design.gap / 2).mean()) if len(gaps) else 0.0
+    if other > _FEW:
+        yield (f"{_percent(other)} of the distances between consecutive observations differ by "
+               "more than half from the one stated")
+
+
+def _windows(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
+    spans, several = _spans(times, counts)
+    if not len(spans):
+        return
+    wide = float((spans > design.window * (1 + 1e-9)).mean())
+    if wide > _FEW:
+        yield (f"{_percent(wide)} of the curves with several observations spread over more than "
+               "the stated length")
+    elif len(spans) >= _FEWEST_CURVES and (spans / (design.window * _expected_span(several))
+                                           ).mean() < _TOGETHER:
+        yield "the observations of a curve lie much closer together than the stated length"
+
+
+def _independent(times: Array, counts: NDArray[np.int64], design: Design) -> Iterator[str]:
+    """Through the stated distribution function times are evenly spread on [0, 1]."""
+    even = _through_distribution(times, design)
+    distinct = len(np.unique(times))
+    if distinct < len(times) / 5 and distinct <= max(200, 2 * int(counts.max())):
+        yield (f"only {distinct} different times occur in {len(times):,} observations: common "
+               "times, if they were planned so, would be more accurate")
+        return
+    yield from _uneven(even, design)
+    yield from _within(even, counts)
+
+
+def _uneven(even: Array, design: Design) -> Iterator[str]:
+    stated = "the stated density" if design.density else "even spread"
+    ordered, n = np.sort(even), len(even)
+    empty = float(np.diff(np.concatenate([[0.0], ordered, [1.0]])).max())
+    if empty > _EMPTY and (n + 1) * (1 - empty) ** n < _UNLIKELY:
+        yield (f"a stretch that should hold {_percent(empty)} of the observations under {stated} "
+               "has none")
+        return
+    off = float(np.abs(ordered - (np.arange(n) + 0.5) / n).max())
+    if off > _FEW and 2 * np.exp(-2 * n * off**2) < _UNLIKELY:
+        yield f"{_percent(off)} of the observations lie elsewhere than {stated} puts them"
+
+
+def _within(even: Array, counts: NDArray[np.int64]) -> Iterator[str]:
+    """Windows and visits: observations of a curve too close together, or too regular."""
+    spans, several = _spans(even, counts)
+    if len(spans) < _FEWEST_CURVES:
+        return
+    if (spans / _expected_span(several)).mean() < _TOGETHER:
+        yield ("the observations of a curve lie close together, as in a short stretch of the range "
+               "or in visits")
+        return
+    variation, expected = _variation_of_gaps(even, counts)
+    if len(variation) >= _FEWEST_CURVES and variation.mean() < _REGULAR * expected.mean():
+        yield "the observations of a curve are equally far apart, as visits are"
+
+
+def _through_distribution(times: Array, design: Design) -> Array:
+    density = stated_density(design)
+    if density is None:
+        return times
+    points = np.linspace(0, 1, _FINE)
+    heights = density(points)
+    mass = np.concatenate([[0.0], np.cumsum((heights[1:] + heights[:-1]) / 2)])
+    return np.interp(times, points, mass / mass[-1])
+
+
+def _gaps(times: Array, counts: NDArray[np.int64]) -> Array:
+    """Distances between consecutive observations of the same curve."""
+    curve = np.repeat(np.arange(len(counts)), counts)
+    return np.asarray(np.diff(times)[curve[1:] == curve[:-1]])
+
+
+def _spans(times: Array, counts: NDArray[np.int64]) -> tuple[Array, Array]:
+    """From first to last observation of the curves with several, and how many each has."""
+    ends = np.cumsum(counts)
+    several = counts > 1
+    last, first = ends[several] - 1, (ends - counts)[several]
+    return times[last] - times[first], counts[several].astype(float)
+
+
+def _expected_span(counts: Array) -> Array:
+    """Mean span of so many evenly spread times."""
+    return np.asarray((counts - 1) / (counts + 1))
+
+
+def _variation_of_gaps(times: Array, counts: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Standard deviation over mean of the gaps of the first curves with four observations or more.
+
+    Beside it what evenly spread times give: k gaps that share a stretch are Dirichlet(1, …, 1), so
+    that the square is (k − 1)/(k + 1) on average.
+    """
+    found, expected = [], []
+    counts = counts[:_MOST_CURVES]
+    for end, count in zip(np.cumsum(counts), counts, strict=True):
+        if count >= 4:
+            gaps = np.diff(times[end - count:end])
+            if gaps.mean() > 0:
+                found.append(gaps.std() / gaps.mean())
+                k = count - 1
+                expected.append(np.sqrt((k - 1) / (k + 1)))
+    return np.array(found), np.array(expected)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"

@@ -1,0 +1,58 @@
+"""Sentences beside the preview of a release: what it was simulated from, and what survives."""
+
+from __future__ import annotations
+
+from engine.tasks import DENSITY
+from engine.types import PublicFacts
+from engine.views.release_preview import PEAKS, ReleasePreview
+from engine.words.grammar import capital, escape
+from engine.words.numbers import number, with_unit
+
+TITLE = "Preview on a simulated twin"
+_WORDS = ("no", "one", "two", "three")
+_VERDICTS = {"coarse": "**Coarse:** only the level and the trend can be trusted.",
+             "usable": "**Usable:** the main shape survives.",
+             "good": "**Good:** noise is small beside the curve.",
+             "nearly free": "**Good:** privacy is nearly free at these sizes."}
+
+
+def about(facts: PublicFacts) -> str:
+    """What is seen, and that it costs nothing."""
+    return (f"Simulated from stated facts and sizes alone, with the noise of this release. Nothing "
+            f"of the {escape(facts.people)} in the data is in it, and it costs nothing.")
+
+
+def band(found: ReleasePreview) -> str:
+    """What the shaded range is; empty without one."""
+    where = {"simultaneous": "for the whole curve at once",
+             "pointwise": f"at each {found.facts.time_name.lower()} on its own"}
+    if not found.band:
+        return ""
+    return ("Shaded: the 95 % confidence band that is published with the curve, "
+            f"{where[found.band]}. Dashed: the true curve of the twin.")
+
+
+def error(found: ReleasePreview, task: str) -> str:
+    """How far such releases are from the truth."""
+    unit = "" if task == DENSITY.key else escape(found.facts.value_unit)
+    typical, most = (with_unit(number(value), unit) for value in (found.typical, found.most))
+    return (f"Such releases are **± {typical}** from the truth (root mean squared distance; in "
+            f"95 % of them below {most}).")
+
+
+def survives(found: ReleasePreview, task: str) -> str:
+    """What of a shape can be seen at this ε."""
+    parts = [] if found.verdict is None else [_VERDICTS[found.verdict.verdict]]
+    if found.peaks is not None:
+        unit = "" if task == DENSITY.key else escape(found.facts.value_unit)
+        height = with_unit(number(found.peak_height, 2), unit)
+        parts.append(f"{capital(_WORDS[PEAKS])} peaks of {height} **{_become(found.peaks)}**.")
+    return " ".join(parts)
+
+
+def _become(shown: int) -> str:
+    if shown == PEAKS:
+        return f"stay {_WORDS[PEAKS]}"
+    if not shown:
+        return "cannot be seen"
+    return f"become {_WORDS[shown] if shown < len(_WORDS) else shown}"

@@ -1,0 +1,49 @@
+"""Sentences on what the holder of data stated: design, sizes, spread, and who is trusted."""
+
+from __future__ import annotations
+
+from engine.sources.table_words import counted
+from engine.sources.upload_design import StatedDesign
+from engine.types import PublicFacts, Sizes
+
+
+def design(facts: PublicFacts) -> str:
+    """How observation times come about: "everybody at 8 common times"."""
+    stated, unit = StatedDesign.of(facts), f" {facts.time_unit}".rstrip()
+    return {
+        "common": f"everybody at {counted(len(stated.times), 'common time')}",
+        "visits": f"visits {stated.gap or 0:g}{unit} apart, from a start that differs",
+        "windows": f"each {facts.person} in a stretch of {stated.window or 0:g}{unit}",
+        "density": "each on its own, more often at some times as stated",
+        "even": "each on its own, spread evenly over the range",
+        "unknown": "not known: methods rely on released quantities alone",
+    }[stated.law or "unknown"]
+
+
+def observations(facts: PublicFacts) -> str:
+    """How many observations of a curve were stated; empty where sizes are public."""
+    stated = facts.observations_per_curve
+    return f"{counted(stated, 'observation')} planned for each curve" if stated else ""
+
+
+def spread(facts: PublicFacts) -> str:
+    """How people lie about their mean."""
+    return ("symmetric about their mean" if facts.symmetric else
+            "not known, so possibly with skew, groups or outliers")
+
+
+def trust(sizes: Sizes, held: str = "curve") -> str:
+    """Who sees the data: one centre, or nobody but each site."""
+    if sizes.n_servers == 1:
+        return f"one trusted centre holds all {held}s"
+    return f"each of {sizes.n_servers} sites adds its own noise; nobody else sees its {held}s"
+
+
+def trust_tag(sizes: Sizes, held: str = "curve") -> tuple[str, str]:
+    """The chip that says who is trusted, and its tooltip."""
+    if sizes.n_servers == 1:
+        return "One trusted centre", (f"One centre holds all {held}s and adds noise once. The "
+                                      "guarantee is against everybody else.")
+    return f"{sizes.n_servers} sites, own noise", (
+        f"Each site adds noise to what it sends, so that no centre has to be trusted with its "
+        f"{held}s.")

@@ -1,0 +1,88 @@
+"""The preview of a release: from stated facts alone, with the noise and band of the real one."""
+
+import typing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.errors import InputError
+from engine.mechanisms import mechanisms
+from engine.types import Budget, Covariate, Design, PublicFacts, Sizes
+from engine.views.release_preview import PEAKS, peaks_shown, release_preview
+from engine.words import release_preview as words
+
+FACTS = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
+                    value_unit="cm", value_low=60.0, value_high=210.0, time_low=2, time_high=18,
+                    observations_per_curve=8)
+SIZES = Sizes((400,), 3200, 8)
+ADAPTIVE = mechanisms.build("adaptive_mean", {})
+
+
+def seen(epsilon=2.0, sizes=SIZES, facts=FACTS, mechanism=ADAPTIVE, delta=1e-6):
+    return release_preview(facts, sizes, mechanism, Budget(epsilon, delta), 1)
+
+
+def test_nothing_that_can_hold_an_observation_is_given_to_it():
+    given = typing.get_type_hints(release_preview)
+    assert (given["facts"], given["sizes"]) == (PublicFacts, Sizes)
+    assert set(given) == {"facts", "sizes", "mechanism", "budget", "seed", "return"}
+
+
+def test_the_release_has_its_band_and_lies_in_the_stated_unit():
+    found = seen()
+    curve = found.curves[0]
+    assert found.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
+    assert found.places[0] == 2 and found.places[-1] == 18
+    assert curve.truth.min() > 60 and curve.truth.max() < 210
+    assert found.errors.shape == (20,) and 0 < found.typical < found.most
+
+
+def test_more_budget_and_more_people_make_the_preview_more_accurate_and_show_more_peaks():
+    weak, strong = seen(0.3), seen(8.0, Sizes((20_000,), 160_000, 8))
+    assert weak.typical > 3 * strong.typical
+    assert weak.peaks < PEAKS and strong.peaks == PEAKS
+    assert "three" in words.survives(strong, "mean_function")
+
+
+def test_two_common_times_cannot_show_three_peaks_whatever_is_spent():
+    facts = replace(FACTS, design=Design.common((0.25, 0.75)), observations_per_curve=2)
+    assert seen(8.0, Sizes((20_000,), 40_000, 2), facts).peaks < PEAKS
+
+
+def test_verdicts_come_from_the_public_sizes():
+    assert seen(1.0, Sizes((80,), 640, 8)).verdict.verdict == "coarse"
+    assert "level and the trend" in words.survives(seen(1.0, Sizes((80,), 640, 8)), "mean_function")
+
+
+@pytest.mark.parametrize(("key", "chosen", "facts", "curves"), [
+    ("iclp", {}, FACTS, 1), ("univariate_mean", {"setting": "central_user"}, FACTS, 1),
+    ("adaptive_coefficients", {}, replace(FACTS, covariates=(Covariate("dose", 0, 20),)), 2),
+    ("iclp", {"task": "density"}, replace(FACTS, covariates=(Covariate("age", 0, 100),)), 1)])
+def test_every_kind_of_release_can_be_previewed(key, chosen, facts, curves):
+    mechanism = mechanisms.build(key, chosen)
+    sizes = Sizes((2000,), 16_000, 8, len(facts.covariates))
+    found = seen(4.0, sizes, facts, mechanism, 0.0 if mechanism.guarantee == "pure" else 1e-7)
+    assert len(found.curves) == curves and np.isfinite(found.errors).all()
+    assert words.error(found, chosen.get("task", "mean_function"))
+
+
+def test_an_error_is_the_distance_from_the_truth_of_the_twin():
+    found = seen(2.0)
+    first = found.curves[0]
+    assert found.errors[0] == pytest.approx(np.sqrt(((first.released - first.truth) ** 2).mean()))
+
+
+def test_sizes_that_are_too_large_to_simulate_are_refused_with_what_still_holds():
+    with pytest.raises(InputError, match="at most 2,000,000 observations"):
+        seen(1.0, Sizes((1_000_000,), 8_000_000, 8))
+
+
+def test_a_peak_is_shown_where_a_maximum_near_its_place_stands_out():
+    t = np.linspace(0, 1, 101)
+    where, ripple = (np.arange(3) + 0.5) / 3, 0.1 * np.sin(40 * np.pi * t)
+    three = -np.cos(6 * np.pi * t)
+    assert peaks_shown(three + ripple, where, 1.0) == 3
+    assert peaks_shown(0.2 * three + ripple, where, 1.0) == 0
+    assert peaks_shown(-np.cos(2 * np.pi * t) + ripple, where, 1.0) == 1  # all in the middle
+    assert peaks_shown(-three, where, 1.0) == 0  # maxima in the valleys

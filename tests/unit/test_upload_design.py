@@ -1,0 +1,263 @@
+"""What is stated about observation times: asked for in full, and the same however a file is laid out."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from engine.errors import InputError
+from engine.experiments import generator
+from engine.numerics.observation_times import draw_times
+from engine.release import request
+from engine.sources.tables import read_table
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_design import StatedDesign, moved_to_common, numbers_in
+from engine.sources.upload_doubts import doubts
+from engine.sources.upload_facts import declare
+from engine.sources.upload_layout import suggest_layout
+from engine.types import Design, PublicFacts
+from tests import files
+
+BOUNDS = {"value_low": 0, "value_high": 100, "time_low": 2, "time_high": 18, "origin": "a manual"}
+COMMON = StatedDesign(law="common", times=(2, 6, 10, 18))
+STATED = [COMMON, StatedDesign(law="visits", gap=2.5), StatedDesign(law="windows", window=4.0),
+          StatedDesign(law="density", heights=(1.0, 2.0, 1.0)), StatedDesign(law="even"),
+          StatedDesign(law="unknown")]
+
+
+def stated(design, observations=4, **more):
+    return declare(**BOUNDS, design=design, observations=observations, **more)
+
+
+def upload(frame, design=COMMON, **more):
+    table = read_table(files.csv(frame))
+    return Upload(curves=read_curves(table, suggest_layout(table)),
+                  declared=stated(design, **more))
+
+
+# -- what must be stated
+
+
+def test_nothing_is_taken_for_even_times_by_silence():
+    with pytest.raises(InputError, match="State how the observation times come about first") as no:
+        declare(**BOUNDS, observations=4)
+    assert no.value.field == "design" and "always possible" in no.value.hint
+    with pytest.raises(InputError, match="how many observations each curve was planned"):
+        declare(**BOUNDS, design=StatedDesign(law="even"))
+    facts = stated(StatedDesign(law="unknown"))
+    assert not facts.design.is_known and not facts.symmetric
+    assert stated(StatedDesign(law="even"), symmetric=True).symmetric
+
+
+@pytest.mark.parametrize(("design", "observations", "words"), [
+    (StatedDesign(law="often"), 4, "State how the observation times"),
+    (StatedDesign(law="common"), None, "State the times at which everybody"),
+    (StatedDesign(law="common", times=(1, 3)), 4, "1 of 2 stated times lie outside"),
+    (StatedDesign(law="common", times=(3, float("nan"))), 4, "finite numbers"),
+    (StatedDesign(law="visits"), 4, "how far visits are apart"),
+    (StatedDesign(law="visits", gap=6.0), 4, "4 visits 6 apart do not fit between 2 and 18"),
+    (StatedDesign(law="windows", window=17.0), 4, "at most 16, the length of the range"),
+    (StatedDesign(law="windows", window=0.0), 4, "above 0"),
+    (StatedDesign(law="density"), 4, "how often times occur"),
+    (StatedDesign(law="density", heights=(1, -2)), 4, "must not go below zero"),
+    (StatedDesign(law="even"), 0, "whole number from 1"),
+    (StatedDesign(law="even"), 2.5, "whole number from 1"),
+    (StatedDesign(law="even"), 20_000, "whole number from 1"),
+])
+def test_a_design_must_be_complete_and_fit_the_stated_range(design, observations, words):
+    with pytest.raises(InputError, match=words) as refused:
+        stated(design, observations)
+    assert refused.value.field
+
+
+def test_designs_are_stated_in_the_unit_of_the_file():
+    assert stated(COMMON).design == Design.common((0.0, 0.25, 0.5, 1.0))
+    assert stated(STATED[1]).design.gap == 2.5 / 16
+    assert stated(STATED[2]).design.window == 0.25
+    assert stated(STATED[3]).design.density == (1.0, 2.0, 1.0)
+
+
+def test_common_times_say_how_many_observations_there_are_unless_it_is_stated():
+    assert stated(COMMON, None).observations_per_curve == 4
+    assert stated(COMMON, 3).observations_per_curve == 3
+
+
+def test_single_observations_need_a_design_and_no_number():
+    with pytest.raises(InputError, match="observation times"):
+        declare(**BOUNDS, single=True, reading_sd=1.0)
+    facts = declare(**BOUNDS, single=True, reading_sd=1.0, design=StatedDesign(law="even"))
+    assert facts.observations_per_curve == 1
+    with pytest.raises(InputError, match="observation times"):
+        declare(**BOUNDS, single=True, reading_sd=1.0, design=StatedDesign(law="visits", gap=2))
+
+
+@pytest.mark.parametrize(("text", "numbers"), [
+    ("2, 6, 10", (2, 6, 10)), ("2; 6;10", (2, 6, 10)), ("2 6", (2, 6)), ("", ()),
+    ("0 to 1 by 0.25", (0, 0.25, 0.5, 0.75, 1)), ("0 to 0.3 by 0.1", (0, 0.1, 0.2, 0.3))])
+def test_lists_of_numbers_are_read(text, numbers):
+    assert numbers_in(text, "times") == numbers
+
+
+@pytest.mark.parametrize("text", ["a, b", "1 to 2 by 0", "2 to 1 by 1", "1 to x by 2", "nan",
+                                  "0 to 1e9 by 0.001"])
+def test_what_is_no_list_of_numbers_is_refused(text):
+    with pytest.raises(InputError) as refused:
+        numbers_in(text, "times")
+    assert refused.value.field == "times"
+
+
+# -- files
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.integers(2, 9), some.integers(1, 6), some.randoms(use_true_random=False))
+def test_wide_and_long_files_of_the_same_numbers_are_exactly_the_same_data(n, m, chance):
+    """Whatever is missing, and however the rows of the long file are ordered within a person."""
+    times = sorted(chance.sample(range(200, 1801), m))
+    times = [t / 100 for t in times]
+    rows = [[round(chance.uniform(-10, 110), 2) if chance.random() < 0.8 else None
+             for _ in times] for _ in range(n)]
+    rows[0][0] = 50.0
+    wide = pd.DataFrame(rows, columns=[f"{t:g}" for t in times]).assign(
+        id=[f"p{k}" for k in range(n)])
+    long = files.melted(wide) if m > 1 else wide.melt("id", var_name="time", value_name="value")
+    design = StatedDesign(law="common", times=tuple(times))
+    if m == 1:  # a table with one column of times does not look wide
+        wide = long
+    one, other = (upload(frame, design, observations=m).draw(1, generator(0, 0, 0))
+                  for frame in (wide, long))
+    for name in ("times", "values", "counts", "server"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert one.facts == other.facts and one.sizes == other.sizes
+    assert set(one.times[0]) <= set(one.facts.design.times)
+
+
+def test_each_observation_goes_to_the_nearest_common_time_whatever_the_others_are():
+    design, times = Design.common((0.1, 0.2, 0.9)), np.random.default_rng(0).random(200)
+    moved = moved_to_common(times, design)
+    stated_times = np.array(design.times)
+    nearest = np.abs(times[:, None] - stated_times).min(axis=1)
+    assert np.array_equal(np.abs(moved - times), nearest) and set(moved) == set(design.times)
+    for k in (0, 7, 100):
+        assert moved_to_common(times[k:k + 1], design)[0] == moved[k]
+    assert np.array_equal(moved_to_common(times, Design()), times)
+
+
+def test_sizes_are_those_that_are_stated_whatever_single_curves_have():
+    frame = files.growth_frame(20, 8).rename(columns={"child": "id", "age": "time",
+                                                      "height": "value"})
+    short = frame.drop(frame.index[frame.id == "c003"][1:])
+    sizes = {upload(table, StatedDesign(law="even"), observations=9).sizes
+             for table in (frame, short)}
+    assert len(sizes) == 1
+    one = sizes.pop()
+    assert (one.fewest_per_curve, one.n_observations) == (9, 180)
+    drawn = upload(short, StatedDesign(law="even"), observations=9).draw(1, generator(0, 0, 0))
+    assert drawn.sizes == one and drawn.pooled().sizes == one
+    assert drawn.counts.min() == 1
+
+
+@pytest.mark.parametrize("design", STATED, ids=lambda d: d.law)
+def test_what_was_stated_is_written_and_read_back_to_the_last_bit(design):
+    facts = stated(design, 4)
+    assert StatedDesign.of(facts) == design
+    plain = json.loads(json.dumps(StatedDesign.of(facts).to_plain()))
+    assert StatedDesign.from_plain(plain).on_unit_time(facts) == facts.design
+
+
+@settings(max_examples=100, deadline=None)
+@given(some.lists(some.floats(-50, 50).map(lambda x: round(x, 4)), min_size=1, max_size=9,
+                  unique=True), some.floats(0.1, 30).map(lambda x: round(x, 3)))
+def test_any_stated_times_are_written_back_as_they_were_stated(times, more):
+    low, high = min(times) - more, max(times) + more
+    design = StatedDesign(law="common", times=tuple(sorted(times)))
+    facts = declare(0, 1, low, high, "x", design=design, observations=1)
+    again = StatedDesign.of(facts)
+    assert again.times == pytest.approx(design.times)
+    assert again.on_unit_time(facts) == facts.design
+
+
+# -- a request file
+
+
+def request_of(tmp_path, frame, facts, **columns):
+    (tmp_path / "data.csv").write_bytes(files.csv(frame))
+    text = json.dumps({"version": 1, "data": {"file": "data.csv", "columns": columns, "facts": {
+        **BOUNDS, **facts}}, "mechanism": {"key": "adaptive_mean"},
+        "budgets": [{"epsilon": 1.0, "delta": 1e-5}]})
+    return request.from_json(text, tmp_path).source
+
+
+def test_a_request_file_states_the_design(tmp_path):
+    wide = pd.DataFrame({"id": [f"p{k}" for k in range(30)], "2": 1.0, "6": 2.0, "18": 3.0})
+    header = request_of(tmp_path, wide, {"design": {"law": "common", "times": "header"}})
+    assert header.facts.design.times == (0.0, 0.25, 1.0)
+    assert header.facts.observations_per_curve == 3
+    even = request_of(tmp_path, wide, {"design": {"law": "even"}, "observations_per_curve": 3,
+                                       "symmetric": True})
+    assert even.facts.design == Design() and even.facts.symmetric
+
+
+@pytest.mark.parametrize(("facts", "words"), [
+    ({}, "how many observations each curve"), ({"observations_per_curve": 3}, "observation times"),
+    ({"observations_per_curve": 3, "design": {"law": "even", "gaps": 1}}, "has no key 'gaps'"),
+    ({"observations_per_curve": 3, "design": {"law": "common", "times": "2, 6"}}, "list of numbers"),
+    ({"observations_per_curve": 3, "design": {"law": "visits", "gap": "2"}}, "must be a number"),
+    ({"observations_per_curve": 3, "design": {"law": "common", "times": ["2"]}}, "finite numbers"),
+])
+def test_a_request_that_does_not_state_the_design_is_refused(tmp_path, facts, words):
+    frame = pd.DataFrame({"id": ["a", "b"], "time": [3, 4], "value": [1, 2]})
+    with pytest.raises(InputError, match=words):
+        request_of(tmp_path, frame, facts)
+
+
+# -- doubts, for the holder alone
+
+
+LAWS = {"common": Design.common((0.1, 0.3, 0.5, 0.7, 0.9)), "visits": Design.visits(0.1),
+        "windows": Design(law="windows", window=0.2), "even": Design(),
+        "density": Design(density=(1.0, 4.0, 1.0))}
+
+
+def doubted(true, stated_law, m=5, n=400, planned=None, seed=0):
+    times = np.sort(draw_times(LAWS[true], n, m, np.random.default_rng(seed)), axis=1).ravel()
+    facts = PublicFacts(kind="upload", design=LAWS[stated_law],
+                        observations_per_curve=planned or m)
+    return doubts(times, np.full(n, m), facts)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_file_that_is_as_stated_raises_no_doubt(law):
+    assert [d for seed in range(10) for d in doubted(law, law, seed=seed)] == []
+
+
+@pytest.mark.parametrize(("true", "stated_law", "words"), [
+    ("common", "even", "only 5 different times"), ("windows", "even", "lie close together"),
+    ("visits", "even", "lie close together"), ("density", "even", "lie elsewhere than even spread"),
+    ("even", "density", "lie elsewhere than the stated density"), ("even", "common", "to which they"),
+    ("windows", "visits", "differ by more than half"), ("even", "windows", "more than the stated"),
+    ("visits", "windows", "more than the stated"),
+])
+def test_a_file_that_is_not_as_stated_is_doubted(true, stated_law, words):
+    assert any(words in doubt for doubt in doubted(true, stated_law)), doubted(true, stated_law)
+
+
+def test_empty_stretches_regular_times_and_other_counts_are_seen():
+    rng, facts = np.random.default_rng(0), PublicFacts(observations_per_curve=8)
+    half = np.sort(0.8 * rng.random((100, 8)), axis=1).ravel()
+    assert "has none" in doubts(half, np.full(100, 8), facts)[0]
+    regular = ((np.arange(8) + rng.random((100, 1))) / 8).ravel()
+    assert "equally far apart" in doubts(regular, np.full(100, 8), facts)[0]
+    even = np.sort(rng.random((100, 3)), axis=1).ravel()
+    assert "fewer than half of the 8" in doubts(even, np.full(100, 3), facts)[0]
+    many = np.sort(rng.random((100, 20)), axis=1).ravel()
+    assert "more than twice the 8" in doubts(many, np.full(100, 20), facts)[0]
+
+
+def test_nothing_stated_about_times_can_be_doubted():
+    facts = PublicFacts(design=Design(law="unknown"), observations_per_curve=2)
+    assert doubts(np.full(40, 0.5), np.full(20, 2), facts) == ()

@@ -1,0 +1,249 @@
+"""Replacing one person changes nothing that is published but through the noised messages.
+
+Two files differ in one person: eight observations become one, at a time nobody else has, with other
+values, anywhere in the file. The noisy numbers are frozen to the same multiples of the lattice,
+whatever is sent. Then all that is published must be the same to the last byte: the curve, its band,
+the card with quote, sizes, tuning and bounds, the report and the request. The same for a record.
+"""
+
+import json
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import __main__
+from engine.errors import InputError
+from engine.mechanisms import mechanisms
+from engine.noise.hardened import Measurement
+from engine.release import files as release_files
+from engine.release import ledger, published, request
+from engine.release.ledger import Ledger
+from engine.sources.tables import read_table
+from engine.sources.upload import Upload
+from engine.sources.upload_curves import read_curves
+from engine.sources.upload_design import StatedDesign
+from engine.sources.upload_facts import StatedCovariate, declare
+from engine.sources.upload_layout import suggest_layout
+from engine.sources.upload_rows import (
+    UploadRows,
+    declare_rows,
+    read_rows,
+    suggest_row_layout,
+)
+from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN
+from engine.types import Budget
+from tests import files
+from tests.pages.opening import visit
+
+TASKS = (MEAN_FUNCTION.key, UNIVARIATE_MEAN.key)
+BUDGET = Budget(2.0, 1e-5)
+N, TIMES = 60, (2, 4, 6, 8, 10, 12, 14, 16)
+BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 1, "time_high": 18, "origin": "a chart"}
+DESIGNS = {"common": StatedDesign(law="common", times=TIMES), "even": StatedDesign(law="even"),
+           "unknown": StatedDesign(law="unknown")}
+CURVE_METHODS = [("adaptive_mean", {}), ("iclp", {}), ("bernstein", {}),
+                 ("univariate_mean", {"setting": "central_user"})]
+
+
+@pytest.fixture(autouse=True)
+def _frozen(monkeypatch, tmp_path):
+    """The same noisy numbers whatever is sent, and a ledger for pages."""
+    def frozen(self, values):
+        seed = zlib.crc32(f"{self.law} {self.most!r} {self.size} {np.shape(values)}".encode())
+        return np.random.default_rng(seed).normal(0, 50, np.shape(values)).round()
+
+    monkeypatch.setattr(Measurement, "__call__", frozen)
+    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "page-ledger"))
+
+
+def long_file():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame([(f"c{k:03d}", time, round(float(85 + 5 * time + rng.normal(0, 4)), 1))
+                         for k in range(N) for time in TIMES], columns=["child", "age", "height"])
+
+
+def replaced(frame, place):
+    """One observation of another height at a time of its own, elsewhere in the file."""
+    rest = frame[frame.child != "c007"]
+    one = pd.DataFrame([("c007", 7.31, 199.9)], columns=frame.columns)
+    cut = {"first": 0, "middle": 8 * 30, "last": len(rest)}[place]
+    return pd.concat([rest[:cut], one, rest[cut:]])
+
+
+def wide(frame):
+    """As another program spreads it out: a column for every time that anybody has."""
+    return frame.pivot_table(index="child", columns="age", values="height").reset_index()
+
+
+def curves(frame, law):
+    table = read_table(files.csv(frame))
+    facts = declare(**BOUNDS, design=DESIGNS[law], observations=8, value_name="Height",
+                    person="child", people="children")
+    return Upload(curves=read_curves(table, suggest_layout(table)), declared=facts)
+
+
+def everything(source, mechanism, folder, budget=BUDGET):
+    """All that a release gives away, without the random label of its ledger and the time."""
+    one = published.publish(source, mechanism, budget, Ledger(folder / "ledger"), "growth")
+    return without_label(release_files.all_files(one) | {
+        "request": release_files.request(one), "numbers": repr((one.x, dict(one.columns),
+        dict(one.ranges), one.quote, one.facts)).encode()}, one.card)
+
+
+def without_label(content, card):
+    """Random names are drawn anew for every ledger, and the time of day goes on."""
+    named = card["release"]
+    labels = [named[key] for key in ("data_set", "id", "release_id") if key in named]
+    labels += [named["at"], named["at"][:10]]
+    for label in labels:
+        content = {name: text.replace(str(label).encode(), b"label")
+                   for name, text in content.items()}
+    return content
+
+
+def assert_same(one, other):
+    assert one.keys() == other.keys()
+    for name in one:
+        assert one[name] == other[name], name
+
+
+# -- the engine
+
+
+@pytest.mark.parametrize("law", DESIGNS)
+@pytest.mark.parametrize(("key", "chosen"), CURVE_METHODS, ids=lambda value: str(value))
+def test_one_person_of_a_long_file_changes_nothing_but_the_messages(key, chosen, law, tmp_path):
+    mechanism = mechanisms.build(key, chosen)
+    released = []
+    for place in ("", "first", "last"):
+        frame = replaced(long_file(), place) if place else long_file()
+        (tmp_path / f"of-{place}").mkdir()
+        released.append(everything(curves(frame, law), mechanism, tmp_path / f"of-{place}"))
+    for other in released[1:]:
+        assert_same(released[0], other)
+
+
+@pytest.mark.parametrize(("key", "chosen"), [
+    (cls.key, chosen) for task in TASKS for cls in mechanisms.for_task(task)
+    for _, chosen in cls.presets_for(task)], ids=lambda value: str(value))
+def test_every_method_is_published_without_the_counts_of_single_curves_or_not_at_all(key, chosen):
+    """Whatever is refused is refused for both files, in the same words and before any charge."""
+    mechanism, said = mechanisms.build(key, chosen), []
+    for frame in (long_file(), replaced(long_file(), "last")):
+        budget = Budget(2.0, 0.0 if mechanism.guarantee == "pure" else 1e-5)
+        try:
+            said.append(repr(published.quote(curves(frame, "even"), mechanism, budget)))
+        except InputError as refused:
+            said.append(str(refused))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("law", DESIGNS)
+def test_one_person_of_a_wide_file_changes_nothing_but_the_messages(law, tmp_path):
+    """The time of that one visit is a column of the file, and no knot of what is published."""
+    released = []
+    for name, frame in (("a", long_file()), ("b", replaced(long_file(), "last"))):
+        table = wide(frame)
+        assert ("7.31" in map(str, table.columns)) == (name == "b")
+        (tmp_path / name).mkdir()
+        released.append(everything(curves(table, law), mechanisms.build("adaptive_mean", {}),
+                                   tmp_path / name))
+    assert_same(*released)
+    assert b"7.31" not in b"".join(released[1].values())
+
+
+def test_one_record_changes_nothing_but_the_messages(tmp_path):
+    rng = np.random.default_rng(0)
+    ages = rng.uniform(0, 100, 80).round(1)
+    released = []
+    for name, row in (("a", ages[7]), ("b", 99.9), ("c", np.nan)):
+        frame = pd.DataFrame({"id": [f"p{k}" for k in range(80)],
+                              "age": np.where(np.arange(80) == 7, row, ages)})
+        table = read_table(files.csv(frame))
+        facts = declare_rows(DENSITY.key, [StatedCovariate("age", 0, 105)], "a law")
+        rows = read_rows(table, suggest_row_layout(table))
+        (tmp_path / name).mkdir()
+        released.append(everything(UploadRows(rows=rows, declared=facts),
+                                   mechanisms.build("iclp", {"task": "density"}),
+                                   tmp_path / name, Budget(2.0)))
+    assert_same(released[0], released[1])
+    assert_same(released[0], released[2])
+
+
+def test_what_is_published_says_the_stated_number_and_design(tmp_path):
+    found = everything(curves(replaced(long_file(), "first"), "common"),
+                       mechanisms.build("adaptive_mean", {}), tmp_path)
+    card = json.loads(found["guarantee.json"])
+    assert card["public"]["observations_per_person"] == 8
+    assert "readings" not in card["public"]
+    assert card["stated"]["design"]["law"] == "common"
+    assert card["stated"]["design"]["times"] == list(TIMES)
+    assert card["stated"]["symmetric"] is False
+    assert card["trust"] == "one trusted centre holds all curves"
+    report = found["release.html"].decode()
+    assert "Everybody at 8 common times" in report and "8 observations" in report
+
+
+# -- the other doors
+
+
+def command(frame, folder):
+    (folder / "heights.csv").write_bytes(files.csv(frame))
+    (folder / "request.json").write_text(json.dumps({
+        "version": 1, "name": "growth", "data": {"file": "heights.csv", "facts": {
+            **BOUNDS, "value_name": "Height", "design": {"law": "common", "times": TIMES},
+            "observations_per_curve": 8}},
+        "mechanism": {"key": "adaptive_mean"}, "budgets": [{"epsilon": 2.0, "delta": 1e-5}]}))
+    return folder / "request.json"
+
+
+def test_one_person_changes_nothing_that_the_command_writes_or_says(tmp_path, capsys):
+    written, said = [], []
+    for name, frame in (("a", long_file()), ("b", replaced(long_file(), "middle")),
+                        ("c", wide(replaced(long_file(), "last")))):
+        (tmp_path / name).mkdir()
+        file = command(frame, tmp_path / name)
+        out = tmp_path / name / "out"
+        assert __main__.main(["release", str(file), "--ledger", str(tmp_path / name / "ledger"),
+                              "--out", str(out), "--yes"]) == 0
+        content = {file.name: file.read_bytes() for file in out.iterdir()}
+        written.append(without_label(content, json.loads(content["guarantee.json"])))
+        said.append(capsys.readouterr().out.replace(str(out), "out"))
+    assert_same(written[0], written[1])
+    assert_same(written[0], written[2])
+    assert said[0] == said[1] == said[2]
+
+
+def test_one_person_changes_no_quote_of_a_request_file(tmp_path):
+    quotes = []
+    for name, frame in (("a", long_file()), ("b", replaced(long_file(), "middle"))):
+        (tmp_path / name).mkdir()
+        file = command(frame, tmp_path / name)
+        asked = request.from_json(file.read_text(), file.parent)
+        quotes.append(published.quote(asked.source, asked.mechanism, asked.budget))
+    assert repr(quotes[0]) == repr(quotes[1])
+
+
+def test_one_person_changes_nothing_that_the_page_publishes():
+    released = []
+    for frame in (long_file(), replaced(long_file(), "first")):
+        at = visit("release", upload=curves(frame, "common"), show_upload=True)
+        for box in at.checkbox:
+            box.check()
+        name = next(w.key for w in at.text_input if w.key.startswith("release_name"))
+        at.text_input(key=name).set_value("growth").run()
+        at.button(key="release_publish").click().run()
+        assert not at.exception
+        one = at.session_state["released"]
+        released.append(without_label(release_files.all_files(one), one.card))
+        ledger.Ledger().path.unlink()
+    assert_same(*released)
+
+
+def test_frozen_noise_is_the_same_only_for_the_same_kind_of_message():
+    """The freeze itself can tell releases apart: a larger message has other numbers."""
+    small, large = Measurement("gaussian", 1.0, 3), Measurement("gaussian", 1.0, 4)
+    assert np.array_equal(small(np.zeros(3)), small(np.ones(3)))
+    assert not np.array_equal(small(np.zeros(3)), large(np.zeros(4))[:3])
