@@ -26,17 +26,20 @@ from engine.families.adaptive import (
     public_scale,
     shrunk,
 )
+from engine.families.covariate_moments import STEPS as COVARIATE_STEPS
+from engine.families.covariate_moments import CovariateMoments, CovariateSite, learned, shift
 from engine.families.location import STEPS, WITH_COVARIATES, Located, Site, locate
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
-from engine.numerics import least_squares, regression_deviations
+from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_deviations import RegressionDeviations
 from engine.numerics.regression_moments import RegressionMoments, regression_moments
-from engine.privacy import accounting, transcript
+from engine.numerics.regressor_maps import RegressorMap
+from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.types import (
@@ -50,8 +53,7 @@ from engine.types import (
     Spend,
 )
 
-_GRAM = "second moments of the covariates"
-_GRAM_SHARE = 0.2  # of μ²
+_GRAM_SHARES = (0.1, 0.1)  # of μ²
 _EVENLY_SPREAD = 1 / 3  # mean square of a covariate that is spread evenly over [−1, 1]
 _MOST_FUNCTIONS = 21  # basis functions of each coefficient function
 _BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
@@ -64,7 +66,7 @@ class Plan:
     size: int
     budgets: tuple[Budget, ...]
     shares: tuple[float, ...]  # of the releases after that of the covariates' second moments
-    gram_share: float
+    gram_shares: tuple[float, ...]
     verdict: Feasibility
     shrinks: bool
     spends: tuple[Spend, ...]
@@ -80,14 +82,14 @@ class Streams:
 
     normals: Array  # (5, repeats, draws, K, r)
     symmetric: Array  # (repeats, draws, K, r, K, r)
-    gram: Array  # (repeats, draws, K, K)
+    gram: Array  # (2, repeats, draws, K, K)
 
     @classmethod
     def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int
              ) -> Streams:
         shape = (n_functions, size)
         square = rng.standard_normal((repeats, draws, n_functions * size, n_functions * size))
-        gram = rng.standard_normal((repeats, draws, n_functions, n_functions))
+        gram = rng.standard_normal((2, repeats, draws, n_functions, n_functions))
         return cls(rng.standard_normal((5, repeats, draws, *shape)),
                    ((square + square.swapaxes(-1, -2)) / 2).reshape(repeats, draws, *shape, *shape),
                    (gram + gram.swapaxes(-1, -2)) / 2)
@@ -235,13 +237,13 @@ class AdaptiveCoefficients(Mechanism):
         sizes, facts = data.sizes, data.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         verdict = self.feasibility(sizes, budgets)
-        gram_share = _GRAM_SHARE if self.gram == "private" else 0.0
+        gram_shares = _GRAM_SHARES if self.gram == "private" else (0.0, _GRAM_SHARES[1])
         shares = SHARES_NO_BAND if self.band == "none" else SHARES
-        used = tuple(share * (1 - gram_share) for share in shares)
+        used = tuple(share * (1 - sum(gram_shares)) for share in shares)
         by_rule = verdict.effective_size >= SHRINK_FROM
-        return Plan(self.size(sizes, verdict.effective_size, facts), budgets, used, gram_share,
+        return Plan(self.size(sizes, verdict.effective_size, facts), budgets, used, gram_shares,
                     verdict, by_rule if self.shrink is None else self.shrink == "always",
-                    self._ledger(sizes, budgets, verdict, used, gram_share))
+                    self._ledger(sizes, budgets, verdict, used, gram_shares))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
         """r: the rule of the adaptive mean, for the share of N that each function has."""
@@ -259,9 +261,8 @@ class AdaptiveCoefficients(Mechanism):
         """Whether these public sizes and budgets can give anything useful."""
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
         n_functions = sizes.n_covariates + 1
-        is_released = self.gram == "private" and n_functions > 1
-        return Feasibility(effective, n_functions,
-                           3 * _gram_scale(n_functions, effective) if is_released else 0.0)
+        noise = shift(1, n_functions) / (math.sqrt(_GRAM_SHARES[1]) * effective)
+        return Feasibility(effective, n_functions, noise if n_functions > 1 else 0.0)
 
     def why_not_published(self, budget: Budget) -> str:
         return ""
@@ -300,13 +301,14 @@ class AdaptiveCoefficients(Mechanism):
         return squares
 
     def _ledger(self, sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
-                shares: tuple[float, ...], gram_share: float) -> tuple[Spend, ...]:
+                shares: tuple[float, ...], gram_shares: tuple[float, ...]) -> tuple[Spend, ...]:
         """Six spends for each site, seven with private second moments, or none at all."""
         for budget in budgets:
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         if not verdict.is_feasible:
             return nothing_spent(budgets)
-        gram = [(_GRAM, gram_share, math.sqrt(2) * verdict.n_functions)] * (gram_share > 0)
+        gram = [(what, share, shift(step, verdict.n_functions)) for step, (what, share) in
+                enumerate(zip(COVARIATE_STEPS, gram_shares, strict=True)) if share]
         return ledger(sizes, budgets, [*gram, *((what, share, None) for what, share in
                                                 zip(STEPS, shares, strict=False))])
 
@@ -318,11 +320,6 @@ def _scale(facts: PublicFacts) -> Scale:
 def _curves(data: CurveData, basis: Basis) -> RegressionMoments:
     values = _scale(data.facts)(data.times, data.values)
     return regression_moments(curve_moments(data.times, values, data.counts, basis), data)
-
-
-def _gram_scale(n_functions: int, effective: float) -> float:
-    """σ of Γ̂ on the diagonal, √2(d + 1)/(√w₀ N); for several sites after their best average."""
-    return math.sqrt(2) * n_functions / (math.sqrt(_GRAM_SHARE) * effective)
 
 
 def _own_blocks(covariance: Array) -> Array:
@@ -349,6 +346,7 @@ class _Fit:
         self.mechanism, self.plans, self.draws, self.streams = mechanism, plans, draws, streams
         self.sizes, self.repeats = data.sizes, data.n_repeats
         self.n_functions = len(mechanism.names(data.facts))
+        self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
         self.basis = mechanism.functions(max(plan.size for plan in plans), data.facts)
         self.curves = _curves(data, self.basis)
         ends = np.cumsum([0, *self.sizes.n_curves_per_server])
@@ -387,59 +385,47 @@ class _Fit:
         plan, feasible = self.plans[members[0]], self._feasible(members)
         curves = self.curves.repeats(repeats).first(plan.size)
         own = [curves.curves(chosen) for chosen in self.servers]
-        gram, inverse = self._gram(own, feasible, repeats)
-        sites = [self._site(s, RegressionDeviations(one, inverse), feasible, repeats)
+        covariates = self._covariates(own, feasible, repeats)
+        sites = [self._site(s, RegressionDeviations(one, covariates.map), feasible, repeats)
                  for s, one in enumerate(own)]
-        spread = np.sqrt(np.diagonal(inverse, axis1=-2, axis2=-1))[..., None]
-        scale = (spread * public_scale(plan.size, self.sizes)).reshape(*inverse.shape[:2], -1)
-        return locate(sites, scale, of_regressors(gram, inverse, plan.size), WITH_COVARIATES,
-                      self.n_functions)
+        scale = np.tile(public_scale(plan.size, self.sizes), self.n_functions)
+        found = locate(sites, scale, of_regressors(covariates.moments, covariates.map, plan.size),
+                       WITH_COVARIATES, self.n_functions)
+        self._note(covariates, members, feasible, repeats)
+        return _of_covariates(found, covariates.map)
 
-    def _gram(self, own: list[RegressionMoments], feasible: list[int], repeats: slice
-              ) -> tuple[Array, Array]:
-        """Γ̂ and its inverse, (repeats, columns, K, K): declared, or from one release per site.
-
-        Sites count with (n_s μ_s)², the inverse of their noise variance.
-        """
-        n_columns = len(feasible) * self.draws + 1
-        if self.mechanism.gram == "declared":
-            declared = self.mechanism.declared(self.n_functions)
-            shape = (len(own[0].regressors), n_columns, *declared.shape)
-            return (np.broadcast_to(declared, shape),
-                    np.broadcast_to(np.linalg.inv(declared), shape).astype(float))
-        total, mass = np.zeros(()), np.zeros(n_columns)
+    def _covariates(self, own: list[RegressionMoments], feasible: list[int], repeats: slice
+                    ) -> CovariateMoments:
+        """What both releases of the covariates, or one and what is declared, say of them."""
+        plan, sites = self.plans[0], []
+        shares = np.sqrt(np.array(plan.gram_shares))[:, None]
         for s, curves in enumerate(own):
-            scale = self._gram_noise(s, feasible)
-            sent = self._sent_gram(s, curves, scale, len(feasible), repeats)
-            total = total + sent / scale[:, None, None] ** 2
-            mass = mass + 1 / scale**2
-        return regression_deviations.floored(np.asarray(total) / mass[:, None, None],
-                                             np.asarray(3 / np.sqrt(mass)))
+            cost = self._cost(s, feasible)
+            with np.errstate(divide="ignore"):
+                unit = 1 / (curves.n_curves * shares * cost)
+            sites.append(CovariateSite(curves.regressors, unit, columns(
+                self.streams[s].gram[:, repeats], len(feasible), 2), s))
+        declared = (self.mechanism.declared(self.n_functions)
+                    if self.mechanism.gram == "declared" else None)
+        return learned(sites, declared)
 
-    def _gram_noise(self, s: int, feasible: list[int]) -> Array:
-        """σ on the diagonal of one site's release, for every column: (columns,)."""
-        n = self.sizes.n_curves_per_server[s]
-        mus = [_mu(self.plans[k].budgets[s]) for k in feasible]
-        worth = n * np.array([*np.repeat(mus, self.draws), QUIET])
-        return np.array([_gram_scale(self.n_functions, each) for each in worth])
+    def _note(self, covariates: CovariateMoments, members: list[int], feasible: list[int],
+              repeats: slice) -> None:
+        for row, k in enumerate(feasible):
+            chosen = slice(row * self.draws, (row + 1) * self.draws)
+            self.doubt[k, repeats] = covariates.doubt[:, chosen]
 
-    def _sent_gram(self, s: int, curves: RegressionMoments, scale: Array, n_plans: int,
-                   repeats: slice) -> Array:
-        """What one site releases of its covariates: (repeats, columns, K, K)."""
-        average = curves.regressors @ curves.regressors.swapaxes(1, 2) / curves.n_curves
-        noise = columns(self.streams[s].gram[repeats], n_plans, 1)
-        noise[..., 0, 0] = 0.0  # the mean of 1 is known
-        size = np.array(np.broadcast_to(scale[:, None, None], noise.shape[1:]))
-        size[..., 0, 0] = 0.0
-        return transcript.sent(s, _GRAM, average[:, None] + size * noise, size)
+    def _cost(self, s: int, feasible: list[int]) -> Array:
+        """μ of one site in every column, the last of which is without noise: (columns,)."""
+        return np.append(np.repeat([_mu(self.plans[k].budgets[s]) for k in feasible], self.draws),
+                         QUIET)
 
     def _site(self, s: int, deviations: RegressionDeviations, feasible: list[int], repeats: slice
               ) -> Site:
         """One site's curves with the noise of the feasible plans, and one column without."""
         plan, streams = self.plans[0], self.streams[s]
         size = deviations.curves.moments.size
-        cost = np.repeat([_mu(self.plans[k].budgets[s]) for k in feasible], self.draws)
-        per_step = np.sqrt(np.array(plan.shares))[:, None] * np.append(cost, QUIET)
+        per_step = np.sqrt(np.array(plan.shares))[:, None] * self._cost(s, feasible)
         normals = streams.normals[:, repeats, ..., :size]
         symmetric = streams.symmetric[repeats, ..., :size, :, :size]
         p = self.n_functions * size
@@ -447,6 +433,21 @@ class _Fit:
                     columns(normals.reshape(*normals.shape[:3], p), len(feasible), 2),
                     columns(symmetric.reshape(*symmetric.shape[:2], p, p), len(feasible), 1)
                     if len(plan.shares) == len(STEPS) else None, s)
+
+
+def _of_covariates(found: Located, to_covariates: RegressorMap) -> Located:
+    """What was located in coordinates F = W G, for the coefficients a = W'b of the covariates."""
+    k = to_covariates.whole.shape[-1]
+    shape = (*found.centre.shape[:2], k, found.centre.shape[2] // k)
+    turn = to_covariates.whole.swapaxes(-1, -2)
+    covariance = np.einsum("...ai,...irjs,...bj->...arbs", turn,
+                           found.covariance.reshape(*shape, *shape[2:]), turn, optimize=True)
+    covariance = covariance.reshape(found.covariance.shape)
+    grown = (np.trace(covariance, axis1=-2, axis2=-1)
+             / np.maximum(np.trace(found.covariance, axis1=-2, axis2=-1), 1e-300))
+    centre = to_covariates.back(found.centre.reshape(shape)).reshape(found.centre.shape)
+    return replace(found, centre=centre, covariance=covariance, noise=found.noise * grown,
+                   sampling=found.sampling * grown)
 
 
 def _mu(budget: Budget) -> float:
