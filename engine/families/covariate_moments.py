@@ -34,6 +34,7 @@ from engine.privacy import transcript
 from engine.types import Array
 
 STEPS = ("covariates as they are", "covariates centred and scaled")
+MOST, CC = 10.0, 400.0
 _LEAST = 1e-6  # eigenvalue of what was released without noise
 _SURE_FIRST, _SURE = 2.0, 3.0  # least eigenvalues in standard deviations of the noise
 
@@ -96,6 +97,7 @@ class CovariateMoments:
     map: RegressorMap
     moments: Array
     doubt: Array
+    reach: Array
 
 
 def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> CovariateMoments:
@@ -116,9 +118,12 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
                             [site.scale(1) for site in sites])
     doubt = _doubt(fine, standard, noise)
     fine = regressor_maps.floored(fine, np.maximum(_SURE * noise, _LEAST))
+    least = np.linalg.eigvalsh(fine)[..., 0]
+    size = shift(1, n_functions) / np.sqrt(0.1) / noise
+    reach = np.minimum(MOST, 1 + (CC * np.maximum(0, 1 / np.minimum(1, least + noise) - 1) / size) ** 2)
     whole = regressor_maps.mixed(regressor_maps.standardising(fine) @ standard)
     assert whole.shape[-1] == n_functions
-    return CovariateMoments(RegressorMap(standard, whole), moments, doubt)
+    return CovariateMoments(RegressorMap(standard, whole), moments, doubt, reach)
 
 
 def _combined(sent: Sequence[Array], scales: Sequence[Array]) -> tuple[Array, Array]:

@@ -390,7 +390,7 @@ class _Fit:
                  for s, one in enumerate(own)]
         scale = np.tile(public_scale(plan.size, self.sizes), self.n_functions)
         found = locate(sites, scale, of_regressors(covariates.moments, covariates.map, plan.size),
-                       WITH_COVARIATES, self.n_functions)
+                       widened(covariates.reach), self.n_functions)
         self._note(covariates, members, feasible, repeats)
         return _of_covariates(found, covariates.map)
 
@@ -448,6 +448,11 @@ def _of_covariates(found: Located, to_covariates: RegressorMap) -> Located:
     centre = to_covariates.back(found.centre.reshape(shape)).reshape(found.centre.shape)
     return replace(found, centre=centre, covariance=covariance, noise=found.noise * grown,
                    sampling=found.sampling * grown)
+
+
+def widened(reach):
+    return replace(WITH_COVARIATES, middle_width=2 * reach, scale_width=2 * reach,
+                   final_width=np.maximum(2.0, reach))
 
 
 def _mu(budget: Budget) -> float:

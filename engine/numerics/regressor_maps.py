@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.types import Array
 
-WIDEST = 1.5  # how far out, in units of a typical person, influence still grows
+WIDEST = 1.0  # how far out, in units of a typical person, influence still grows
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def weights(standard: Array) -> Array:
     """
     n_functions = standard.shape[-2]
     length = np.sqrt((standard**2).sum(axis=-2, keepdims=True) / n_functions)
-    return np.asarray(np.minimum(1, WIDEST / length) / length)
+    return np.asarray(length**-2)
 
 
 def largest_trace(n_functions: int) -> float:
