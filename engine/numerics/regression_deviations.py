@@ -34,6 +34,6 @@ class RegressionDeviations:
         """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves)."""
         own, regressor_map = self.curves.repeats(repeats), self.map.repeats(repeats)
         by_function = centres.reshape(*centres.shape[:2], own.n_functions, -1)
-        coefficients = regressor_map.back(by_function).reshape(centres.shape)
+        coefficients = regressor_map.coefficients(by_function).reshape(centres.shape)
         directions = regressor_map.directions(own.regressors[:, None])
         return outer(directions, own.residuals(coefficients)(slice(None)))

@@ -1,9 +1,9 @@
-"""Regressors made comparable: centred, scaled, told apart, and none with too much influence.
+"""Regressors made comparable: centred, scaled and told apart, with equal influence of all people.
 
 Covariates that hardly vary, that lie far from the middle of their range, that go together, or that
-few people have, make second moments nearly singular. What is released in units of the covariates'
-own spread is not; and as least squares may weigh people by their covariates as it likes, people
-far out count for less instead of being clipped.
+few people have, make second moments nearly singular: noise that is small against their range is
+large against their spread. Least squares may weigh people by their covariates as it likes, so
+people far out count for less, and every person adds a matrix of the same trace.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.types import Array
-
-WIDEST = 1.0  # how far out, in units of a typical person, influence still grows
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class RegressorMap:
     standard : (repeats, columns, K, K)
         V, which centres and scales regressors: the average of (V G)(V G)' is about the identity.
     whole : (repeats, columns, K, K)
-        W, what V leaves undone included.
+        W, which also undoes what weights and the noise in V have left.
     """
 
     standard: Array
@@ -39,25 +37,22 @@ class RegressorMap:
         """w(G) W G for regressors (repeats or 1, columns or 1, K, people)."""
         return np.asarray(weights(self.standard @ regressors) * (self.whole @ regressors))
 
-    def back(self, coefficients: Array) -> Array:
-        """Coefficients (repeats, columns, K, r) that belong to F as those that belong to G."""
-        return np.asarray(self.whole.swapaxes(-1, -2) @ coefficients)
+    def coefficients(self, located: Array) -> Array:
+        """Coefficients (repeats, columns, K, r) of F as those of G: a'G = b'F for a = W'b."""
+        return np.asarray(self.whole.swapaxes(-1, -2) @ located)
+
+    def covariance(self, located: Array) -> Array:
+        """Their covariance (repeats, columns, K, r, K, r), likewise."""
+        turned = np.einsum("...ka,...krjs->...arjs", self.whole, located)
+        return np.asarray(np.einsum("...arjs,...jb->...arbs", turned, self.whole))
 
 
 def weights(standard: Array) -> Array:
-    """√K/|x|, and less where |x| is above 1.5 √K, so that w x x' has a trace of at most 1.5 K.
+    """K/|x|² for x = V G (…, K, people), so that w x x' has trace K whatever x is: (…, 1, people).
 
-    `standard` (…, K, people); returns (…, 1, people). It depends on covariates alone, so weighted
-    least squares has the same target, and all people move a location by equally much.
+    They depend on covariates alone, so weighted least squares has the same target as least squares.
     """
-    n_functions = standard.shape[-2]
-    length = np.sqrt((standard**2).sum(axis=-2, keepdims=True) / n_functions)
-    return np.asarray(length**-2)
-
-
-def largest_trace(n_functions: int) -> float:
-    """The most that w x x' can have as its trace: 1.5 K."""
-    return WIDEST * n_functions
+    return np.asarray(standard.shape[-2] / (standard**2).sum(axis=-2, keepdims=True))
 
 
 def floored(moments: Array, least: Array) -> Array:
@@ -68,20 +63,20 @@ def floored(moments: Array, least: Array) -> Array:
 
 
 def standardising(moments: Array) -> Array:
-    """V with V Γ V' = 1, lower triangular: covariate after covariate, less what those before say."""
+    """V with V Γ V' = 1, lower triangular: each covariate less what those before it explain."""
     return np.asarray(np.linalg.inv(np.linalg.cholesky(moments)))
 
 
 def mixed(maps: Array) -> Array:
-    """The same coordinates turned so that the intercept has an equal part in all of them.
+    """The same coordinates reflected so that the first has an equal part in all of them.
 
-    A rare answer would otherwise stand alone in a coordinate, where deviations are 0 for nearly
-    everybody and their typical size says little of those who gave it.
+    A rare answer would otherwise stand alone in a coordinate in which nearly everybody deviates by
+    0, so that the typical size of deviations there says nothing of those who gave it.
     """
     n_functions = maps.shape[-1]
-    axis = np.full(n_functions, 1 / np.sqrt(n_functions))
-    axis[0] -= 1.0
-    size = axis @ axis
-    if size < 1e-12:
+    mirror = np.full(n_functions, 1 / np.sqrt(n_functions))
+    mirror[0] -= 1.0
+    if n_functions == 1:
         return maps
-    return np.asarray(maps - (2 / size) * axis[:, None] * (axis @ maps)[..., None, :])
+    along = mirror @ maps
+    return np.asarray(maps - 2 / (mirror @ mirror) * mirror[:, None] * along[..., None, :])

@@ -112,8 +112,9 @@ class CoefficientCurves(Source):
     covariate_spread: float = param(
         0.15, "Spread of covariates", "Standard deviation as a share of half the stated range, "
         "where covariates are narrow or off centre.", low=0.001, high=1.0)
-    rare_share: float = param(0.05, "Share of the rare answer", "Where the first covariate is rare.",
-                              low=0.001, high=0.5)
+    rare_share: float = param(
+        0.05, "Share of the rare answer", "Of people, where the first covariate is rare.",
+        low=0.001, high=0.5)
     value_low: float = param(-3.0, "Lowest possible value", "Public lower bound of a reading.",
                              low=-1e6, high=1e6, when={"design=growth": 60.0})
     value_high: float = param(5.0, "Highest possible value", "Public upper bound of a reading.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.feasibility import MOST_GRAM_NOISE, Feasibility
+from engine.feasibility import Feasibility
 from engine.types import Array, Budget, Covariate, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
 from engine.words import quality
@@ -55,15 +55,10 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     """Instead of the panels: why nothing would be published, and what would change it."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
-    why = ("noise would blur how the covariates vary together"
-           if verdict.gram_noise > MOST_GRAM_NOISE else
-           f"{verdict.n_functions} functions have to share what so few {facts.people} can tell")
-    ways = [f"{needed:,.0f} {facts.people}", f"ε = {epsilon:g}", "fewer covariates"]
-    if verdict.gram_noise:
-        ways.append("second moments that are declared from the design (under *More options*)")
     return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
-            f"At these sizes {why}, so no budget is spent. What helps, one of: "
-            f"{', '.join(ways[:-1])}, or {ways[-1]}.")
+            f"At these sizes {verdict.n_functions} functions have to share what so few "
+            f"{facts.people} can tell, so no budget is spent. What helps, one of: "
+            f"{needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer covariates.")
 
 
 def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
