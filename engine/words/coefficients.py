@@ -11,7 +11,7 @@ from engine.types import Array, Budget, Covariate, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
 from engine.words import quality
 from engine.words.grammar import escape, of, uncapital
-from engine.words.numbers import number, times, together, two_digits_up, with_unit
+from engine.words.numbers import number, percent, times, together, two_digits_up, with_unit
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -56,9 +56,24 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     needed = two_digits_up(verdict.curves_needed(n_curves))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
     return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
-            f"At these sizes {verdict.n_functions} functions have to share what so few "
-            f"{facts.people} can tell, so no budget is spent. What helps, one of: "
-            f"{needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer covariates.")
+            f"Even if covariates are spread evenly over their ranges, {verdict.n_functions} "
+            f"functions have to share what so few {facts.people} can tell, so no budget is spent. "
+            f"What helps, one of: {needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer covariates.")
+
+
+def from_sizes(facts: PublicFacts) -> str:
+    """What the decision to publish rests on, and what it cannot know."""
+    return (f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
+            "if covariates were spread evenly over their ranges. How they are really spread is "
+            "released first; where a covariate varies too little, the release carries a warning.")
+
+
+def warned(view: CoefficientView, one_release: bool) -> list[str]:
+    """The warnings that releases carry: those of the one on screen, or of all with their share."""
+    if one_release:
+        return [f"**Published with this release:** {escape(text)}" for text in view.first_warnings]
+    return [f"**Published with {percent(share)} of releases:** {escape(text)}"
+            for text, share in view.warnings]
 
 
 def accuracy(view: CoefficientView, facts: PublicFacts) -> str:
