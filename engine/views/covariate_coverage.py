@@ -93,14 +93,15 @@ def covariate_coverage(
     rows = []
     for name, changes in designs.items():
         source = CoefficientCurves(**{"n_curves": people, "n_covariates": _COVARIATES, **changes})
-        data = source.draw(repeats, generator(seed, DATA_STREAM))
+        data = source.draw(repeats, generator(seed, DATA_STREAM, 0))
         quiet = errors_by_function(mechanism.without_protection(data), source.truth)
         for budget in budgets:
             verdict = mechanism.feasibility(data.sizes, (budget,))
             if verdict is not None and not verdict.is_feasible:
                 rows.append(CovariateCoverage(name, people, budget, refused=True))
                 continue
-            estimate = mechanism.release_many(data, [(budget,)], 1, generator(seed, NOISE_STREAM))
+            estimate = mechanism.release_many(data, [(budget,)], 1,
+                                              generator(seed, NOISE_STREAM, 0))
             rows.append(_measured(name, people, budget, estimate, source.truth, quiet))
     return rows
 

@@ -58,7 +58,8 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
             f"Even if covariates are spread evenly over their ranges, {verdict.n_functions} "
             f"functions have to share what so few {facts.people} can tell, so no budget is spent. "
-            f"What helps, one of: {needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer covariates.")
+            f"What helps, one of: {needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer "
+            "covariates.")
 
 
 def from_sizes(facts: PublicFacts) -> str:
