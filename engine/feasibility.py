@@ -2,7 +2,7 @@
 
 The one number that decides is N, the number of curves times the Gaussian-DP parameter μ of the
 budget (over several sites, √Σ (n_s μ_s)²), for each function that is estimated. With covariates
-there is a second: how far noise can move their second moments, which have to be inverted.
+that is for covariates spread evenly over their ranges; how they are spread only a release can show.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from engine.privacy import accounting
 from engine.types import Budget
 
 NOT_FEASIBLE, COARSE, USABLE, GOOD = 12.0, 35.0, 100.0, 300.0  # below each of them
-MOST_GRAM_NOISE = 0.25  # three standard deviations of an entry of E GG'
 
 
 @dataclass(frozen=True)
@@ -22,13 +21,11 @@ class Feasibility:
     """The verdict for one effective size N.
 
     A model with covariates has `n_functions` above 1 and needs N ≥ 35 for each of them, because
-    their effects are told apart before they are measured; `gram_noise` is 3σ of an entry of the
-    released second moments of the covariates, 0 where they are declared.
+    their effects are told apart before they are measured.
     """
 
     effective_size: float
     n_functions: int = 1
-    gram_noise: float = 0.0
 
     @property
     def per_function(self) -> float:
@@ -51,7 +48,7 @@ class Feasibility:
 
     @property
     def is_feasible(self) -> bool:
-        return self.per_function >= self.least and self.gram_noise <= MOST_GRAM_NOISE
+        return self.per_function >= self.least
 
     @property
     def shortfall(self) -> float:
@@ -60,7 +57,7 @@ class Feasibility:
         First until anything is released, then until it is more than coarse.
         """
         aim = self.least if not self.is_feasible else COARSE
-        return max(aim / self.per_function, self.gram_noise / MOST_GRAM_NOISE)
+        return aim / self.per_function
 
     def curves_needed(self, n_curves: int) -> int:
         """How many curves make up the shortfall at the same budget."""

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from engine.broken import Broken, bug
+from engine.families.coefficient_fit import CoefficientFit
+from engine.families.covariate_moments import CovariateSite
 from engine.families.location import STEPS, Site
-from engine.mechanisms import adaptive_coefficients, adaptive_mean
+from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import transcript
@@ -179,41 +181,76 @@ class CentredOnRawReadings(Broken, AdaptiveMean):
 class _OtherFit(Broken, AdaptiveCoefficients):
     """Coefficients that are fitted otherwise."""
 
-    fit: type[adaptive_coefficients._Fit]
+    fit: type[CoefficientFit]
 
-    def _fit(self, *args: Any) -> Any:
-        return type(self).fit(self, *args)
+    def _fit(self, *args: Any) -> CoefficientFit:
+        return type(self).fit(*args)
 
 
-class _QuietGram(adaptive_coefficients._Fit):
-    def _gram_noise(self, s: int, feasible: list[int]) -> Array:
-        return super()._gram_noise(s, feasible) / 3
+class _OtherCovariates(CoefficientFit):
+    """Sites that do something else with their covariates."""
+
+    site: type[CovariateSite]
+
+    def _covariate_site(self, *args: Any) -> CovariateSite:
+        honest = super()._covariate_site(*args)
+        return self.site(honest.regressors, honest.unit, honest.noise, honest.index)
+
+
+class _QuietSite(CovariateSite):
+    def noise_scale(self, step: int) -> Array:
+        return super().noise_scale(step) / self.n_functions
+
+
+class _QuietMoments(_OtherCovariates):
+    site = _QuietSite
 
 
 @bug(_COEFFICIENTS, truncation=2)
 class MomentsForgetTheCovariates(_OtherFit):
     """Second moments of covariates get noise as if one person moved them by one over n."""
 
-    fit = _QuietGram
+    fit = _QuietMoments
 
 
-class _RawGram(adaptive_coefficients._Fit):
-    def _sent_gram(self, s: int, curves: Any, *args: Any) -> Array:
-        sent = super()._sent_gram(s, curves, *args)
-        raw = curves.regressors @ curves.regressors.swapaxes(1, 2) / curves.n_curves
-        return np.broadcast_to(raw[:, None], sent.shape).copy()
+class _UnweightedSite(CovariateSite):
+    def second(self, standard: Array) -> Array:
+        scaled = standard @ self.regressors[:, None]
+        return self.send(1, scaled @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
+
+
+class _UnweightedMoments(_OtherCovariates):
+    site = _UnweightedSite
 
 
 @bug(_COEFFICIENTS, truncation=2)
-class InverseOfRawMoments(_OtherFit):
-    """The centre inverts the second moments at hand instead of those that were released."""
+class ScaledCovariatesWithoutWeights(_OtherFit):
+    """Covariates are scaled up to their released spread, and nobody's influence is cut again."""
 
-    fit = _RawGram
+    fit = _UnweightedMoments
 
 
-class _RawCovariates(adaptive_coefficients._Fit):
-    def __init__(self, mechanism: Any, data: Any, *args: Any) -> None:
-        super().__init__(mechanism, data, *args)
+class _RawSite(CovariateSite):
+    def first(self) -> Array:
+        sent = super().first()
+        raw = self.regressors @ self.regressors.swapaxes(1, 2) / self.regressors.shape[2]
+        return np.broadcast_to(raw[:, None], sent.shape).copy()
+
+
+class _RawMoments(_OtherCovariates):
+    site = _RawSite
+
+
+@bug(_COEFFICIENTS, truncation=2)
+class ScaledByRawMoments(_OtherFit):
+    """Covariates are scaled by the second moments at hand instead of those that were released."""
+
+    fit = _RawMoments
+
+
+class _RawCovariates(CoefficientFit):
+    def __init__(self, data: Any, *args: Any) -> None:
+        super().__init__(data, *args)
         raw = np.clip(np.nan_to_num(data.covariates), -1e6, 1e6).swapaxes(1, 2)
         ones = np.ones((len(raw), 1, raw.shape[2]))
         self.curves = replace(self.curves, regressors=np.concatenate([ones, raw], axis=1))

@@ -1,48 +1,52 @@
-"""Private varying coefficients in seven small releases, with a band for each: our own estimator."""
+"""Private varying coefficients in eight small releases, with a band for each: our own estimator."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from engine.errors import InputError
 from engine.families.adaptive import (
-    QUIET,
     SHARES,
     SHARES_NO_BAND,
     SHRINK_FROM,
     Fitted,
     Scale,
     basis_size,
-    columns,
     effective_size,
     in_response_units,
     ledger,
     nothing_spent,
-    public_scale,
     shrunk,
 )
-from engine.families.location import STEPS, WITH_COVARIATES, Located, Site, locate
+from engine.families.coefficient_fit import (
+    CoefficientFit,
+    Plan,
+    Streams,
+    in_unit_scale,
+    own_blocks,
+    unit_scale,
+)
+from engine.families.covariate_moments import MOST_DOUBT, shift
+from engine.families.covariate_moments import STEPS as COVARIATE_STEPS
+from engine.families.location import STEPS
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
-from engine.numerics import least_squares, regression_deviations
+from engine.numerics import least_squares
 from engine.numerics.bases import Basis
-from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
-from engine.numerics.reference_law import of_regressors
-from engine.numerics.regression_deviations import RegressionDeviations
-from engine.numerics.regression_moments import RegressionMoments, regression_moments
-from engine.privacy import accounting, transcript
+from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.types import (
     Array,
     Band,
     Budget,
+    Caution,
     CurveData,
     Estimate,
     PublicFacts,
@@ -50,47 +54,9 @@ from engine.types import (
     Spend,
 )
 
-_GRAM = "second moments of the covariates"
-_GRAM_SHARE = 0.2  # of μ²
+_COVARIATE_SHARES = (0.1, 0.1)  # of μ²
 _EVENLY_SPREAD = 1 / 3  # mean square of a covariate that is spread evenly over [−1, 1]
 _MOST_FUNCTIONS = 21  # basis functions of each coefficient function
-_BLOCK = 2_000_000  # entries of the reference law of the repeats worked on together
-
-
-@dataclass(frozen=True)
-class Plan:
-    """All that is fixed before any reading is looked at: public sizes and one budget per site."""
-
-    size: int
-    budgets: tuple[Budget, ...]
-    shares: tuple[float, ...]  # of the releases after that of the covariates' second moments
-    gram_share: float
-    verdict: Feasibility
-    shrinks: bool
-    spends: tuple[Spend, ...]
-
-    @property
-    def feasible(self) -> bool:
-        return self.verdict.is_feasible
-
-
-@dataclass(frozen=True)
-class Streams:
-    """The standard noise of one site, shared by all budgets: it only ever sees its own."""
-
-    normals: Array  # (5, repeats, draws, K, r)
-    symmetric: Array  # (repeats, draws, K, r, K, r)
-    gram: Array  # (repeats, draws, K, K)
-
-    @classmethod
-    def draw(cls, rng: np.random.Generator, repeats: int, draws: int, n_functions: int, size: int
-             ) -> Streams:
-        shape = (n_functions, size)
-        square = rng.standard_normal((repeats, draws, n_functions * size, n_functions * size))
-        gram = rng.standard_normal((repeats, draws, n_functions, n_functions))
-        return cls(rng.standard_normal((5, repeats, draws, *shape)),
-                   ((square + square.swapaxes(-1, -2)) / 2).reshape(repeats, draws, *shape, *shape),
-                   (gram + gram.swapaxes(-1, -2)) / 2)
 
 
 @mechanisms.register
@@ -98,25 +64,25 @@ class Streams:
 class AdaptiveCoefficients(Mechanism):
     """The adaptive mean's releases, applied to how far curves are from the present coefficients.
 
-    With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients a by
-    (Γ̂⁻¹G_i) ⊗ (S_i Σ_h G_ih a_h − s_i), the Newton direction of least squares. Γ̂ is a private
-    release of E GG', or declared. Then five locations and scales and the second moments for the
-    bands follow, as in `engine.families.location`.
+    With regressors G_i = (1, g_i), covariates on [−1, 1], curve i deviates from coefficients b by
+    w_iF_i ⊗ (S_i Σ_h G_ih a_h − s_i), the Newton direction of least squares with weights w_i, where
+    a = W'b and F_i = W G_i. W and the weights come from two private releases of the covariates
+    (`engine.families.covariate_moments`), after which all effects are equally hard to tell. Then
+    locations and scales and the second moments for the bands follow, as in
+    `engine.families.location`.
 
     Notes
     -----
-    *Privacy.* Replacing a curve replaces its covariates, too. Γ̂ is the average of G_iG_i': with
-    |G_i|² ≤ d + 1 by the public ranges, ‖GG' − HH'‖²_F = |G|⁴ + |H|⁴ − 2(G'H)² ≤ 2(d + 1)², so it
-    moves by at most √2(d + 1)/n in Frobenius norm, whatever the curve. Symmetric noise of standard
-    deviation √2(d + 1)/(n μ₀) on the diagonal and that over √2 beside it is isotropic for that
-    norm: μ₀-GDP with μ₀² = 0.2 μ². The entry of the intercept with itself is the constant 1 and
-    gets none. Γ̂ is fixed when the later releases are made; each clips whole curves, so the proofs
-    of `engine.families.location` hold for them word by word, and their squares add up to 0.8 μ². A
+    *Privacy.* Replacing a curve replaces its covariates, too. Both releases of the covariates move
+    by at most √2(d + 1)/n in Frobenius norm, whatever the curve, and cost a tenth of μ² each. They
+    are fixed when the later releases are made; each of those clips whole curves, so the proofs of
+    `engine.families.location` hold for them word by word, and their squares add up to 0.8 μ². A
     curve with a number missing deviates by 0 and stays in the count.
 
-    *Rules.* From public facts: nothing is released unless N ≥ 35(d + 1) and noise moves an entry
-    of Γ̂ by at most 0.25 (three standard deviations). Eigenvalues of Γ̂ are raised to at least three
-    standard deviations of its noise, and to 0.05.
+    *Rules.* From public facts: nothing is released unless N ≥ 35(d + 1). That can only be a promise
+    for covariates that are spread evenly over their ranges. How they are spread is seen in what is
+    released of them: where noise is more than 0.15 of what is left of a covariate's variance when
+    the others explain theirs, the release carries a caution.
 
     Coefficient functions belong to covariates on [−1, 1]: the intercept is the curve of a person
     in the middle of all ranges, an effect what going from there to the upper end adds.
@@ -132,9 +98,9 @@ class AdaptiveCoefficients(Mechanism):
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     guarantee = "approximate"
     family = "gradient"
-    reference = "derived in this project: seven releases with adaptive clipping, exact composition"
-    formula = (r"x_k = \tfrac1n\sum_i \psi\big((\hat\Gamma^{-1}G_i)\otimes(S_i A_k'G_i - s_i)\big)"
-               r" + g_k Z_k,\qquad \hat\Gamma = \tfrac1n\sum_i G_iG_i' + \text{noise}")
+    reference = "derived in this project: eight releases with adaptive clipping, exact composition"
+    formula = (r"x_k = \tfrac1n\sum_i \psi\big(w_i W G_i\otimes(S_i A_k'G_i - s_i)\big) + g_k Z_k,"
+               r"\qquad W\Big(\tfrac1n\sum_i w_i G_iG_i' + \text{noise}\Big)W' = 1")
 
     basis: str | None = param(
         None, "Basis functions",
@@ -155,8 +121,9 @@ class AdaptiveCoefficients(Mechanism):
         choices=("always", "never"))
     gram: str = param(
         "private", "Second moments of the covariates",
-        "Private: a fifth of the budget is spent on them. Declared: they are known from how the "
-        "study was designed, and cost nothing.", choices=("private", "declared"))
+        "Private: released twice, at a tenth of the budget each. Declared: known from how the "
+        "study was designed, so that one release is enough; it also corrects a wrong declaration, "
+        "less accurately.", choices=("private", "declared"))
     declared_gram: str | None = param(
         None, "Declared mean squares",
         "Mean square of each covariate on its range mapped to −1 … 1, such as 0.33, 0.5, for "
@@ -189,22 +156,25 @@ class AdaptiveCoefficients(Mechanism):
         size = max(plan.size for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, len(names), size)
                    for own in rng.spawn(sizes.n_servers)]
-        fit = self._fit(data, plans, draws, streams).fitted()
-        return self._estimate(data.facts, plans, self.functions(size, data.facts), fit)
+        basis = self.functions(size, data.facts)
+        fit = self._fit(data, basis, plans, draws, streams,
+                        self.declared(len(names)) if self.gram == "declared" else None)
+        estimate = self._estimate(data.facts, plans, basis, fit.fitted())
+        return replace(estimate, cautions=_cautions(names, fit.doubt))
 
-    def _fit(self, data: CurveData, plans: list[Plan], draws: int, streams: list[Streams]) -> _Fit:
-        return _Fit(self, data, plans, draws, streams)
+    def _fit(self, *args: Any) -> CoefficientFit:
+        return CoefficientFit(*args)
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Least squares on all curves with the basis size of an unlimited budget, and its bands."""
-        names, scale = self.names(data.facts), _scale(data.facts)
+        names, scale = self.names(data.facts), unit_scale(data.facts)
         basis = self.functions(self.size(data.sizes, math.inf, data.facts), data.facts)
-        curves = _curves(data, basis)
+        curves = in_unit_scale(data, basis)
         fit = least_squares.fit(curves)
         covariance = least_squares.covariance(curves, fit)
         shape = (len(fit), len(names), basis.size)
         shown = _shown(fit.reshape(1, *shape), scale)
-        own = scale.half**2 * _own_blocks(covariance.reshape(*shape, *shape[1:]))
+        own = scale.half**2 * own_blocks(covariance.reshape(*shape, *shape[1:]))
         kind = "pointwise" if self.band == "none" else self.band
         return Estimate(task=VARYING_COEFFICIENTS.key, basis=basis, functions=names,
                         coefficients=shown[:, :, None], unprotected=shown, spends=((),),
@@ -212,7 +182,7 @@ class AdaptiveCoefficients(Mechanism):
 
     def _estimate(self, facts: PublicFacts, plans: list[Plan], basis: Basis, fit: Fitted
                   ) -> Estimate:
-        scale = _scale(facts)
+        scale = unit_scale(facts)
         shrinks = np.array([plan.shrinks for plan in plans])
         band = None if self.band == "none" else Band(
             _shown(fit.centre, scale), scale.half**2 * fit.covariance, self.band)
@@ -235,13 +205,21 @@ class AdaptiveCoefficients(Mechanism):
         sizes, facts = data.sizes, data.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         verdict = self.feasibility(sizes, budgets)
-        gram_share = _GRAM_SHARE if self.gram == "private" else 0.0
+        first = self._covariate_shares(len(facts.covariates))
         shares = SHARES_NO_BAND if self.band == "none" else SHARES
-        used = tuple(share * (1 - gram_share) for share in shares)
+        then = tuple(share * (1 - sum(first)) for share in shares)
         by_rule = verdict.effective_size >= SHRINK_FROM
-        return Plan(self.size(sizes, verdict.effective_size, facts), budgets, used, gram_share,
-                    verdict, by_rule if self.shrink is None else self.shrink == "always",
-                    self._ledger(sizes, budgets, verdict, used, gram_share))
+        return Plan(self.size(sizes, verdict.effective_size, facts), budgets, then, first, verdict,
+                    by_rule if self.shrink is None else self.shrink == "always",
+                    self._ledger(sizes, budgets, verdict, [
+                        *zip(COVARIATE_STEPS, first, strict=True),
+                        *zip(STEPS, then, strict=False)]))
+
+    def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
+        """Shares of μ² of both releases of the covariates; 0 for one that is not needed."""
+        if n_covariates == 0:
+            return (0.0, 0.0)
+        return _COVARIATE_SHARES if self.gram == "private" else (0.0, _COVARIATE_SHARES[1])
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts) -> int:
         """r: the rule of the adaptive mean, for the share of N that each function has."""
@@ -258,10 +236,7 @@ class AdaptiveCoefficients(Mechanism):
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""
         effective = effective_size(sizes, one_per_server(budgets, sizes.n_servers))
-        n_functions = sizes.n_covariates + 1
-        is_released = self.gram == "private" and n_functions > 1
-        return Feasibility(effective, n_functions,
-                           3 * _gram_scale(n_functions, effective) if is_released else 0.0)
+        return Feasibility(effective, sizes.n_covariates + 1)
 
     def why_not_published(self, budget: Budget) -> str:
         return ""
@@ -300,35 +275,31 @@ class AdaptiveCoefficients(Mechanism):
         return squares
 
     def _ledger(self, sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
-                shares: tuple[float, ...], gram_share: float) -> tuple[Spend, ...]:
-        """Six spends for each site, seven with private second moments, or none at all."""
+                releases: Sequence[tuple[str, float]]) -> tuple[Spend, ...]:
+        """One spend for each site and release with a share of the budget, or none at all."""
         for budget in budgets:
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         if not verdict.is_feasible:
             return nothing_spent(budgets)
-        gram = [(_GRAM, gram_share, math.sqrt(2) * verdict.n_functions)] * (gram_share > 0)
-        return ledger(sizes, budgets, [*gram, *((what, share, None) for what, share in
-                                                zip(STEPS, shares, strict=False))])
+        moved = dict.fromkeys(COVARIATE_STEPS, shift(verdict.n_functions))
+        return ledger(sizes, budgets, [(what, share, moved.get(what)) for what, share in releases
+                                       if share > 0])
 
 
-def _scale(facts: PublicFacts) -> Scale:
-    return Scale(PublicCurve((facts.value_middle,) * 2), facts.value_half_width)
+def _cautions(names: tuple[str, ...], doubt: Array) -> tuple[Caution, ...]:
+    """What the released covariates say against single functions; `doubt` (…, K)."""
+    doubted = doubt > MOST_DOUBT
+    return tuple(Caution(_caution(name, k), doubted[..., k])
+                 for k, name in enumerate(names) if doubted[..., k].any())
 
 
-def _curves(data: CurveData, basis: Basis) -> RegressionMoments:
-    values = _scale(data.facts)(data.times, data.values)
-    return regression_moments(curve_moments(data.times, values, data.counts, basis), data)
-
-
-def _gram_scale(n_functions: int, effective: float) -> float:
-    """σ of Γ̂ on the diagonal, √2(d + 1)/(√w₀ N); for several sites after their best average."""
-    return math.sqrt(2) * n_functions / (math.sqrt(_GRAM_SHARE) * effective)
-
-
-def _own_blocks(covariance: Array) -> Array:
-    """The covariance of each function with itself: (…, K, r, K, r) to (…, K, r, r)."""
-    n_functions = covariance.shape[-2]
-    return np.stack([covariance[..., k, :, k, :] for k in range(n_functions)], axis=-3)
+def _caution(name: str, k: int) -> str:
+    if k == 0:
+        return ("The average curve is that of a person in the middle of all ranges, and too few "
+                "people have covariates near there at this budget. It may be farther off than its "
+                "confidence band says.")
+    return (f"The covariate {name} varies too little at this budget, by itself or beside the other "
+            "covariates. Its effect may be farther off than its confidence band says.")
 
 
 def _shown(coefficients: Array, scale: Scale) -> Array:
@@ -336,118 +307,3 @@ def _shown(coefficients: Array, scale: Scale) -> Array:
     out = coefficients * scale.half
     out[..., 0, 0] += scale.middle.heights[0]
     return np.asarray(out)
-
-
-# -- fitting ----------------------------------------------------------------------------------
-
-
-class _Fit:
-    """Everything that fits the plans of one call: curves in unit scale, noise, and the sites."""
-
-    def __init__(self, mechanism: AdaptiveCoefficients, data: CurveData, plans: list[Plan],
-                 draws: int, streams: list[Streams]) -> None:
-        self.mechanism, self.plans, self.draws, self.streams = mechanism, plans, draws, streams
-        self.sizes, self.repeats = data.sizes, data.n_repeats
-        self.n_functions = len(mechanism.names(data.facts))
-        self.basis = mechanism.functions(max(plan.size for plan in plans), data.facts)
-        self.curves = _curves(data, self.basis)
-        ends = np.cumsum([0, *self.sizes.n_curves_per_server])
-        self.servers = [slice(int(a), int(b)) for a, b in pairwise(ends)]
-
-    def fitted(self) -> Fitted:
-        """Fit all plans, and put the pieces where they belong."""
-        out = Fitted.empty(len(self.plans), self.repeats, self.draws,
-                           (self.n_functions, self.basis.size), len(self.servers))
-        for size in sorted({plan.size for plan in self.plans}):
-            members = [k for k, plan in enumerate(self.plans) if plan.size == size]
-            for repeats in self._blocks(len(members)):
-                found = self._by_function(self._located(members, repeats), size)
-                out.put(found, members, self._feasible(members), repeats)
-        out.covariance[[not plan.feasible for plan in self.plans]] = np.nan
-        return out
-
-    def _by_function(self, found: Located, size: int) -> Located:
-        """Coefficients (…, K r) as (…, K, r), and of their covariance that of each function."""
-        shape = (*found.centre.shape[:2], self.n_functions, size)
-        covariance = _own_blocks(found.covariance.reshape(*shape, *shape[2:]))
-        return replace(found, centre=found.centre.reshape(shape), covariance=covariance)
-
-    def _blocks(self, n_plans: int) -> Iterator[slice]:
-        """Cut the repeats so that the arrays of one block stay small."""
-        per_repeat = (n_plans * self.draws + 1) * 400 * self.n_functions
-        step = max(1, _BLOCK // per_repeat)
-        for first in range(0, self.repeats, step):
-            yield slice(first, min(first + step, self.repeats))
-
-    def _feasible(self, members: list[int]) -> list[int]:
-        return [k for k in members if self.plans[k].feasible]
-
-    def _located(self, members: list[int], repeats: slice) -> Located:
-        """Fit plans of one size; those that are not feasible only without noise."""
-        plan, feasible = self.plans[members[0]], self._feasible(members)
-        curves = self.curves.repeats(repeats).first(plan.size)
-        own = [curves.curves(chosen) for chosen in self.servers]
-        gram, inverse = self._gram(own, feasible, repeats)
-        sites = [self._site(s, RegressionDeviations(one, inverse), feasible, repeats)
-                 for s, one in enumerate(own)]
-        spread = np.sqrt(np.diagonal(inverse, axis1=-2, axis2=-1))[..., None]
-        scale = (spread * public_scale(plan.size, self.sizes)).reshape(*inverse.shape[:2], -1)
-        return locate(sites, scale, of_regressors(gram, inverse, plan.size), WITH_COVARIATES,
-                      self.n_functions)
-
-    def _gram(self, own: list[RegressionMoments], feasible: list[int], repeats: slice
-              ) -> tuple[Array, Array]:
-        """Γ̂ and its inverse, (repeats, columns, K, K): declared, or from one release per site.
-
-        Sites count with (n_s μ_s)², the inverse of their noise variance.
-        """
-        n_columns = len(feasible) * self.draws + 1
-        if self.mechanism.gram == "declared":
-            declared = self.mechanism.declared(self.n_functions)
-            shape = (len(own[0].regressors), n_columns, *declared.shape)
-            return (np.broadcast_to(declared, shape),
-                    np.broadcast_to(np.linalg.inv(declared), shape).astype(float))
-        total, mass = np.zeros(()), np.zeros(n_columns)
-        for s, curves in enumerate(own):
-            scale = self._gram_noise(s, feasible)
-            sent = self._sent_gram(s, curves, scale, len(feasible), repeats)
-            total = total + sent / scale[:, None, None] ** 2
-            mass = mass + 1 / scale**2
-        return regression_deviations.floored(np.asarray(total) / mass[:, None, None],
-                                             np.asarray(3 / np.sqrt(mass)))
-
-    def _gram_noise(self, s: int, feasible: list[int]) -> Array:
-        """σ on the diagonal of one site's release, for every column: (columns,)."""
-        n = self.sizes.n_curves_per_server[s]
-        mus = [_mu(self.plans[k].budgets[s]) for k in feasible]
-        worth = n * np.array([*np.repeat(mus, self.draws), QUIET])
-        return np.array([_gram_scale(self.n_functions, each) for each in worth])
-
-    def _sent_gram(self, s: int, curves: RegressionMoments, scale: Array, n_plans: int,
-                   repeats: slice) -> Array:
-        """What one site releases of its covariates: (repeats, columns, K, K)."""
-        average = curves.regressors @ curves.regressors.swapaxes(1, 2) / curves.n_curves
-        noise = columns(self.streams[s].gram[repeats], n_plans, 1)
-        noise[..., 0, 0] = 0.0  # the mean of 1 is known
-        size = np.array(np.broadcast_to(scale[:, None, None], noise.shape[1:]))
-        size[..., 0, 0] = 0.0
-        return transcript.sent(s, _GRAM, average[:, None] + size * noise, size)
-
-    def _site(self, s: int, deviations: RegressionDeviations, feasible: list[int], repeats: slice
-              ) -> Site:
-        """One site's curves with the noise of the feasible plans, and one column without."""
-        plan, streams = self.plans[0], self.streams[s]
-        size = deviations.curves.moments.size
-        cost = np.repeat([_mu(self.plans[k].budgets[s]) for k in feasible], self.draws)
-        per_step = np.sqrt(np.array(plan.shares))[:, None] * np.append(cost, QUIET)
-        normals = streams.normals[:, repeats, ..., :size]
-        symmetric = streams.symmetric[repeats, ..., :size, :, :size]
-        p = self.n_functions * size
-        return Site(deviations, 1 / (deviations.n_curves * per_step),
-                    columns(normals.reshape(*normals.shape[:3], p), len(feasible), 2),
-                    columns(symmetric.reshape(*symmetric.shape[:2], p, p), len(feasible), 1)
-                    if len(plan.shares) == len(STEPS) else None, s)
-
-
-def _mu(budget: Budget) -> float:
-    return min(accounting.exact_mu(budget.epsilon, budget.delta), QUIET)

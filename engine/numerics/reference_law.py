@@ -17,6 +17,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.deviations import plain, weighted_within_curves
 from engine.numerics.moments import curve_moments
 from engine.numerics.observation_times import Stratified, draw_times
+from engine.numerics.regressor_maps import RegressorMap
 from engine.types import Array, Design
 
 _SAMPLE, _DEGREES, _SEED = 400, 6, 20_241_206
@@ -188,14 +189,16 @@ def _standardised(sample: Array) -> Array:
 
 @dataclass(frozen=True)
 class ProductLaw:
-    """Deviations of a varying-coefficient model, Z = (Γ⁻¹G) ⊗ e, for one Γ in every column.
+    """Deviations of a varying-coefficient model, h = wF ⊗ e, and their slopes wFF' ⊗ 1.
 
-    G = (1, g) with g Gaussian, its mean and covariance read off Γ, and e standard normal; every
-    entry of Z is scaled to unit second moment. An elliptical law in its place would make bands far
-    too narrow. `directions` (repeats, columns, K, sample) is |Γ⁻¹G|, `waves` (sample, r) is |e|.
+    Its covariates are Gaussian with the mean and covariance of released second moments, moved into
+    their public ranges; e is standard normal; every entry of Z is scaled to unit second moment. An
+    elliptical law in its place would make bands far too narrow. `directions` wF and `regressors` F
+    are (repeats, columns, K, sample), `waves` e (sample, r).
     """
 
     directions: Array
+    regressors: Array
     waves: Array
     is_mixed: ClassVar[bool] = False
 
@@ -213,21 +216,34 @@ class ProductLaw:
 
     @cached_property
     def mean_absolute(self) -> Array:
-        mean = self._scale * (self.directions @ self.waves) / len(self.waves)
+        mean = self._scale * self._sizes(1.0) / len(self.waves)
         return np.asarray(mean.reshape(*mean.shape[:2], -1))
 
     def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
         factors = self._factors((spread / shape) ** 2, radius)[0]
-        left = (factors[..., None, :] * self.directions) @ self.waves
-        return np.asarray((left / (self.directions @ self.waves)).reshape(spread.shape))
+        return np.asarray((self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(
+            spread.shape))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """E[f wF_k² − 1{f < 1} f h_kl wF_k Σ_h F_h h_hl/d_hl² /‖h/d‖²]: (…, p).
+
+        Moving coefficient (k, l) moves deviation (h, l) by wF_kF_h, and people whose covariates
+        weigh more are clipped more: the mean of f alone would be too large.
+        """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
+        moved = (factors[..., None, :] * self.directions * self.regressors).mean(axis=-1)
         clipped = np.where(factors < 1, factors / squared, 0.0)[..., None, :]
-        weighed = self._scale**2 * ((clipped * self.directions**2) @ self.waves**2)
-        lost = ratio * weighed.reshape(ratio.shape) / len(self.waves)
-        return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
+        size = (spread / shape).reshape(self._scale.shape) * self._scale  # h/d over wF e
+        by_shape = size / shape.reshape(self._scale.shape)
+        along = self.waves * ((self.directions**2).swapaxes(-1, -2) @ by_shape)
+        lost = (clipped * self.directions * self.regressors) @ (along * self.waves)
+        lost *= (spread.reshape(self._scale.shape) * self._scale) / len(self.waves)
+        return np.asarray((moved[..., None] - lost).reshape(ratio.shape))
+
+    def _sizes(self, factors: Array | float) -> Array:
+        """Sums of f |wF| |e| over the sample: (repeats, columns, K, r)."""
+        return np.asarray((factors * np.abs(self.directions)) @ np.abs(self.waves))
 
     def _factors(self, ratio: Array, radius: Array) -> tuple[Array, Array]:
         """min(1, c/‖h/d‖) and ‖h/d‖² over the sample: (repeats, columns, sample) each."""
@@ -236,16 +252,20 @@ class ProductLaw:
         return np.minimum(1.0, radius[..., None] / np.sqrt(squared)), squared
 
 
-def of_regressors(gram: Array, inverse: Array, size: int) -> ProductLaw:
-    """The law for Γ and Γ⁻¹ (repeats, columns, K, K) and `size` waves of each function."""
-    sample, covariates = _regression_sample(size, gram.shape[-1] - 1)
-    mean = gram[..., 1:, 0] / gram[..., :1, 0]
-    covariance = gram[..., 1:, 1:] - gram[..., 1:, :1] * mean[..., None, :]
+def of_regressors(moments: Array, regressor_map: RegressorMap, size: int) -> ProductLaw:
+    """The law for second moments (repeats, columns, K, K) and `size` waves of each function."""
+    sample, covariates = _regression_sample(size, moments.shape[-1] - 1)
+    mean = moments[..., 1:, 0] / moments[..., :1, 0]
+    covariance = moments[..., 1:, 1:] - moments[..., 1:, :1] * mean[..., None, :]
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :]
-    drawn = root @ covariates.T + mean[..., None]
-    regressors = np.concatenate([np.ones((*drawn.shape[:-2], 1, _SAMPLE)), drawn], axis=-2)
-    return ProductLaw(np.abs(inverse @ regressors), np.abs(sample))
+    drawn = np.clip(root @ covariates.T + mean[..., None], -1.0, 1.0)
+    raw = np.concatenate([np.ones((*drawn.shape[:-2], 1, _SAMPLE)), drawn], axis=-2)
+    directions, regressors = regressor_map.directions(raw), regressor_map.whole @ raw
+    products = directions @ regressors.swapaxes(-1, -2) / _SAMPLE
+    products = products + 1e-6 * np.eye(products.shape[-1])  # also where all are the same
+    left = np.linalg.inv(np.linalg.cholesky(products))
+    return ProductLaw(left @ directions, left @ regressors, sample)
 
 
 @lru_cache(maxsize=64)

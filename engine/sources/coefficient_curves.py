@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from engine.errors import InputError
 from engine.numerics.kernels import path_polynomials
@@ -28,6 +29,8 @@ from engine.types import Array, Covariate, CurveData, Design, PublicFacts, Sizes
 
 Function = Callable[[Array], Array]
 MOST_COVARIATES = 8
+_COVARIATE_LAWS = ("even", "narrow", "off centre", "rare")
+_CENTRES = {"narrow": 0.0, "off centre": 0.7}  # of covariates that do not fill their range
 _BLOCK = 50_000  # readings evaluated at once: as in `numerics.moments`
 
 
@@ -100,7 +103,18 @@ class CoefficientCurves(Source):
         low=0.0, high=100.0, when={"design=growth": 3.0})
     likeness: float = param(
         0.0, "Likeness of covariates", "0: they vary on their own. Near 1: they nearly agree, and "
-        "their effects are hard to tell apart.", low=0.0, high=0.99)
+        "their effects are hard to tell apart; 0.67 is a correlation of 0.9.", low=0.0, high=0.99)
+    covariate_law: str = param(
+        "even", "Distribution of covariates",
+        "Even: over the stated range. Narrow: normal in the middle of it. Off centre: as narrow, "
+        "but near the upper end. Rare: the first is yes or no, and few say yes.",
+        choices=_COVARIATE_LAWS)
+    covariate_spread: float = param(
+        0.15, "Spread of covariates", "Standard deviation as a share of half the stated range, "
+        "where covariates are narrow or off centre.", low=0.001, high=1.0)
+    rare_share: float = param(
+        0.05, "Share of the rare answer", "Of people, where the first covariate is rare.",
+        low=0.001, high=0.5)
     value_low: float = param(-3.0, "Lowest possible value", "Public lower bound of a reading.",
                              low=-1e6, high=1e6, when={"design=growth": 60.0})
     value_high: float = param(5.0, "Highest possible value", "Public upper bound of a reading.",
@@ -172,11 +186,16 @@ class CoefficientCurves(Source):
                          truth=self.truth, covariates=_in_own_units(regressors, facts))
 
     def _regressors(self, n_repeats: int, rng: np.random.Generator) -> Array:
-        """1 and covariates spread evenly over [−1, 1]: (repeats, n, d + 1)."""
+        """1 and covariates in [−1, 1] by their law, from even draws: (repeats, n, d + 1)."""
         out = np.ones((n_repeats, self.n_curves, self.n_covariates + 1))
         unit = rng.uniform(-1.0, 1.0, (n_repeats, self.n_curves, self.n_covariates))
         if self.likeness:
             unit = (1 - self.likeness) * unit + self.likeness * unit[..., :1]
+        if self.covariate_law in _CENTRES:
+            normal = ndtri(np.clip((unit + 1) / 2, 1e-12, 1 - 1e-12))
+            unit = np.clip(_CENTRES[self.covariate_law] + self.covariate_spread * normal, -1, 1)
+        elif self.covariate_law == "rare":
+            unit[..., 0] = np.where(unit[..., 0] < 1 - 2 * self.rare_share, -1.0, 1.0)
         if self.design == "growth" and self.n_covariates > 1:
             unit[..., 1] = np.where(unit[..., 1] < 0, -1.0, 1.0)
         out[..., 1:] = unit

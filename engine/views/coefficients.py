@@ -37,7 +37,9 @@ class CoefficientView:
     K functions, the intercept first, in response units: `releases`, `low` and `high` (draws, K,
     GRID_SIZE), `without` and `truth` (K, GRID_SIZE). `low` and `high` are the bands that come with
     each release. `errors` (K, releases) are distances from the truth where it is known, else from
-    the functions without protection; `baseline` (K,) is the error of those.
+    the functions without protection; `baseline` (K,) is the error of those. `warnings` are the
+    cautions that releases carry, each with the share of `releases` that do; those of the first one
+    alone are in `first_warnings`.
     """
 
     data: CurveData
@@ -54,6 +56,8 @@ class CoefficientView:
     spends: tuple[Spend, ...]
     tuning: dict[str, Any]
     feasibility: Feasibility | None
+    warnings: tuple[tuple[str, float], ...] = ()
+    first_warnings: tuple[str, ...] = ()
 
     @property
     def is_refused(self) -> bool:
@@ -108,7 +112,10 @@ def coefficient_view(source: Source, mechanism: Mechanism, budget: Budget, seed:
         truth=None if data.truth is None else data.truth.grid_values, errors=errors[0],
         baseline=baseline, spends=estimate.spends[0],
         tuning=estimate.tuning[0] if estimate.tuning else {},
-        feasibility=mechanism.feasibility(data.sizes, (budget,)))
+        feasibility=mechanism.feasibility(data.sizes, (budget,)),
+        warnings=tuple((caution.text, float(caution.applies[0, 0].mean()))
+                       for caution in estimate.cautions if caution.applies[0, 0].any()),
+        first_warnings=estimate.warnings)
 
 
 def _simulated_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.feasibility import MOST_GRAM_NOISE, Feasibility
+from engine.feasibility import Feasibility
 from engine.types import Array, Budget, Covariate, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
 from engine.words import quality
 from engine.words.grammar import escape, of, uncapital
-from engine.words.numbers import number, times, two_digits_up, with_unit
+from engine.words.numbers import number, percent, times, two_digits_up, with_unit
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -55,15 +55,26 @@ def refused(facts: PublicFacts, verdict: Feasibility, budget: Budget, n_curves: 
     """Instead of the panels: why nothing would be published, and what would change it."""
     needed = two_digits_up(verdict.curves_needed(n_curves))
     epsilon = two_digits_up(verdict.epsilon_needed(budget))
-    why = ("noise would blur how the covariates vary together"
-           if verdict.gram_noise > MOST_GRAM_NOISE else
-           f"{verdict.n_functions} functions have to share what so few {facts.people} can tell")
-    ways = [f"{needed:,.0f} {facts.people}", f"ε = {epsilon:g}", "fewer covariates"]
-    if verdict.gram_noise:
-        ways.append("second moments that are declared from the design (under *More options*)")
     return (f"**Too few {facts.people} for ε = {budget.epsilon:g}: nothing would be published.** "
-            f"At these sizes {why}, so no budget is spent. What helps, one of: "
-            f"{', '.join(ways[:-1])}, or {ways[-1]}.")
+            f"Even if covariates are spread evenly over their ranges, {verdict.n_functions} "
+            f"functions have to share what so few {facts.people} can tell, so no budget is spent. "
+            f"What helps, one of: {needed:,.0f} {facts.people}, ε = {epsilon:g}, or fewer "
+            "covariates.")
+
+
+def from_sizes(facts: PublicFacts) -> str:
+    """What the decision to publish rests on, and what it cannot know."""
+    return (f"Whether there are enough {facts.people} is decided from sizes and budget alone, as "
+            "if covariates were spread evenly over their ranges. How they are really spread is "
+            "released first; where a covariate varies too little, the release carries a warning.")
+
+
+def warned(view: CoefficientView, one_release: bool) -> list[str]:
+    """The warnings that releases carry: those of the one on screen, or of all with their share."""
+    if one_release:
+        return [f"**Published with this release:** {escape(text)}" for text in view.first_warnings]
+    return [f"**Published with {percent(share)} of releases:** {escape(text)}"
+            for text, share in view.warnings]
 
 
 def accuracy(view: CoefficientView, facts: PublicFacts) -> str:

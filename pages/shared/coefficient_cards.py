@@ -94,7 +94,8 @@ def strip(view: View) -> None:
         words.total(view.shown.error), view.facts.value_unit, view.shown.within)
     strips.fixed(view.facts, tags.budget_chip(view.budget), "coefficients_strip",
                  chances.odds_short(odds), error, highest=view.budget.epsilon,
-                 stated=session.stated_delta(session.source(TASK), TASK))
+                 stated=session.stated_delta(session.source(TASK), TASK),
+                 warning=" ".join(text for text, _ in view.shown.warnings))
     odometer.line(session.source(TASK))
 
 
@@ -117,6 +118,8 @@ def functions(view: View) -> None:
     way = controls.look("Show", (_RELEASES, _ONE, _DIFFERENCE), "coefficients_show",
                         label_visibility="collapsed",
                         help="Difference: releases less the functions without protection.")
+    for text in words.warned(shown, way == _ONE):
+        st.warning(text, icon=":material/warning:")
     drawn = shown.difference() if way == _DIFFERENCE else shown
     order = list(range(len(shown.names)))
     for row in (order[k:k + _IN_A_ROW] for k in range(0, len(order), _IN_A_ROW)):
@@ -128,6 +131,8 @@ def functions(view: View) -> None:
                           f"function_{k}", 280, 240)
     _legend(view, way == _ONE)
     layout.prose(words.meaning(facts))
+    if shown.feasibility is not None:
+        st.markdown(f":small[{words.from_sizes(facts)}]")
 
 
 def _legend(view: View, one: bool) -> None:

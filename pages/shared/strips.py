@@ -38,12 +38,12 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
           unit: tuple[str, str] | None = None, held: str = "curve", highest: float = 0.0,
-          pins_here: bool = True, stated: Delta | None = None) -> None:
+          pins_here: bool = True, stated: Delta | None = None, warning: str = "") -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
     `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun;
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` is δ,
-    which is marked where it is large.
+    which is marked where it is large; `warning` is what releases say against themselves.
     """
     chips = fact_chips(facts)
     if unit is not None:
@@ -52,6 +52,8 @@ def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str 
         chips += delta_chips(stated)
     if odds:
         chips += odds_card.chips(facts, held)
+    if warning:
+        chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
     shown = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
     pinnable(chips, [shown], 0, facts, pins_here=pins_here, key=key)
 

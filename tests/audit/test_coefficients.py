@@ -5,12 +5,11 @@ import pytest
 
 from engine.audit.neighbours import usual_curves
 from engine.experiments import generator
-from engine.families import location
+from engine.families import covariate_moments, location
 from engine.families.descent import NoisyGradient
-from engine.mechanisms import adaptive_coefficients
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
-from engine.numerics import clipping
+from engine.numerics import clipping, regressor_maps
 from engine.privacy import accounting
 from engine.types import Budget
 from tests.audit.search import found as found_in
@@ -82,7 +81,7 @@ def search(mechanism, tries=1000, **sizes):
 
 @pytest.mark.parametrize("n_servers", [1, 2])
 def test_every_release_attains_its_claim_within_a_tenth_and_never_exceeds_it(n_servers):
-    """3000 pairs; the seventh release is that of the covariates' second moments."""
+    """3000 pairs; the first two releases are those of the covariates."""
     found = search(AdaptiveCoefficients(**SMALL), 3000, n_servers=n_servers)
     print(found.lines.round(4), round(found.worst, 4))
     assert (found.lines <= ROUNDING).all() and found.worst <= ROUNDING
@@ -106,17 +105,21 @@ def test_three_covariates_keep_the_claim():
     assert (found.lines <= ROUNDING).all() and found.lines[0] > 0.9
 
 
-def gram_noise_forgets_the_covariates(patch):
+def covariate_noise_forgets_the_covariates(patch):
     """Noise of the second moments as if they moved by 1/n."""
-    patch.setattr(adaptive_coefficients, "_gram_scale", lambda k, worth: 1 / (
-        np.sqrt(0.2) * worth))
+    patch.setattr(covariate_moments, "shift", lambda n_functions: 1.0)
 
 
-def gram_is_free(patch):
-    """The second moments are released at the whole budget beside the rest."""
-    honest = adaptive_coefficients._gram_scale
-    patch.setattr(adaptive_coefficients, "_gram_scale",
-                  lambda k, worth: np.sqrt(0.2) * honest(k, worth))
+def scaled_covariates_are_free(patch):
+    """The second release of the covariates has a tenth of its noise."""
+    honest = covariate_moments.CovariateSite.noise_scale
+    patch.setattr(covariate_moments.CovariateSite, "noise_scale",
+                  lambda site, step: honest(site, step) / (1 if step == 0 else 10))
+
+
+def nobody_is_weighted(patch):
+    """Covariates are scaled up to their released spread, and influence is not cut again."""
+    patch.setattr(regressor_maps, "weights", lambda standard: np.ones_like(standard[..., :1, :]))
 
 
 def no_clipping(patch):
@@ -128,8 +131,9 @@ def one_sided_sensitivity(patch):
     patch.setattr(location, "LOCATION", 1.0)
 
 
-@pytest.mark.parametrize("broken", [gram_noise_forgets_the_covariates, gram_is_free, no_clipping,
-                                    one_sided_sensitivity], ids=lambda x: x.__name__)
+@pytest.mark.parametrize("broken", [
+    covariate_noise_forgets_the_covariates, scaled_covariates_are_free, nobody_is_weighted,
+    no_clipping, one_sided_sensitivity], ids=lambda x: x.__name__)
 def test_a_broken_variant_is_caught(broken):
     with pytest.MonkeyPatch.context() as patch:
         broken(patch)

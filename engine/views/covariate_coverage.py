@@ -1,0 +1,134 @@
+"""How far off effects are, and whether their bands hold, for covariates of many kinds.
+
+Simulated with a known seed: a table of covariate designs, budgets and what was measured there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from engine.bands import limits
+from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.mechanisms import Mechanism
+from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
+from engine.metrics import best_kept, errors_by_function
+from engine.sources.coefficient_curves import CoefficientCurves
+from engine.types import Array, Budget, Estimate, Truth
+
+# What each design changes of the simulated curves; two covariates unless it says otherwise.
+DESIGNS: Mapping[str, dict[str, Any]] = {
+    "spread evenly": {},
+    "narrow, sd 0.15 of the half-range": {"covariate_law": "narrow"},
+    "narrow, sd 0.05": {"covariate_law": "narrow", "covariate_spread": 0.05},
+    "narrow, sd 0.02": {"covariate_law": "narrow", "covariate_spread": 0.02},
+    "off centre, mean 0.7, sd 0.15": {"covariate_law": "off centre"},
+    "rare answer, 5 %": {"covariate_law": "rare"},
+    "rare answer, 1 %": {"covariate_law": "rare", "rare_share": 0.01},
+    "correlated 0.9": {"likeness": 0.674},
+    "correlated 0.97": {"likeness": 0.8},
+    "three, spread evenly": {"n_covariates": 3},
+}
+_COVARIATES = 2
+
+
+@dataclass(frozen=True)
+class CovariateCoverage:
+    """One design at one budget.
+
+    Parameters
+    ----------
+    design : str
+    people : int
+    budget : Budget
+    error_ratio : float
+        Mean integrated squared error over that of least squares, largest among the functions.
+    pointwise, simultaneous : float
+        Coverage of 95 % bands for the best function in the basis, lowest among the functions.
+    pointwise_unwarned, simultaneous_unwarned : float
+        The same among functions of releases without a warning; NaN where all have one.
+    warned : float
+        Share of releases with a warning.
+    refused : bool
+        Whether nothing is released at these sizes; then all numbers are NaN.
+    """
+
+    design: str
+    people: int
+    budget: Budget
+    error_ratio: float = math.nan
+    pointwise: float = math.nan
+    simultaneous: float = math.nan
+    pointwise_unwarned: float = math.nan
+    simultaneous_unwarned: float = math.nan
+    warned: float = math.nan
+    refused: bool = False
+
+
+def covariate_coverage(
+    designs: Mapping[str, dict[str, Any]] = DESIGNS,
+    budgets: Sequence[Budget] = (Budget(1.0, 1e-3), Budget(4.0, 1e-3)),
+    people: int = 2000,
+    repeats: int = 40,
+    seed: int = 1,
+    mechanism: Mechanism | None = None,
+) -> list[CovariateCoverage]:
+    """Measure every design at every budget, on fresh data sets with one release each.
+
+    Parameters
+    ----------
+    designs : mapping
+        Names, and what they change of `CoefficientCurves`.
+    budgets : sequence of Budget
+    people, repeats, seed : int
+        Curves of a data set, data sets of a design, and the seed of both.
+    mechanism : Mechanism, optional
+        One with simultaneous bands. Default: adaptive coefficients.
+    """
+    mechanism = mechanism or AdaptiveCoefficients()
+    rows = []
+    for name, changes in designs.items():
+        source = CoefficientCurves(**{"n_curves": people, "n_covariates": _COVARIATES, **changes})
+        data = source.draw(repeats, generator(seed, DATA_STREAM, 0))
+        quiet = errors_by_function(mechanism.without_protection(data), source.truth)
+        for budget in budgets:
+            verdict = mechanism.feasibility(data.sizes, (budget,))
+            if verdict is not None and not verdict.is_feasible:
+                rows.append(CovariateCoverage(name, people, budget, refused=True))
+                continue
+            estimate = mechanism.release_many(data, [(budget,)], 1,
+                                              generator(seed, NOISE_STREAM, 0))
+            rows.append(_measured(name, people, budget, estimate, source.truth, quiet))
+    return rows
+
+
+def _measured(name: str, people: int, budget: Budget, estimate: Estimate, truth: Truth,
+              quiet: Array) -> CovariateCoverage:
+    errors = errors_by_function(estimate, truth).mean(axis=(0, 1, 2))
+    pointwise, whole = _held(estimate, truth, "pointwise"), _held(estimate, truth, "simultaneous")
+    clear = ~estimate.is_doubted
+    return CovariateCoverage(
+        name, people, budget, float((errors / quiet.mean(axis=(0, 1, 2))).max()),
+        _lowest(pointwise), _lowest(whole), _lowest(pointwise[clear]), _lowest(whole[clear]),
+        float(estimate.is_doubted.mean()))
+
+
+def _held(estimate: Estimate, truth: Truth, kind: str) -> Array:
+    """Share of times that a band holds, or whether it holds all: (budgets, repeats, draws, K)."""
+    assert estimate.band is not None
+    band = replace(estimate.band, kind=kind)
+    low, high = limits(replace(estimate, band=band), band)
+    target = best_kept(estimate, truth)
+    inside = (low <= target) & (target <= high)
+    return np.asarray(inside.mean(axis=-1) if kind == "pointwise" else inside.all(axis=-1),
+                      dtype=float)
+
+
+def _lowest(held: Array) -> float:
+    """The lowest mean among the functions, which are along the last axis; NaN for none."""
+    rows = held.reshape(-1, held.shape[-1])
+    return float(rows.mean(axis=0).min()) if len(rows) else math.nan
