@@ -61,7 +61,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
-@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS), 2), ids=lambda x: str(x))
+@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS)), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
     at = open_page(address.encode(now))
