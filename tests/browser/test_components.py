@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.heavy import few
 from tests.server import running
 from tests.waiting import says
 
@@ -290,6 +291,7 @@ def test_new_noise_asks_the_server_once(show):
     expect(server_says(page)).to_contain_text("noise False")
 
 
+@pytest.mark.slow
 def test_the_title_of_the_picture_tells_the_chosen_budget(show):
     page = show()
     picture = page.locator("#main")
@@ -310,6 +312,7 @@ def test_the_chip_turns_amber_with_words_from_epsilon_4(show):
     expect(chip).to_have_text("ε = 0.05 · δ = 2.5×10⁻⁵")
 
 
+@pytest.mark.slow
 def test_a_tooltip_opens_for_the_keyboard_and_closes_with_escape(show):
     page = show()
     page.locator("#strip .chip").first.focus()
@@ -348,7 +351,7 @@ def test_uploaded_curves_offer_neither_download_nor_link(show):
     assert downloads == []
 
 
-@pytest.mark.parametrize("view", ["Possible releases", "Ranges"])
+@pytest.mark.parametrize("view", few(["Possible releases", "Ranges"]))
 def test_a_saved_picture_stands_alone(show, tmp_path, view):
     page = show(color_scheme="dark")
     page.locator("#views").get_by_text(view).click()
@@ -365,6 +368,7 @@ def test_a_saved_picture_stands_alone(show, tmp_path, view):
     assert "rgb(122, 146, 255)" in text  # its releases
 
 
+@pytest.mark.slow
 def test_a_picture_can_be_saved_as_png(show, tmp_path):
     page = show()
     with page.expect_download() as got:
@@ -397,6 +401,7 @@ def test_nothing_scrolls_sideways_on_a_phone_and_the_plots_are_lower(show):
         assert 0 <= left <= right <= 390
 
 
+@pytest.mark.slow
 def test_turning_the_phone_draws_the_picture_anew(show):
     page = show(viewport=PHONE)
     page.set_viewport_size({"width": 844, "height": 390})
