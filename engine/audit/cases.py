@@ -24,8 +24,8 @@ _ONE_NUMBER = ("The proof lets a change of second moments fall on one number alo
                "person can make fall on two at least.")
 _SEVERAL_STEPS = ("A row that is worst for the Gram matrix is not worst for averages, residuals, "
                   "or the choice of features.")
-_WHOLE_ROWS = ("The proof lets all chosen entries of a row be at their clip; of the few features here "
-               "the norm that rows are held to allows fewer.")
+_WHOLE_ROWS = ("The proof lets all chosen entries of a row be at their clip; with the few features "
+               "here the norm that rows are held to allows fewer.")
 _A_BOUND = ("The proof bounds how far a minimiser moves, not where to: it allows the direction "
             "that the noise hides least, in which no single record was found to move it.")
 _LINES = "Each step has its own worst curve; a few random ones come near all of them."
