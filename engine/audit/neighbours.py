@@ -113,6 +113,9 @@ def enlarged(usual: Any, copies: int) -> Any:
     """Data of curves with each curve there so many times."""
     if copies == 1:
         return usual
+    if isinstance(usual, SampleData):
+        return replace(usual, x=usual.x.repeat(copies, axis=1), server=usual.server.repeat(copies),
+                       y=None if usual.y is None else usual.y.repeat(copies, axis=1))
     ends = np.cumsum(usual.counts)
     own = [np.tile(np.arange(end - count, end), copies)
            for end, count in zip(ends, usual.counts, strict=True)]

@@ -135,17 +135,19 @@ class Thresholding:
                 "sensitivity": self.most, "choice_scale": self.scales.choice}
 
     def pace(self, pooled: Averages, norm: float, each: Sequence[Thresholding], columns: Columns,
-             rng: np.random.Generator) -> Array | float:
+             rng: np.random.Generator, part: str = "") -> Array | float:
         """Shares of the step (repeats, columns, 1) at which it converges, by a released bound.
 
-        `each` are the rounds at every budget. One standard deviation of the noise is added.
+        `each` are the rounds at every budget, `part` names what they are about. One standard
+        deviation of the noise is added.
         """
         if self.bound is None:
             return 1.0
         gram = pooled.gram(norm)
         exact = row_sum(gram, min(2 * self.steps.sparsity, gram.shape[-1]))[:, None]
         deviations = columns.per_budget([one.deviation for one in each])
-        released = published("largest eigenvalue", exact, deviations, columns.normals((), rng))
+        released = published(f"{part}largest eigenvalue", exact, deviations,
+                             columns.normals((), rng))
         most = np.maximum(released + deviations, 1.0)  # features have variance 1, as is stated
         return np.asarray(np.minimum(1.0, _LONGEST / (self.steps.size * most)))[..., None]
 

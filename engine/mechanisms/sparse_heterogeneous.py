@@ -288,7 +288,7 @@ def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: flo
              columns: Columns, rng: np.random.Generator, part: str) -> Array:
     """Rounds for what is to be added to `start` (repeats, columns, d)."""
     rounds, clip = [one.rounds for one in stages], stages[0].clip
-    pace = rounds[0].pace(averages, row, rounds, columns, rng)
+    pace = rounds[0].pace(averages, row, rounds, columns, rng, part)
     return descend(partial(_gradient_beside, averages, start, clip),
                    (columns.repeats, columns.draws, start.shape[-1]), rounds[0].steps, LAW,
                    [one.scales for one in rounds], rng, part, pace).columns

@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.families.functional_release import FunctionalRelease
+from engine.families.sparse_inference import ball
 from engine.families.sparse_printed import published_costs
 from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
+from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.mechanisms.wavelet_global import WaveletGlobal
@@ -136,6 +138,16 @@ def _mean_noise(key: str, better: str = "tight") -> Callable[[], ConstantsTable]
 _MACHINES, _ROWS, _FEATURES, _PROMISE = 15, 4000, 800, 0.8
 
 
+def _before_and_after() -> ConstantsTable:
+    sizes, facts = Sizes((20_000,), 20_000, 1, 40), PublicFacts(reading_sd=0.5, unit_scale=True)
+    budgets = (Budget(1.0, 1e-6),)
+    step = SparseNewton().plan(sizes, budgets, facts)
+    rounds = SparseRegression().plan(sizes, budgets, facts).scales.values
+    return _compared("20 000 rows, 40 features, 5 kept, ε = 1", "Last round of hard thresholding",
+                     "Newton step on the five", [("Noise in a coefficient", rounds,
+                                                  ball(step.sparsity) * step.last)])
+
+
 def _one_round() -> ConstantsTable:
     n = _MACHINES * _ROWS
     sizes = Sizes((_ROWS,) * _MACHINES, n, 1, _FEATURES)
@@ -206,7 +218,7 @@ _TABLES: dict[str, Callable[[], ConstantsTable]] = {
     "wavelet_global": _whole_curve, "wavelet_pointwise": _one_point,
     "iclp": _mean_noise("iclp", "optimal"), "frl": _mean_noise("frl"),
     "bernstein": _mean_noise("bernstein"), "gaussian_process": _mean_noise("gaussian_process"),
-    "sparse_regression": _one_round,
+    "sparse_newton": _before_and_after, "sparse_regression": _one_round,
     "sparse_inference": lambda: _spent((1, 3)), "sparse_heterogeneous": lambda: _spent((4,)),
     "sparse_mean_laplace": _hiding_rows, "sparse_mean_signs": _truthful_bits,
     "sparse_mean_trusted": _pure_choice, "univariate_mean": _numbers,

@@ -70,12 +70,13 @@ class IntervalView:
 
     @property
     def p_values(self) -> Array | None:
-        """Of each coefficient on its own being zero: (d,); None of a band, which tests all at once.
+        """Of each coefficient on its own being zero: (d,); None of a band, which tests all at once,
+        and where limits are refused.
 
         What limits are wider than chance and noise make them (a bound on bias) is taken off |β̃|, so
         that a p-value is below .05 exactly where its limits leave zero out.
         """
-        if self.kind == "simultaneous":
+        if self.kind == "simultaneous" or self.is_refused:
             return None
         bias = (self.high - self.low) / 2 - pointwise_half_widths(self.error)
         return two_sided_p_values(np.maximum(np.abs(self.centre) - bias, 0), self.error)
@@ -165,9 +166,9 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     assert naive is not None
     given = np.isfinite(limits.half_width).any(axis=-1)
     if not given.any():
-        nothing = math.nan
-        return CoverageStudy(repeats, nothing, nothing, nothing, nothing, nothing, nothing, 1.0,
-                             nothing)
+        none = math.nan
+        return CoverageStudy(repeats, average=none, of_nonzero=none, joint=none, joint_se=none,
+                             average_se=none, naive=none, refused=1.0, naive_se=none)
 
     def mean(each: Array) -> float:
         return float(np.nanmean(each[given]))

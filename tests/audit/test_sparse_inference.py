@@ -187,12 +187,12 @@ def test_no_message_costs_more_than_its_line_in_the_ledger(mechanism):
     lines = [line for line in accounting.by_server(mechanism.plan(
         data_set().sizes, BUDGET, facts_of(D)).spends)[0]]
     claimed = {line.what: accounting.total_rho([line]) for line in lines}
-    for what in ("residuals", "spread", "Gram matrix", "Gram matrix of chosen features",
-                 "corrections"):
-        found = [rho for (_, step), rho in worst.items() if step == what]
-        if found:
-            least = 0.2 if what == "Gram matrix of chosen features" else 0.95  # few rows fit it
-            assert least <= max(found) / claimed[what] <= 1 + 1e-9
+    for what, rho in claimed.items():
+        found = [cost for (_, step), cost in worst.items() if step == what]
+        assert not found or max(found) <= rho * (1 + 1e-9)
+        if what in ("residuals", "spread", "Gram matrix", "corrections") and found:
+            fits = 0.6 if mechanism is NEWTON and what == "corrections" else 0.95  # of few chosen
+            assert max(found) >= fits * rho
 
 
 def test_a_row_of_another_machine_moves_no_message_of_this_one():

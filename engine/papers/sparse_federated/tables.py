@@ -203,8 +203,9 @@ MATTERS, IS_ZERO = "Coefficients that matter", "Coefficients that are zero"
 
 def interval_rows(kind: str, place: int, repeats: int) -> list[Row]:
     """Coverage and length of the interval of one coefficient, by ε."""
-    found = studies.corrections(SparseInference(features=str(place + 1)), FEASIBLE, _EPSILONS,
-                                _DELTA, repeats)
+    found = studies.corrections(
+        SparseInference(features=str(place + 1), directions="column"), FEASIBLE, _EPSILONS,
+        _DELTA, repeats)
     held, lengths = found.held(), found.lengths()
     return [{"kind": kind, "feature": place + 1, "eps": epsilon, "repeats": repeats,
              "length": float(lengths[k]), **{way: float(held[way][k]) for way in held}}
