@@ -43,8 +43,8 @@ def measure(seed: int) -> Errors:
 
 def _simulated(seed: int) -> tuple[Array, Array, float]:
     """Errors together and alone, and that without protection."""
-    together = [_typical(CHILDREN, sites, seed) for sites in SITES]
-    alone = [_typical(CHILDREN // sites, 1, seed)[0] for sites in SITES]
+    together = [_errors(CHILDREN, sites, seed) for sites in SITES]
+    alone = [_errors(CHILDREN // sites, 1, seed)[0] for sites in SITES]
     return np.array([error for error, _ in together]), np.array(alone), together[0][1]
 
 
@@ -52,7 +52,7 @@ _NAME = f"errors of {CHILDREN} children by sites"
 MAKERS: dict[str, Make] = {_NAME: _simulated}
 
 
-def _typical(children: int, sites: int, seed: int) -> tuple[float, float]:
+def _errors(children: int, sites: int, seed: int) -> tuple[float, float]:
     """Error with protection, NaN where nothing would be published, and without."""
     source = SparseCurves(mean="growth", n_curves=children, n_observations_per_curve=READINGS,
                           n_servers=sites)

@@ -26,7 +26,7 @@ def right_guess(epsilon: float) -> float:
     return 100 * float(risk.right_guess(accounting.exact_mu(float(epsilon), DELTA)))
 
 
-def typical_error(budget: Budget, seed: int) -> float:
+def error_of(budget: Budget, seed: int) -> float:
     """The error in cm of the same method with δ = 0 or above."""
     return float(simulated_study(SOURCE, AdaptiveMean(), [budget], seed).error[0])
 
@@ -69,7 +69,7 @@ class SameEpsilon(Lesson):
 
     @classmethod
     def work(cls, seed: int) -> Worked:
-        gauss, pure = (typical_error(Budget(EPSILON, delta), seed) for delta in (DELTA, 0.0))
+        gauss, pure = (error_of(Budget(EPSILON, delta), seed) for delta in (DELTA, 0.0))
         errors = together([gauss, pure])
         words = {"coin": "50", "epsilon": f"{EPSILON:g}", "one_in": one_in(DELTA),
                  "gauss": in_hundred(right_guess(EPSILON) / 100),

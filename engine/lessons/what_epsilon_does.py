@@ -56,14 +56,14 @@ class WhatEpsilonDoes(Lesson):
         "curve can be read back.",
         "How much noise is set by the protection (ε). Here it is **ε = {epsilon}**.")
     ask = "Where will the published curve run? Drag the squares, or draw."
-    shows = ("The published curve is typically **{typical} cm** from the true average. Thin lines: "
+    shows = ("The error of the published curve is **{error} cm**. Thin lines: "
              "other releases that were as likely.")
     explains = (
         "If one child were as tall as can be, the average would move by {moved} cm. The noise is "
         "typically {noise} cm. So it hides what one child adds.",
         "The average is about all {n} children, so it survives.",
-        "ε sets the trade. At ε = {less} a curve is typically {typical_less} cm off, at ε = {more} "
-        "only {typical_more} cm.",
+        "ε sets the trade. At ε = {less} the error of a curve is {error_less} cm, at ε = {more} "
+        "only {error_more} cm.",
         "An attacker chooses between two curves for one child. At ε = {less} they are right "
         "{odds_less}. At ε = {more} it is {odds_more}.")
     question = Question("What does ε = {epsilon} limit?", (
@@ -80,13 +80,13 @@ class WhatEpsilonDoes(Lesson):
     def work(cls, seed: int) -> Worked:
         shown = preview(SOURCE, METHOD, DELTA, seed, EPSILONS)
         release = shown.releases[_AT, 0]
-        typical = together(shown.study.error.tolist())
+        errors = together(shown.study.error.tolist())
         found = [risk.of_ledger(spends) for spends in shown.spends]
         odds = [in_hundred(one.right) for one in found]
         moved, noise = together([moved_by_one_child(seed), typical_noise(shown)])
         words = {"n": str(SOURCE.n_curves), "epsilon": f"{EPSILONS[_AT]:g}",
                  "less": f"{EPSILONS[0]:g}", "more": f"{EPSILONS[2]:g}",
-                 "typical_less": typical[0], "typical": typical[1], "typical_more": typical[2],
+                 "error_less": errors[0], "error": errors[1], "error_more": errors[2],
                  "odds_less": odds[0], "odds_more": odds[2], "moved": moved, "noise": noise}
         truth = np.interp(_AGES, shown.times, release)
         guess = Guess(tuple(truth.tolist()), (130.0,) * len(_AGES),

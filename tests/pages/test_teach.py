@@ -5,7 +5,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from engine.lessons import heading, lessons, many_sites, same_epsilon, when_privacy_is_free
+from engine import studies
+from engine.lessons import heading, lessons
 from engine.lessons.coin_flip import CoinFlip
 from pages.shared import address, lesson_cards, run
 from tests.pages.opening import visit
@@ -17,9 +18,8 @@ EVERY = lessons.all()
 @pytest.fixture(autouse=True)
 def light(monkeypatch):
     """Few repeats: what is tested is the page."""
-    monkeypatch.setattr(when_privacy_is_free, "_REPEATS", {200: 4, 2000: 2})
-    monkeypatch.setattr(many_sites, "_REPEATS", 4)
-    monkeypatch.setattr(same_epsilon, "_REPEATS", 8)
+    monkeypatch.setattr(studies, "MOST_DATA_SETS", 4)
+    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
 
 
 def picture(at):

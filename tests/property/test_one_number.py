@@ -113,7 +113,7 @@ SLOW = [
     Case(SparseCurves(mean="line", n_curves=350), AdaptiveMean(), 2.0, 0.0),
     Case(SparseCurves(mean="flat", n_curves=250), epsilon=5.0),
     Case(SeaTemperature(), epsilon=2.0),
-    Case(SeaTemperature(n_servers=3), epsilon=10.0, seed=2),
+    Case(SeaTemperature(n_servers=3), epsilon=1.0, seed=2),
 ]
 
 

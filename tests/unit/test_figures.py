@@ -102,7 +102,7 @@ def test_twenty_dots_stand_near_the_quantiles_of_the_error():
 
 def test_real_curves_have_no_line_for_the_error_without_protection():
     assert len(cards.error_dots(ERRORS, None, "cm", "light").spec["data"]) == 1
-    names = [trace["name"] for trace in budget_chart("light", baseline=None).spec["data"]]
+    names = [trace["name"] for trace in budget_chart("light", floor=None).spec["data"]]
     assert "No protection" not in names
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine import lesson_store
+from engine import lesson_store, studies
 from engine.exports.handout import handout
 from engine.figures import drawn
 from engine.lessons import (
@@ -46,9 +46,8 @@ _worked = {}
 def light():
     """Few repeats: what is tested are the words, not how precise the errors are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(when_privacy_is_free, "_REPEATS", {200: 4, 2000: 2})
-        patch.setattr(many_sites, "_REPEATS", 4)
-        patch.setattr(same_epsilon, "_REPEATS", 8)
+        patch.setattr(studies, "MOST_DATA_SETS", 4)
+        patch.setattr(studies, "_FEWEST_DATA_SETS", 2)
         yield
 
 
@@ -233,7 +232,7 @@ def test_bias_of_cutting_and_size_of_noise_are_what_they_are():
 def test_errors_with_few_and_many_readings_are_simulated():
     words = worked(when_privacy_is_free.WhenPrivacyIsFree).words
     source = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=50)
-    study = simulated_study(source, when_privacy_is_free._METHOD, [Budget(1.0, 1 / 200**2)], SEED, 4)
+    study = simulated_study(source, when_privacy_is_free._METHOD, [Budget(1.0, 1 / 200**2)], SEED)
     assert float(words["private_dense"]) == pytest.approx(study.error[0], abs=0.005)
     assert float(words["without_dense"]) == pytest.approx(study.baseline, abs=0.005)
     assert words["ratio"] == times(study.error[0] / study.baseline)
@@ -244,7 +243,7 @@ def test_errors_with_few_and_many_readings_are_simulated():
 def test_more_hospitals_err_more_and_one_alone_most():
     found, words = many_sites.measure(SEED), worked(many_sites.ManySites).words
     source = SparseCurves(mean="growth", n_curves=1000, n_observations_per_curve=10, n_servers=20)
-    study = simulated_study(source, many_sites._METHOD, [many_sites.BUDGET], SEED, 4)
+    study = simulated_study(source, many_sites._METHOD, [many_sites.BUDGET], SEED)
     assert float(words["together"]) == pytest.approx(study.error[0], abs=0.005)
     assert found.together[-1] > 2 * found.together[0]
     assert float(words["alone"].removesuffix(" cm")) > float(words["together_some"])
@@ -259,7 +258,7 @@ def test_right_guesses_follow_from_the_noise_and_from_epsilon_alone():
     assert words["pure"] == in_hundred(math.e / (1 + math.e))
     assert words["gauss"] == in_hundred(same_epsilon.right_guess(1.0) / 100)
     assert float(words["error_gauss"]) == pytest.approx(
-        same_epsilon.typical_error(Budget(1.0, delta), SEED), abs=0.005)
+        same_epsilon.error_of(Budget(1.0, delta), SEED), abs=0.005)
 
 
 def test_two_releases_with_one_draw_give_the_average_and_with_fresh_noise_they_do_not():
@@ -285,8 +284,8 @@ def test_the_fault_is_caught_from_releases_and_the_honest_program_is_not():
 
 @pytest.mark.parametrize("name", lesson_store.makers())
 def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
-    monkeypatch.setattr(when_privacy_is_free, "_REPEATS", {200: 40, 2000: 5})
-    monkeypatch.setattr(many_sites, "_REPEATS", 24)
+    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     make = lesson_store.makers()[name]
     kept = lesson_store.kept(name, lesson_store.SEED, lambda seed: pytest.fail("not kept"))
     for one, again in zip(kept, make(lesson_store.SEED), strict=True):
@@ -300,8 +299,8 @@ def test_of_another_seed_nothing_is_kept():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_what_lessons_say_holds_for_other_seeds_with_all_repeats(seed, monkeypatch):
-    monkeypatch.setattr(when_privacy_is_free, "_REPEATS", {200: 40, 2000: 5})
-    monkeypatch.setattr(many_sites, "_REPEATS", 24)
+    monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
+    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     found = {lesson.key: lesson.work(seed).words for lesson in EVERY}
     assert float(found["2"]["moved"]) < float(found["2"]["noise"])
     assert float(found["4"]["many_private"]) < 1.3 * float(found["4"]["many_without"])

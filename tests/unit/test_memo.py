@@ -20,7 +20,7 @@ def test_the_memo_holds_the_answer_the_odds_the_accuracy_and_the_alternatives():
     page = memo.decision_memo(HERE, found, FACTS).decode()
     assert f"<b>ε = {found.value:g} is enough</b>" in page
     assert "An attacker who knows every other child’s curve" in page
-    assert "Half of all releases would be within" in page
+    assert "root mean squared distance" in page
     assert "Not covered:" in page and "One child’s whole curve" in page
     for row in (*found.steps, found.reached):
         assert plan_words.step(row, "epsilon", FACTS)[1] in page
