@@ -149,7 +149,7 @@ def repetitions(found: Limits, half: float, what: str, theme: Theme) -> Chart:
     missed, places = found.missed, np.arange(1, len(found.off) + 1)
     low, high = (np.clip(found.off + sign * found.half, -half, half) for sign in (-1, 1))
     data = []
-    for is_miss, name, role in ((False, "Holds the truth", "raw"), (True, "Misses it", "bias")):
+    for is_miss, name, role in ((False, "Covers the truth", "raw"), (True, "Misses it", "bias")):
         at = missed == is_miss
         data.append(traces.line(name, _gaps(places[at], places[at]), _gaps(low[at], high[at]),
                                 colour(role, theme), 2.4 if is_miss else 1.2, hoverinfo="skip"))

@@ -237,8 +237,9 @@ def widths(found: lab.Batch) -> str:
         return "Here privacy noise is so small that leaving it out does not narrow the bands."
     wider = f"{100 * (ratio - 1):.0f} % wider" if ratio < 2 else f"{numbers.times(ratio)} as wide"
     left = math.erf(STANDARD_ERRORS / ratio / math.sqrt(2))
-    return (f"Counting privacy noise makes the bands {wider}. A 95 % interval of a normal estimate "
-            f"that is narrowed as much covers it in **{_percentage(left, round)} %**.")
+    return (f"Counting privacy noise makes the bands {wider}. A single 95 % interval of a normal "
+            f"estimate, narrowed as much, covers the truth in **{_percentage(left, round)} %** of "
+            "repetitions; many at once do so less often.")
 
 
 # -- noise that is used twice --------------------------------------------------------------------

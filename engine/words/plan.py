@@ -28,7 +28,7 @@ def question(setting: Setting, unknown: str, target: float, facts: PublicFacts) 
     stated = setting.stated_delta
     delta = "1/n²" if not stated.is_chosen and stated.value > 0 else small(stated.value)
     return (f"An error of at most {error} with {_people(parts, facts)}, "
-            f"{parts['readings']} readings each, at ε = {parts['epsilon']} and "
+            f"{parts['readings']} observations each, at ε = {parts['epsilon']} and "
             f"δ = {delta}.")
 
 
@@ -191,8 +191,8 @@ def _found_error(answer: Answer, facts: PublicFacts) -> str:
     if answer.reached.log_se == 0:
         return (f"**The error is {_error(answer.value, facts)}.** By formula, not by "
                 "simulation: the root of the mean squared error.")
-    return (f"**The error is {_error(answer.value, facts)}.** Simulated; it lies between "
-            f"{_error(answer.low, facts)} and {_error(answer.high, facts)}, 99 times in 100.")
+    return (f"**The error is {_error(answer.value, facts)}.** 99 % simulation interval: "
+            f"{_error(answer.low, facts)} to {_error(answer.high, facts)}.")
 
 
 def accuracy(answer: Answer, facts: PublicFacts) -> str:
@@ -227,8 +227,8 @@ def _certainty(answer: Answer) -> str:
     shown = (lambda v: f"{v:.2g}") if answer.unknown == "epsilon" else _count
     low, high = shown(answer.low or 0.0), shown(answer.high or 0.0)
     if low == high:
-        return "Simulated, and sure to the last unit."
-    return f"Simulated; the true answer lies between {low} and {high}, 99 times in 100."
+        return "99 % simulation interval: this number alone."
+    return f"99 % simulation interval: {low} to {high}."
 
 
 def _verb(answer: Answer) -> str:
@@ -236,12 +236,12 @@ def _verb(answer: Answer) -> str:
 
 
 def _plural(dial: str, facts: PublicFacts) -> str:
-    return {"people": escape(facts.people), "readings": f"readings per {escape(facts.person)}",
+    return {"people": escape(facts.people), "readings": f"observations per {escape(facts.person)}",
             "sites": "sites", "epsilon": "ε"}[dial]
 
 
 def _singular(dial: str, facts: PublicFacts) -> str:
-    return {"people": escape(facts.person), "readings": f"reading per {escape(facts.person)}",
+    return {"people": escape(facts.person), "readings": f"observation per {escape(facts.person)}",
             "sites": "site"}[dial]
 
 

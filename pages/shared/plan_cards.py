@@ -87,7 +87,7 @@ def question(view: View) -> None:
     """One sentence with blanks; the open one is found."""
     odometer.line(view.shown)
     facts = view.facts
-    labels = {"epsilon": "ε", "people": facts.people, "readings": "readings", "sites": "sites",
+    labels = {"epsilon": "ε", "people": facts.people, "readings": "observations", "sites": "sites",
               "error": "error"}
     controls.bound(
         st.segmented_control, "Choose what to find; fill in the rest", view.unknown,
@@ -101,7 +101,7 @@ def question(view: View) -> None:
         _blank(view, "people", f"I have so many {facts.people}"
                + (" on each site" if view.setting.sites > 1 else ""), view.setting.people,
                lambda value: _resize(view, people=value), "%d")
-        _blank(view, "readings", "Readings each", view.setting.readings,
+        _blank(view, "readings", "Observations each", view.setting.readings,
                lambda value: _resize(view, readings=value), "%d")
         _blank(view, "sites", "At so many sites", view.setting.sites,
                lambda value: _resize(view, sites=value), "%d")

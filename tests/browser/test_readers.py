@@ -140,3 +140,30 @@ def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
     expect(sentence).not_to_have_text(before)
     expect(page.get_by_role("button", name="ε = 2.5 · δ")).to_be_visible()
     assert page.problems == []
+
+
+_WATCH = """() => {
+    window.shown = [];
+    const look = () => window.shown.push([
+        document.body.innerText.includes('For the earlier inputs'),
+        document.querySelector('[data-testid=stAlertContentSuccess]')?.innerText ?? '']);
+    new MutationObserver(look).observe(
+        document.body, {subtree: true, childList: true, characterData: true});
+}"""
+
+
+def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server, arrive):
+    page = arrive("/guide")
+    page.goto(f"{server.url}/plan?s=c-sparse_curves~c.n_curves-150~target-1")
+    expect(page.get_by_text("is enough for a typical error of")).to_be_visible(timeout=120_000)
+    page.evaluate(_WATCH)
+    people = page.locator(".st-key-w_plan_people input").first
+    people.fill("160")
+    people.press("Enter")
+    expect(page.get_by_test_id("stAlertContentSuccess")).to_contain_text("with 160 people",
+                                                                          timeout=120_000)
+    shown = page.evaluate("window.shown")
+    assert any(is_earlier for is_earlier, _ in shown)
+    assert not any(green for is_earlier, green in shown if is_earlier)
+    first = next(k for k, (is_earlier, _) in enumerate(shown) if is_earlier)
+    assert not any("with 150 people" in green for _, green in shown[first:])

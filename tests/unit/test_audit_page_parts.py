@@ -184,7 +184,7 @@ def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     asked = lab.Question(kind, source, mechanism, Budget(1.0, 1e-6))
     found = lab.Batch.joined(list(lab.repetitions(asked)))
     assert len(found.given.off) == lab.REPEATS
-    assert found.given.missed.mean() <= 0.115 < 0.15 < found.naive.missed.mean()
+    assert found.given.missed.sum() <= 46 < 70 < found.naive.missed.sum()
     assert "Coverage is too low" in audit_words.misses(found.naive, True)
     assert found.naive.coverage.verdict == Verdict.BELOW
     assert (found.naive.half <= found.given.half).mean() > 0.99

@@ -140,11 +140,11 @@ def test_real_curves_are_planned_with_by_a_twin_of_their_facts_and_sizes():
 
 def test_the_question_and_the_verdict_are_plain_sentences():
     words = plan_words.question(HERE, "epsilon", 2.0, FACTS)
-    assert words == ("An error of at most 2 cm with 150 children, 10 readings each, at "
+    assert words == ("An error of at most 2 cm with 150 children, 10 observations each, at "
                      "ε = … and δ = 1/n².")
     found = answer()
     assert plan_words.verdict(found, FACTS).startswith(
-        f"**ε = {found.value:g} is enough** for an error of 2 cm. Simulated")
+        f"**ε = {found.value:g} is enough** for an error of 2 cm. 99 % simulation interval: ")
     people = answer(HERE, "people", 1.5)
     assert plan_words.verdict(people, FACTS).startswith(f"**{people.value:.0f} children are enough")
     assert found.protection.odds.right > 0.5
