@@ -39,11 +39,8 @@ def state(page):
                       ("time_high", "18"), ("origin", "growth chart"), ("observations", "8")):
         page.locator(f".st-key-upload_{key} input").fill(text)
         page.keyboard.press("Tab")
-    settled(page)
-    law = page.locator(".st-key-upload_law input")
-    law.click()
-    law.fill("spread evenly")
-    page.keyboard.press("Enter")
+    page.locator(".st-key-upload_law input").click()
+    page.get_by_role("option", name="spread evenly").click()
 
 
 def test_a_newcomer_sees_the_picture_without_a_click_and_nothing_leaves_the_machine(explore):
