@@ -10,6 +10,7 @@ from hypothesis import strategies as some
 
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.exports import code_for
 from engine.exports.code_for import OwnFile
 from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
@@ -280,3 +281,18 @@ def test_a_wide_file_of_the_page_is_a_request_with_the_same_data(tmp_path):
     assert again.facts == source.facts
     one, other = (each.draw(1, generator(0, 0, 0)) for each in (source, again))
     assert np.array_equal(one.times, other.times) and np.array_equal(one.values, other.values)
+
+
+@pytest.mark.parametrize("design", STATED, ids=lambda d: d.law)
+def test_code_that_reads_the_file_again_states_the_same_design(design, tmp_path, monkeypatch):
+    frame = files.growth_frame(20, 6)
+    (tmp_path / "own.csv").write_bytes(files.csv(frame))
+    table = read_table(files.csv(frame))
+    layout = suggest_layout(table)
+    source = Upload(curves=read_curves(table, layout), declared=stated(design, 3))
+    code = code_for.release(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5),
+                            OwnFile("own.csv", "utf-8", None, layout))
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(code.run[:code.run.index("quoted = ")], made)
+    assert made["source"].facts == source.facts
