@@ -121,7 +121,6 @@ def quote(data: Data, mechanism: Mechanism, asked: Budget) -> Quote:
         asked = replace(asked, delta=0.0)
     _check_budget(asked, data.sizes.n_curves)
     _check_mechanism(data, mechanism, asked)
-    _check_private_counts(data, mechanism, asked)
     standin, inner = stand_in(data), asked
     for tried in range(_TRIES):
         found = _rehearsed(standin, mechanism, asked, inner)
@@ -152,18 +151,7 @@ def _check_mechanism(data: Data, mechanism: Mechanism, asked: Budget) -> None:
         raise InputError("Only functions of one variable and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
     _check_promise(_run(stand_in(data), mechanism, asked, _Rehearsal()), asked)
-
-
-def _check_promise(estimate: Estimate, asked: Budget) -> None:
-    """Refuse what spends more than it says, and what releases nothing."""
-    spends = estimate.spends[0]
-    if not accounting.keeps_promise(spends):
-        given = max(budget.epsilon for budget in accounting.guarantees(spends))
-        raise InputError(spending.broken_promise(asked, given).replace("**", ""), field="mechanism")
-    if all(accounting.total_rho(own) == 0 for own in accounting.by_server(spends).values()):
-        raise InputError("Nothing would be published: at this ε the noise would be larger than "
-                         "the curve.", field="epsilon",
-                         hint="Ask more people, raise ε, or choose another method.")
+    _check_private_counts(data, mechanism, asked)
 
 
 def _check_private_counts(data: Data, mechanism: Mechanism, asked: Budget) -> None:
@@ -183,6 +171,18 @@ def _check_private_counts(data: Data, mechanism: Mechanism, asked: Budget) -> No
         raise InputError(f"{mechanism.label} cannot be published for these curves: its noise "
                          "depends on how many observations single curves have, which is private.",
                          field="mechanism", hint="Choose another method.")
+
+
+def _check_promise(estimate: Estimate, asked: Budget) -> None:
+    """Refuse what spends more than it says, and what releases nothing."""
+    spends = estimate.spends[0]
+    if not accounting.keeps_promise(spends):
+        given = max(budget.epsilon for budget in accounting.guarantees(spends))
+        raise InputError(spending.broken_promise(asked, given).replace("**", ""), field="mechanism")
+    if all(accounting.total_rho(own) == 0 for own in accounting.by_server(spends).values()):
+        raise InputError("Nothing would be published: at this ε the noise would be larger than "
+                         "the curve.", field="epsilon",
+                         hint="Ask more people, raise ε, or choose another method.")
 
 
 def _guess_by_rho(asked: Budget) -> Budget:

@@ -23,11 +23,11 @@ def about(facts: PublicFacts) -> str:
 
 
 def band(found: ReleasePreview) -> str:
-    """What the shaded range is; empty without one."""
+    """What the shaded range is, or that there is none."""
     where = {"simultaneous": "for the whole curve at once",
              "pointwise": f"at each {found.facts.time_name.lower()} on its own"}
     if not found.band:
-        return ""
+        return "This method states no confidence band. Dashed: the true curve of the twin."
     return ("Shaded: the 95 % confidence band that is published with the curve, "
             f"{where[found.band]}. Dashed: the true curve of the twin.")
 

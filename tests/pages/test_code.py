@@ -342,10 +342,11 @@ def own_of(kind, folder):
     """A source of one's own of some kind and how its file, put into the folder, was read."""
     if kind == "rows":
         content, source = files.csv(row_frame(400)), own_rows(SPARSE, NAMES, row_frame(400))
-        layout = dataclasses.replace(suggest_row_layout(read_table(content)), features=tuple(NAMES))
+        layout = dataclasses.replace(suggest_row_layout(read_table(content)), features=tuple(NAMES),
+                                     server="site")
     elif kind == "readings":
         content, source = files.csv(reading_frame(3000)), own_readings()
-        layout = suggest_layout(read_table(content), single=True)
+        layout = suggest_layout(read_table(content), {"server": "site"}, single=True)
     else:
         content, source = files.csv(files.growth_frame(80, 8)), own_curves()
         layout = suggest_layout(read_table(content))

@@ -65,7 +65,7 @@ def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_show
 def test_an_impossible_target_is_refused_plainly_with_what_would_do():
     at = visit("plan", "target-0.05")
     assert at.error[0].value.startswith("**Not possible.** No ε does: without any noise")
-    assert "With ε = 10 the typical error is" in at.error[0].value
+    assert "With ε = 10 the error is" in at.error[0].value
 
 
 @pytest.mark.parametrize(("key", "value", "problem"), [

@@ -110,5 +110,5 @@ def test_each_case_has_its_sentence(found, words):
     reached = planner.Measured(GROWTH.moved("people", 20_000), 2.4, 0.01)
     answer = planner.Answer("people", 1.0, None, None, None, reached, beyond={"people": found})
     said = plan_words.verdict(answer, FACTS)
-    assert words in said and "With 20\u2009000 children the typical error is 2.40 cm" in said
+    assert words in said and "With 20\u2009000 children the error is 2.40 cm" in said
     assert ("Not possible" in said) == (found.floor is not None)

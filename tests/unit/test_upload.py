@@ -372,7 +372,8 @@ def test_times_in_the_header_of_a_wide_table_are_public_only_if_they_are_stated(
     unconfirmed = Upload(curves=curves, declared=declare(**STATED))
     assert unconfirmed.facts.common_times == ()
     stated = StatedDesign(law="common", times=curves.header_times)
-    upload = Upload(curves=curves, declared=declare(**{**STATED, "design": stated}))
+    upload = Upload(curves=curves, declared=declare(
+        **{**STATED, "design": stated, "observations": 3}))
     assert upload.facts.common_times == (0.0, 0.25, 1.0)
     for one in (upload, unconfirmed):
         data = one.draw(1, generator(1, 0, 0))

@@ -10,6 +10,9 @@ from hypothesis import strategies as some
 
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.exports import code_for
+from engine.exports.code_for import OwnFile
+from engine.mechanisms import mechanisms
 from engine.numerics.observation_times import draw_times
 from engine.release import request
 from engine.sources.tables import read_table
@@ -19,7 +22,7 @@ from engine.sources.upload_design import StatedDesign, moved_to_common, numbers_
 from engine.sources.upload_doubts import doubts
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
-from engine.types import Design, PublicFacts
+from engine.types import Budget, Design, PublicFacts
 from tests import files
 
 BOUNDS = {"value_low": 0, "value_high": 100, "time_low": 2, "time_high": 18, "origin": "a manual"}
@@ -261,3 +264,35 @@ def test_empty_stretches_regular_times_and_other_counts_are_seen():
 def test_nothing_stated_about_times_can_be_doubted():
     facts = PublicFacts(design=Design(law="unknown"), observations_per_curve=2)
     assert doubts(np.full(40, 0.5), np.full(20, 2), facts) == ()
+
+
+def test_a_wide_file_of_the_page_is_a_request_with_the_same_data(tmp_path):
+    """What the page read and was told is written as a request, which reads the same to the bit."""
+    wide = files.wide_frame(12).rename(columns=lambda c: c if c == "id" else str(2 + 16 * float(c)))
+    (tmp_path / "own.csv").write_bytes(files.csv(wide))
+    table = read_table(files.csv(wide))
+    layout = suggest_layout(table)
+    curves = read_curves(table, layout)
+    source = Upload(curves=curves, declared=stated(
+        StatedDesign(law="common", times=curves.header_times), None, value_name="Level"))
+    own = OwnFile("own.csv", "utf-8", None, layout)
+    plain = request.to_plain(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5), own)
+    again = request.from_json(json.dumps(plain), tmp_path).source
+    assert again.facts == source.facts
+    one, other = (each.draw(1, generator(0, 0, 0)) for each in (source, again))
+    assert np.array_equal(one.times, other.times) and np.array_equal(one.values, other.values)
+
+
+@pytest.mark.parametrize("design", STATED, ids=lambda d: d.law)
+def test_code_that_reads_the_file_again_states_the_same_design(design, tmp_path, monkeypatch):
+    frame = files.growth_frame(20, 6)
+    (tmp_path / "own.csv").write_bytes(files.csv(frame))
+    table = read_table(files.csv(frame))
+    layout = suggest_layout(table)
+    source = Upload(curves=read_curves(table, layout), declared=stated(design, 3))
+    code = code_for.release(source, mechanisms.build("adaptive_mean", {}), Budget(1.0, 1e-5),
+                            OwnFile("own.csv", "utf-8", None, layout))
+    monkeypatch.chdir(tmp_path)
+    made = {}
+    exec(code.run[:code.run.index("quoted = ")], made)
+    assert made["source"].facts == source.facts
