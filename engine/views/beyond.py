@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import nnls
 
 from engine.privacy import accounting
 from engine.types import Array, Budget
@@ -75,13 +74,20 @@ def beyond(setting: Setting, dial: str, target: float, error: float, seed: int) 
     cause = "people" if exact or dial == "readings" else "bias"
     law, floor = exact or (_over_readings(setting, seed) if dial == "readings" else
                            _over_people(setting, dial, seed))
+    if cause == "people":  # it varies from release to release: a mean square, not yet the target's
+        floor *= error**2 / law(1.0)
+        law = _times(law, error**2 / law(1.0))
     found = Beyond(here, FARTHEST * here, cause=cause)
     if math.sqrt(floor) >= target:
         return replace(found, floor=math.sqrt(floor))
     # what varies from release to release, on the scale of the target instead of its mean square
-    scale = max(error**2 - floor, 0.0) / (law(1.0) - floor)
+    scale = max(error**2 - floor, 0.0) / max(law(1.0) - floor, 1e-300)
     times = _solved(lambda k: math.sqrt(floor + scale * max(law(k) - floor, 0.0)), target)
     return found if times is None else replace(found, value=math.ceil(here * times))
+
+
+def _times(law: Law, factor: float) -> Law:
+    return lambda k: factor * law(k)
 
 
 def _without_noise(setting: Setting, target: float, error: float, seed: int) -> Beyond:
@@ -162,6 +168,8 @@ def _exact(setting: Setting, dial: str) -> tuple[Law, float] | None:
 
 def _fitted(k: Array, squared: Array, power: int) -> tuple[Law, float]:
     """Σ c_j k^−j with c_j ≥ 0, j = 0 … `power`, by relative least squares; and c_0."""
+    from scipy.optimize import nnls  # on first use: it takes a moment
+
     powers = np.arange(power + 1)
     c, _ = nnls(k[:, None] ** -powers / squared[:, None], np.ones(len(k)))
     return (lambda times: float(c @ times ** -powers.astype(float))), float(c[0])

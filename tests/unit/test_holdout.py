@@ -151,10 +151,11 @@ def test_both_figures_are_valid_and_have_a_sentence_and_a_table(theme):
         assert len({len(column) for column in chart.table.values()}) == 1
 
 
-def test_the_bars_are_standard_errors_and_both_axes_logarithms():
+def test_the_bars_are_95_percent_intervals_and_both_axes_logarithms():
     chart = charts("light")[0]
     trace, layout = chart.spec["data"][0], chart.spec["layout"]
-    assert trace["error_y"]["array"] == pytest.approx(chart.table["standard error"], abs=1e-3)
+    half = [1.96 * error for error in chart.table["standard error"]]
+    assert trace["error_y"]["array"] == pytest.approx(half, rel=1e-3)
     assert trace["y"] == pytest.approx(chart.table["mean squared distance"], abs=1e-3)
     assert layout["xaxis"]["type"] == layout["yaxis"]["type"] == "log"
 
