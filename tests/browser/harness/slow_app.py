@@ -1,33 +1,27 @@
 """A page with a timed part on a machine that is too slow: its first run arrives in two pieces.
 
-The first piece ends with the timer, and the second comes when the timer has rung and the server has
-run the part again.
+The first piece ends with the timer, and the second comes when the timer has long rung.
 """
+
+import time
 
 import streamlit as st
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
+LATE_SECONDS = 1.5
 whole = ForwardMsgQueue.flush
 
 
 def in_two_pieces(queue):
     """What may be sent now."""
     kinds = [message.WhichOneof("type") for message in queue._queue]
-    if not hasattr(queue, "is_late") and "auto_rerun" in kinds:
-        queue.is_late = True
+    if not hasattr(queue, "late_from") and "auto_rerun" in kinds:
+        queue.late_from = time.monotonic() + LATE_SECONDS
         end = kinds.index("auto_rerun") + 1
         first, queue._queue = queue._queue[:end], queue._queue[end:]
         queue._delta_index_map = {}
         return first
-    if getattr(queue, "is_late", False) and not ran_again(kinds):
-        return []
-    queue.is_late = False
-    return whole(queue)
-
-
-def ran_again(kinds):
-    """Whether a run has begun and ended since the first piece."""
-    return "script_finished" in kinds[kinds.index("new_session"):] if "new_session" in kinds else False
+    return [] if time.monotonic() < getattr(queue, "late_from", 0) else whole(queue)
 
 
 ForwardMsgQueue.flush = in_two_pieces
