@@ -181,3 +181,24 @@ def test_own_curves_without_covariates_are_explained_and_simulated_ones_shown():
     at = visit("coefficients", upload=own(), show_upload=True)
     assert not at.error
     assert any("no columns that may explain them" in box.value for box in at.info)
+
+
+# -- warnings that releases carry -----------------------------------------------------------
+
+
+def test_a_rare_answer_carries_its_warning_on_the_page_and_in_the_strip():
+    token = "g-coefficient_curves~g.covariate_law-rare~g.rare_share-0.01~epsilon-4"
+    at = visit("coefficients", token)
+    assert not at.exception
+    texts = [one.value for one in at.warning]
+    assert any("The covariate G1 varies too little" in text and "% of releases" in text
+               for text in texts)
+    assert not any("covariate G2" in text for text in texts)
+    at.segmented_control(key="w_coefficients_show").set_value("One release").run()
+    assert any("Published with this release" in one.value for one in at.warning)
+
+
+def test_usual_covariates_carry_no_warning_and_the_page_says_what_sizes_cannot_know():
+    at = visit("coefficients", "g-coefficient_curves")
+    assert not any("covariate" in one.value for one in at.warning)
+    assert "as if covariates were spread evenly over their ranges" in words(at)
