@@ -209,7 +209,7 @@ def test_bands_without_privacy_noise_in_the_bootstrap_do_not_hold():
     _, found, truth, columns = parts(SparseInference(target="band", sparsity=3), SMALL, 400)
     inside = np.abs(found.values - truth).max(axis=-1) <= half_width_without_privacy(found)
     held = columns.released(inside).mean(axis=(1, 2))
-    assert held[0] < 0.5 and held[1] < 0.85 and held[2] < 0.94
+    assert held[0] < 0.75 and held[1] < 0.9 and (np.diff(held) > 0).all()
 
 
 @pytest.mark.slow
@@ -307,7 +307,10 @@ def test_intervals_on_every_machine_hold(place):
 
 
 def test_bands_on_every_machine_hold_their_group():
-    """100 data sets, eight machines; seven features of which five matter everywhere."""
+    """100 data sets, eight machines; seven features of which five matter everywhere.
+
+    What β̂ lacks of the other features is bounded by the stated norm alone, so that bands are wide.
+    """
     mechanism = SparseHeterogeneous(target="band", features="1, 2, 3, 4, 5, 30, 31")
     held = entry_coverage(machine_study(mechanism, APART, 100), APART.truth).joint
-    assert (np.abs(held.mean(axis=(1, 2, 3)) - 0.95) < 0.03).all()
+    assert (held.mean(axis=(1, 2, 3)) > 0.92).all()
