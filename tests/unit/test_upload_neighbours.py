@@ -48,14 +48,13 @@ CURVE_METHODS = [("adaptive_mean", {}), ("iclp", {}), ("bernstein", {}),
 
 
 @pytest.fixture(autouse=True)
-def _frozen(monkeypatch, tmp_path):
-    """The same noisy numbers whatever is sent, and a ledger for pages."""
+def _frozen(monkeypatch):
+    """The same noisy numbers whatever is sent."""
     def frozen(self, values):
         seed = zlib.crc32(f"{self.law} {self.most!r} {self.size} {np.shape(values)}".encode())
         return np.random.default_rng(seed).normal(0, 50, np.shape(values)).round()
 
     monkeypatch.setattr(Measurement, "__call__", frozen)
-    monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "page-ledger"))
 
 
 def long_file():
@@ -226,19 +225,19 @@ def test_one_person_changes_no_quote_of_a_request_file(tmp_path):
     assert repr(quotes[0]) == repr(quotes[1])
 
 
-def test_one_person_changes_nothing_that_the_page_publishes():
+def test_one_person_changes_nothing_that_the_page_publishes(tmp_path, monkeypatch):
     released = []
-    for frame in (long_file(), replaced(long_file(), "first")):
+    for name, frame in (("a", long_file()), ("b", replaced(long_file(), "first"))):
+        monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / name / "ledger"))
         at = visit("release", upload=curves(frame, "common"), show_upload=True)
         for box in at.checkbox:
             box.check()
-        name = next(w.key for w in at.text_input if w.key.startswith("release_name"))
-        at.text_input(key=name).set_value("growth").run()
+        key = next(w.key for w in at.text_input if w.key.startswith("release_name"))
+        at.text_input(key=key).set_value("growth").run()
         at.button(key="release_publish").click().run()
         assert not at.exception
         one = at.session_state["released"]
         released.append(without_label(release_files.all_files(one), one.card))
-        ledger.Ledger().path.unlink()
     assert_same(*released)
 
 
