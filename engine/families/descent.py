@@ -650,7 +650,9 @@ def _rate_weights(n: Array, m: float, budgets: tuple[Budget, ...], size: int, n_
 
 
 def _counts_per_server(data: CurveData) -> list[Array]:
-    return np.split(data.counts, np.cumsum(data.sizes.n_curves_per_server)[:-1])
+    stated = data.facts.observations_per_curve
+    counts = np.full(data.n_curves, stated) if stated else data.counts
+    return np.split(counts, np.cumsum(data.sizes.n_curves_per_server)[:-1])
 
 
 def _grouped_by_size(plans: list[Plan]) -> list[tuple[int, list[int]]]:

@@ -50,9 +50,9 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
     -------
     Array (curves, observations), on [0, 1].
     """
-    if design.law == "common" and len(design.times) >= observations:
-        ranks = rng.random((curves, len(design.times))).argsort(axis=1)[:, :observations]
-        return np.asarray(np.array(design.times)[ranks])
+    if design.law == "common":
+        ranks = rng.random((curves, len(design.times))).argsort(axis=1)
+        return np.asarray(np.array(design.times)[ranks[:, np.arange(observations) % len(ranks.T)]])
     if design.law == "visits":
         return visit_times(curves, observations, design.gap, rng)
     if design.law == "windows":

@@ -43,7 +43,8 @@ N, TIMES = 60, (2, 4, 6, 8, 10, 12, 14, 16)
 BOUNDS = {"value_low": 60, "value_high": 210, "time_low": 1, "time_high": 18, "origin": "a chart"}
 DESIGNS = {"common": StatedDesign(law="common", times=TIMES), "even": StatedDesign(law="even"),
            "unknown": StatedDesign(law="unknown")}
-CURVE_METHODS = [("adaptive_mean", {}), ("iclp", {}), ("bernstein", {}),
+CURVE_METHODS = [("adaptive_mean", {}), ("noisy_gradient_mean", {}),
+                 ("noisy_gradient_mean", {"scheme": "split", "n_iterations": 5}), ("iclp", {}), ("bernstein", {}),
                  ("univariate_mean", {"setting": "central_user"})]
 
 
