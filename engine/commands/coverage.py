@@ -1,21 +1,34 @@
-"""`coverage`: measures whether bands hold on data as they come, and writes the table."""
+"""`coverage`: measures whether bands and intervals hold on data as they come.
+
+One table for each kind of estimate. That of mean curves can be written into the notes.
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from engine.errors import InputError
 from engine.views import coverage_table
+from engine.views.covariate_coverage import covariate_coverage
+from engine.views.sparse_coverage import sparse_coverage
+from engine.views.wavelet_intervals import coverage_table as wavelet_coverage
 
 _START, _END = "<!-- coverage: start -->\n", "<!-- coverage: end -->\n"
 _MOST = 10_000  # repeats
+_OTHERS: dict[str, Callable[..., Sequence[Any]]] = {
+    "covariates": covariate_coverage, "sparse": sparse_coverage, "wavelets": wavelet_coverage}
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The command and its options."""
     parser = commands.add_parser(
         "coverage", help="measure whether confidence bands hold on uneven, sparse and skewed data")
+    parser.add_argument("--of", choices=("mean", *_OTHERS), default="mean",
+                        help="mean curves, effects of covariates, sparse or wavelet regression")
     parser.add_argument("--repeats", type=int, default=60, help="data sets of each row")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose label has this word")
@@ -28,6 +41,10 @@ def _run(options: argparse.Namespace) -> int:
     if not 1 <= options.repeats <= _MOST:
         raise InputError(f"“repeats” must lie between 1 and {_MOST}; got {options.repeats}.",
                          field="repeats")
+    if options.of != "mean":
+        rows_of_others = _OTHERS[options.of](repeats=options.repeats, seed=options.seed)
+        print(_as_table(rows_of_others))
+        return 0
     rows = []
     for setting in coverage_table.settings():
         if options.only in setting.label:
@@ -36,6 +53,16 @@ def _run(options: argparse.Namespace) -> int:
     if options.write is not None:
         _write(options.write, coverage_table.as_markdown(rows))
     return 0 if all(row.holds for row in rows) else 1
+
+
+def _as_table(rows: Sequence[Any]) -> str:
+    """Records of one kind as a table, a column for each field."""
+    names = [field.name for field in fields(rows[0])]
+    cells = [[f"{value:.3g}" if isinstance(value, float) else str(value)
+              for value in (getattr(row, name) for name in names)] for row in rows]
+    heads = [name.replace("_", " ") for name in names]
+    lines = [heads, ["--"] * len(names), *cells]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _write(path: Path, table: str) -> None:
