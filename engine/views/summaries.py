@@ -45,7 +45,8 @@ class Way:
     `releases` (draws, functions, points) or, of two numbers, (draws, 1, SURFACE, SURFACE).
     `errors` (releases,) are distances from the truth on fresh data where it is known, else from
     the estimate without protection. `parts` (3,) are the squared error's shares of privacy noise,
-    sampling, and smoothing with all else. `refusal` says why there is nothing.
+    sampling, and smoothing with all else. `refusal` says why there is nothing;
+    `before_noise` is the error of the same estimates before noise is added.
     """
 
     label: str
@@ -56,6 +57,7 @@ class Way:
     parts: Array | None = None
     spends: tuple[Spend, ...] = ()
     refusal: str = ""
+    before_noise: float = math.inf
 
     @property
     def error(self) -> float:
@@ -78,9 +80,10 @@ class SummaryView:
     """All ways, the chosen one first, over one estimate without protection.
 
     `without` and `truth` have the shape of one release; `axis` (points,) is in the unit of time,
-    or of the first number of a record, `across` that of the second number; `floor` is the typical
-    error without protection; `shortened` the share of curves that the chosen way draws back to the
-    largest size, which depends on them without protection: None where they are real.
+    or of the first number of a record, `across` that of the second number; `baseline` is the error
+    without privacy, tuned as well as the chosen way; `shortened` the share of curves that the
+    chosen way draws back to the largest size, which depends on them without protection: None where
+    they are real.
     """
 
     task: str
@@ -123,14 +126,17 @@ def summary_view(source: Source, chosen: Any, task: str, budget: Budget, seed: i
     if study is not None:
         total = integrated_squared_errors(chosen.without_protection(study), study.truth).total
         baseline = None if total is None else float(root_mean_square(distances(total), None))
+    ways = tuple(_way(label, one, data, study, reference, drawing, budget, seed)
+                 for label, one in _all_ways(chosen, task, data.facts))
+    if baseline is not None:
+        baseline = min(baseline, ways[0].before_noise)
     return SummaryView(
         task=task, facts=data.facts, names=reference.functions or ("",), axis=drawing.axis,
         across=drawing.across,
         without=drawing.draw(reference)[0], baseline=baseline, n=data.n_curves,
         truth=None if data.truth is None else drawing.of_truth(data.truth),
         shortened=_shortened(chosen, data) if source.is_random else None,
-        ways=tuple(_way(label, one, data, study, reference, drawing, budget, seed)
-                   for label, one in _all_ways(chosen, task, data.facts)))
+        ways=ways)
 
 
 def _all_ways(chosen: Any, task: str, facts: PublicFacts) -> list[tuple[str, Any]]:
@@ -174,16 +180,17 @@ def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: 
     try:
         shown = mechanism.release_many(data, [(budget,)], SHOWN_DRAWS,
                                        generator(seed, NOISE_STREAM, _SHOWN))
-        errors, parts = (_simulated(mechanism, study, budget, seed) if study is not None
-                         else _from_reference(shown, drawing, reference))
+        errors, parts, before = (_simulated(mechanism, study, budget, seed) if study is not None
+                                 else (*_from_reference(shown, drawing, reference), math.inf))
     except InputError as problem:
         return Way(label, mechanism, budget, refusal=str(problem))
-    return Way(label, mechanism, budget, drawing.draw(shown), errors, parts, shown.spends[0])
+    return Way(label, mechanism, budget, drawing.draw(shown), errors, parts, shown.spends[0],
+               before_noise=before)
 
 
 def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
-               ) -> tuple[Array, Array]:
-    """Distances from the truth over fresh data sets, and what the squared error is made of."""
+               ) -> tuple[Array, Array, float]:
+    """Distances from the truth on fresh data, parts of the squared error, and error before noise."""
     draws = -(-20 // study.n_repeats)
     estimate = mechanism.release_many(study, [(budget,)], draws,
                                       generator(seed, NOISE_STREAM, _STUDY))
@@ -194,7 +201,8 @@ def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
     sampling = float(spread.sum() / max(len(quiet) - 1, 1))
     rest = max(float(found.estimation.mean()) - sampling, 0.0)
     parts = np.array([float(found.privacy.mean()), sampling, rest])
-    return distances(found.total).ravel(), parts / parts.sum()
+    before = math.sqrt(float(found.estimation.mean()))
+    return distances(found.total).ravel(), parts / parts.sum(), before
 
 
 def _from_reference(shown: Estimate, drawing: _Drawing, reference: Estimate

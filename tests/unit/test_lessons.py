@@ -209,7 +209,7 @@ def test_coin_answers_are_right_on_average_over_classes():
 def test_the_error_at_each_epsilon_and_the_odds_are_those_of_explore():
     words, module = worked(what_epsilon_does.WhatEpsilonDoes).words, what_epsilon_does
     study = preview(module.SOURCE, module.METHOD, module.DELTA, SEED, (0.3, 1.0, 3.0)).study
-    assert [words["typical_less"], words["typical"], words["typical_more"]] == together(
+    assert [words["error_less"], words["error"], words["error_more"]] == together(
         study.error.tolist())
     assert words["odds_more"] == in_hundred(float(
         risk.right_guess(accounting.exact_mu(3.0, module.DELTA))))
