@@ -93,7 +93,7 @@ class CoefficientFit:
                  streams: list[Streams], declared: Array | None) -> None:
         self.plans, self.draws, self.streams, self.declared = plans, draws, streams, declared
         self.sizes, self.repeats, self.basis = data.sizes, data.n_repeats, basis
-        self.curves = in_unit_scale(data, basis)
+        self.curves, self.design = in_unit_scale(data, basis), data.facts.design
         self.n_functions = self.curves.n_functions
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
         ends = np.cumsum([0, *self.sizes.n_curves_per_server])
@@ -140,7 +140,8 @@ class CoefficientFit:
         sites = [self._site(s, RegressionDeviations(each, covariates.map), feasible, repeats)
                  for s, each in enumerate(by_site)]
         scale = np.tile(public_scale(plan.size, self.sizes), self.n_functions)
-        law = of_regressors(covariates.moments, covariates.map, plan.size)
+        law = of_regressors(covariates.moments, covariates.map, self.basis.first(plan.size),
+                            max(self.sizes.fewest_per_curve, 1), self.design)
         return _of_covariates(locate(sites, scale, law, _widened(covariates.reach),
                                      self.n_functions), covariates.map)
 

@@ -36,7 +36,7 @@ STEPS = ("covariates in their ranges", "covariates centred and scaled")
 MOST_DOUBT = 0.15  # noise over what it is in, up to which bands were measured to hold
 _LEAST = 1e-6  # eigenvalue, where nothing varies
 _SURE_FIRST, _SURE = 2.0, 3.0  # least eigenvalues of the releases, in standard deviations
-_WIDEST, _BY_LEVERAGE = 10.0, 30.0
+_WIDEST, _BY_LEVERAGE = 25.0, 60.0
 
 
 def shift(n_functions: int) -> float:
@@ -149,7 +149,7 @@ def _doubt(fine: Array, standard: Array, noise: Array) -> Array:
 
 
 def _reach(fine: Array, noise: Array) -> Array:
-    """1 + (30 σ (1/λ − 1))², at most 10, for the least eigenvalue λ of the second release.
+    """1 + (60 σ (1/λ − 1))², at most 25, for the least eigenvalue λ of the second release.
 
     Where all people tell as much of every effect, the weights make λ 1. Where few tell one of them,
     the error of a centre is 1/λ times as large for those few, so that their deviations from it may

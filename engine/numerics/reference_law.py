@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import plain, weighted_within_curves
-from engine.numerics.moments import curve_moments
+from engine.numerics.moments import curve_moments, product_table
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.regressor_maps import RegressorMap
 from engine.types import Array, Design
@@ -189,17 +189,20 @@ def _standardised(sample: Array) -> Array:
 
 @dataclass(frozen=True)
 class ProductLaw:
-    """Deviations of a varying-coefficient model, h = wF ⊗ e, and their slopes wFF' ⊗ 1.
+    """Deviations of a varying-coefficient model, h = wF ⊗ e, and their slopes wFF' ⊗ S.
 
     Its covariates are Gaussian with the mean and covariance of released second moments, moved into
-    their public ranges; e is standard normal; every entry of Z is scaled to unit second moment. An
-    elliptical law in its place would make bands far too narrow. `directions` wF and `regressors` F
-    are (repeats, columns, K, sample), `waves` e (sample, r).
+    their public ranges; S and e are those of errors at times of the public design: curves with few
+    observations differ much in S, and those that would move a location most are clipped most. Every
+    entry of Z is scaled to unit second moment. An elliptical law in its place would make bands far
+    too narrow. `directions` wF and `regressors` F are (repeats, columns, K, sample), `waves` e
+    (sample, r) and `products` S (sample, r, r).
     """
 
     directions: Array
     regressors: Array
     waves: Array
+    products: Array
     is_mixed: ClassVar[bool] = False
 
     @property
@@ -225,21 +228,23 @@ class ProductLaw:
             spread.shape))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """E[f wF_k² − 1{f < 1} f h_kl wF_k Σ_h F_h h_hl/d_hl² /‖h/d‖²]: (…, p).
+        """E[f wF_k² S_ll − 1{f < 1} f h_kl Σ_hm wF_h F_k S_ml h_hm/d_hm² /‖h/d‖²]: (…, p).
 
-        Moving coefficient (k, l) moves deviation (h, l) by wF_kF_h, and people whose covariates
-        weigh more are clipped more: the mean of f alone would be too large.
+        Moving coefficient (k, l) moves deviation (h, m) by wF_hF_k S_ml, and people whose
+        deviations move more are clipped more: the mean of f alone would be too large.
         """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
-        moved = (factors[..., None, :] * self.directions * self.regressors).mean(axis=-1)
+        own = np.diagonal(self.products, axis1=-2, axis2=-1)
+        moved = (factors[..., None, :] * self.directions * self.regressors) @ own / len(own)
         clipped = np.where(factors < 1, factors / squared, 0.0)[..., None, :]
         size = (spread / shape).reshape(self._scale.shape) * self._scale  # h/d over wF e
         by_shape = size / shape.reshape(self._scale.shape)
         along = self.waves * ((self.directions**2).swapaxes(-1, -2) @ by_shape)
+        along = np.einsum("...nm,nml->...nl", along, self.products)
         lost = (clipped * self.directions * self.regressors) @ (along * self.waves)
         lost *= (spread.reshape(self._scale.shape) * self._scale) / len(self.waves)
-        return np.asarray((moved[..., None] - lost).reshape(ratio.shape))
+        return np.asarray((moved - lost).reshape(ratio.shape))
 
     def _sizes(self, factors: Array | float) -> Array:
         """Sums of f |wF| |e| over the sample: (repeats, columns, K, r)."""
@@ -252,9 +257,11 @@ class ProductLaw:
         return np.minimum(1.0, radius[..., None] / np.sqrt(squared)), squared
 
 
-def of_regressors(moments: Array, regressor_map: RegressorMap, size: int) -> ProductLaw:
-    """The law for second moments (repeats, columns, K, K) and `size` waves of each function."""
-    sample, covariates = _regression_sample(size, moments.shape[-1] - 1)
+def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, readings: int,
+                  design: Design) -> ProductLaw:
+    """The law for second moments (repeats, columns, K, K) and curves of so many observations."""
+    sample, products, covariates = _regression_sample(
+        basis, readings, design, moments.shape[-1] - 1)
     mean = moments[..., 1:, 0] / moments[..., :1, 0]
     covariance = moments[..., 1:, 1:] - moments[..., 1:, :1] * mean[..., None, :]
     values, vectors = np.linalg.eigh(covariance)
@@ -262,14 +269,24 @@ def of_regressors(moments: Array, regressor_map: RegressorMap, size: int) -> Pro
     drawn = np.clip(root @ covariates.T + mean[..., None], -1.0, 1.0)
     raw = np.concatenate([np.ones((*drawn.shape[:-2], 1, _SAMPLE)), drawn], axis=-2)
     directions, regressors = regressor_map.directions(raw), regressor_map.whole @ raw
-    products = directions @ regressors.swapaxes(-1, -2) / _SAMPLE
-    products = products + 1e-6 * np.eye(products.shape[-1])  # also where all are the same
-    left = np.linalg.inv(np.linalg.cholesky(products))
-    return ProductLaw(left @ directions, left @ regressors, sample)
+    average = directions @ regressors.swapaxes(-1, -2) / _SAMPLE
+    average = average + 1e-6 * np.eye(average.shape[-1])  # also where all are the same
+    left = np.linalg.inv(np.linalg.cholesky(average))
+    return ProductLaw(left @ directions, left @ regressors, sample, products)
 
 
 @lru_cache(maxsize=64)
-def _regression_sample(size: int, n_covariates: int) -> tuple[Array, Array]:
-    """A fixed public sample: e (sample, size) and standard normal covariates (sample, d)."""
+def _regression_sample(basis: Basis, readings: int, design: Design, n_covariates: int
+                       ) -> tuple[Array, Array, Array]:
+    """A fixed public sample: e (sample, r), S (sample, r, r) and normal covariates (sample, d).
+
+    S is scaled to an average of 1 on the diagonal, as the sample is finite.
+    """
     rng = np.random.default_rng(_SEED)
-    return rng.standard_normal((_SAMPLE, size)), rng.standard_normal((_SAMPLE, n_covariates))
+    covariates = rng.standard_normal((_SAMPLE, n_covariates))
+    times = draw_times(design, _SAMPLE, readings, rng).reshape(1, -1)
+    moments = curve_moments(times, rng.standard_normal(times.shape),
+                            np.full(_SAMPLE, readings), basis)
+    products = np.tensordot(moments.waves[0].T, product_table(basis), axes=1)
+    size = np.sqrt(np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0))
+    return moments.cross[0].T, products / np.outer(size, size), covariates

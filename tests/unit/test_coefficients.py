@@ -25,7 +25,7 @@ from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standar
 from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import NON_PRIVATE, Budget, Covariate, PublicFacts
+from engine.types import NON_PRIVATE, Budget, Covariate, Design, PublicFacts
 from engine.views.coefficients import coefficient_view, with_own
 
 SOURCE = CoefficientCurves(n_curves=60, n_observations_per_curve=5, n_covariates=2)
@@ -187,7 +187,7 @@ def test_second_moments_are_raised_to_their_least_and_stay_symmetric():
 
 def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
     covariates = without_noise(narrow())
-    law = of_regressors(covariates.moments, covariates.map, 3)
+    law = of_regressors(covariates.moments, covariates.map, FOURIER, 2, Design())
     direction, regressor = law.directions[0, 0], law.regressors[0, 0]
     assert np.allclose(direction @ regressor.T / 400, np.eye(3), atol=1e-5)
     z = (law._scale[0, 0][:, :, None] * direction[:, None] * law.waves.T).reshape(9, -1)
@@ -200,7 +200,7 @@ def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
     kept = law.kept(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
     assert np.allclose(kept, np.abs(f * h).mean(axis=1) / np.abs(h).mean(axis=1))
     slope = law.slope(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
-    moved = np.einsum("hn,kn,lm->hlkmn", direction, regressor, np.eye(3)).reshape(9, 9, -1)
+    moved = np.einsum("hn,kn,nlm->hlkmn", direction, regressor, law.products).reshape(9, 9, -1)
     step = 1e-6  # a centre that is moved along one coefficient at a time
     for entry in range(9):
         ahead, behind = (h + sign * step * moved[:, entry] for sign in (1, -1))
