@@ -21,6 +21,7 @@ from engine.families.location import (
 )
 from engine.feasibility import Feasibility
 from engine.numerics.bases import Basis
+from engine.numerics.deviations import products_inverse
 from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import of_regressors
@@ -93,6 +94,7 @@ class CoefficientFit:
                  streams: list[Streams], declared: Array | None) -> None:
         self.plans, self.draws, self.streams, self.declared = plans, draws, streams, declared
         self.sizes, self.repeats, self.basis = data.sizes, data.n_repeats, basis
+        self.planned = max(data.sizes.fewest_per_curve, 1)  # observations of a curve
         self.curves, self.design = in_unit_scale(data, basis), data.facts.design
         self.n_functions = self.curves.n_functions
         self.doubt = np.zeros((len(plans), data.n_repeats, draws, self.n_functions))
@@ -137,11 +139,12 @@ class CoefficientFit:
         for row, k in enumerate(feasible):
             columns_of_plan = slice(row * self.draws, (row + 1) * self.draws)
             self.doubt[k, repeats] = covariates.doubt[:, columns_of_plan]
-        sites = [self._site(s, RegressionDeviations(each, covariates.map), feasible, repeats)
-                 for s, each in enumerate(by_site)]
+        inverse = products_inverse(self.basis.first(plan.size), self.planned, self.design)
+        sites = [self._site(s, RegressionDeviations(each, covariates.map, inverse), feasible,
+                            repeats) for s, each in enumerate(by_site)]
         scale = np.tile(public_scale(plan.size, self.sizes), self.n_functions)
         law = of_regressors(covariates.moments, covariates.map, self.basis.first(plan.size),
-                            max(self.sizes.fewest_per_curve, 1), self.design)
+                            self.planned, self.design)
         return _of_covariates(locate(sites, scale, law, _widened(covariates.reach),
                                      self.n_functions), covariates.map)
 

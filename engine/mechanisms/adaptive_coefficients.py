@@ -48,6 +48,7 @@ from engine.types import (
     Budget,
     Caution,
     CurveData,
+    Design,
     Estimate,
     PublicFacts,
     Sizes,
@@ -57,6 +58,7 @@ from engine.types import (
 _COVARIATE_SHARES = (0.1, 0.1)  # of μ²
 _EVENLY_SPREAD = 1 / 3  # mean square of a covariate that is spread evenly over [−1, 1]
 _MOST_FUNCTIONS = 21  # basis functions of each coefficient function
+_DENSE = 3  # common times for each basis function, from which they act like evenly spread ones
 
 
 @mechanisms.register
@@ -149,9 +151,11 @@ class AdaptiveCoefficients(Mechanism):
         ------
         InputError
             If δ = 0, if the number of budgets does not fit the servers, or if the declared mean
-            squares do not fit the covariates.
+            squares do not fit the covariates, or if each person is observed in a short part of the
+            time range only.
         """
         sizes, names = data.sizes, self.names(data.facts)
+        _check_times(data.facts.design)
         plans = [self.plan(data, given) for given in budgets]
         size = max(plan.size for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, len(names), size)
@@ -160,7 +164,22 @@ class AdaptiveCoefficients(Mechanism):
         fit = self._fit(data, basis, plans, draws, streams,
                         self.declared(len(names)) if self.gram == "declared" else None)
         estimate = self._estimate(data.facts, plans, basis, fit.fitted())
-        return replace(estimate, cautions=_cautions(names, fit.doubt))
+        return replace(estimate, cautions=(*_cautions(names, fit.doubt),
+                                           *self._cautions_of_times(data, estimate, plans)))
+
+    def _cautions_of_times(self, data: CurveData, estimate: Estimate, plans: Sequence[Plan]
+                           ) -> tuple[Caution, ...]:
+        """What the stated design says against a release."""
+        released = np.zeros(estimate.coefficients.shape[:3], dtype=bool)
+        released[[plan.feasible for plan in plans]] = True
+        design = data.facts.design
+        if not design.is_known:
+            return (Caution(TIMES_UNKNOWN, released),)
+        few = np.array([0 < len(design.times) < _DENSE * plan.size for plan in plans])
+        if design.density or few.any():
+            uneven = released if design.density else released & few[:, None, None]
+            return (Caution(TIMES_UNEVEN, uneven),)
+        return ()
 
     def _fit(self, *args: Any) -> CoefficientFit:
         return CoefficientFit(*args)
@@ -284,6 +303,21 @@ class AdaptiveCoefficients(Mechanism):
         moved = dict.fromkeys(COVARIATE_STEPS, shift(verdict.n_functions))
         return ledger(sizes, budgets, [(what, share, moved.get(what)) for what, share in releases
                                        if share > 0])
+
+
+TIMES_UNKNOWN = (
+    "How observation times come about is unknown. Effects are estimated as if they were spread "
+    "evenly; where they are not, the confidence bands cannot be relied on.")
+TIMES_UNEVEN = (
+    "Observation times are uneven or few. The estimated effects allow for that, but their "
+    "confidence bands do not count all of what such times leave undetermined.")
+
+
+def _check_times(design: Design) -> None:
+    if design.law in ("visits", "windows"):
+        raise InputError("Effects of covariates cannot be estimated from observations that cover a "
+                         "short part of the time range for each person.", field="design",
+                         hint="Estimate the mean curve, which allows for visits and windows.")
 
 
 def _cautions(names: tuple[str, ...], doubt: Array) -> tuple[Caution, ...]:

@@ -187,6 +187,21 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
     return np.asarray(inverse / root[:, None] * root)
 
 
+@lru_cache(maxsize=512)
+def products_inverse(basis: Basis, readings: int, design: Design) -> Array | None:
+    """(E φφ')⁻¹ over the times of a stated design: (r, r).
+
+    None where times are spread evenly, as unknown ones are taken to be: E φφ' is the identity.
+    Eigenvalues below a tenth are raised to it: of such directions the times tell next to nothing.
+    """
+    if design == Design() or not design.is_known:
+        return None
+    rng = Stratified(np.random.default_rng(_DESIGN_SEED))
+    values = basis(draw_times(design, _DESIGNS, readings, rng).ravel())
+    eigenvalues, vectors = np.linalg.eigh(values.T @ values / len(values))
+    return np.asarray((vectors / np.maximum(eigenvalues, _LEAST_SHARE)) @ vectors.T)
+
+
 def _symmetric(slopes: Array, root: Array) -> Array:
     turned = root[:, None] * slopes / root
     return np.asarray((turned + turned.T) / 2)

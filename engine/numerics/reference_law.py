@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from engine.numerics.bases import Basis
-from engine.numerics.deviations import plain, weighted_within_curves
+from engine.numerics.deviations import plain, products_inverse, weighted_within_curves
 from engine.numerics.moments import curve_moments, product_table
 from engine.numerics.observation_times import Stratified, draw_times
 from engine.numerics.regressor_maps import RegressorMap
@@ -288,5 +288,10 @@ def _regression_sample(basis: Basis, readings: int, design: Design, n_covariates
     moments = curve_moments(times, rng.standard_normal(times.shape),
                             np.full(_SAMPLE, readings), basis)
     products = np.tensordot(moments.waves[0].T, product_table(basis), axes=1)
-    size = np.sqrt(np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0))
-    return moments.cross[0].T, products / np.outer(size, size), covariates
+    errors = moments.cross[0].T
+    inverse = products_inverse(basis, readings, design)
+    if inverse is not None:
+        products, errors = inverse @ products, errors @ inverse
+    told = np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0)
+    size = np.sqrt(np.maximum(told, _UNTOLD))
+    return errors, products / np.outer(size, size), covariates

@@ -15,11 +15,13 @@ class RegressionDeviations:
     """h_i(b) = w_iF_i ⊗ (S_i Σ_h G_ih a_h − s_i) with F = W G and a = W'b: on average b − W⁻'β.
 
     It is the Newton direction of weighted least squares in coordinates where the average of
-    w F F' is about the identity. `map` may differ by column, as it is released.
+    w F F' is about the identity. `map` may differ by column, as it is released. Where times are not
+    spread evenly, `inverse` (r, r) makes the average of S_i the identity; it is public.
     """
 
     curves: RegressionMoments
     map: RegressorMap
+    inverse: Array | None = None
     is_common: ClassVar[bool] = False
 
     @property
@@ -28,7 +30,7 @@ class RegressionDeviations:
 
     def among(self, chosen: slice) -> RegressionDeviations:
         """Those of some of the curves."""
-        return RegressionDeviations(self.curves.curves(chosen), self.map)
+        return RegressionDeviations(self.curves.curves(chosen), self.map, self.inverse)
 
     def at(self, centres: Array, repeats: slice) -> Array:
         """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves)."""
@@ -36,4 +38,5 @@ class RegressionDeviations:
         by_function = centres.reshape(*centres.shape[:2], own.n_functions, -1)
         coefficients = regressor_map.coefficients(by_function).reshape(centres.shape)
         directions = regressor_map.directions(own.regressors[:, None])
-        return outer(directions, own.residuals(coefficients)(slice(None)))
+        residuals = own.residuals(coefficients)(slice(None))
+        return outer(directions, residuals if self.inverse is None else self.inverse @ residuals)

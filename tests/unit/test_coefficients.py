@@ -411,3 +411,20 @@ def test_a_chart_over_budgets_has_the_errors_that_stand_above_it(epsilon, steps)
     assert errors[0].tolist() == [0.0, 1.0] and errors[-1].tolist() == [4.0, 5.0]
     refused = replace(view, feasibility=Feasibility(1.0, 2))
     assert np.isnan(with_own(refused, (epsilon,), others[:1])[1]).all()
+
+
+@pytest.mark.parametrize(("times", "words"), [
+    ({"times": "density", "time_density": "3, 1, 1"}, "uneven or few"),
+    ({"times": "common"}, "uneven or few")])
+def test_effects_from_uneven_or_few_times_are_warned_of(times, words):
+    source = CoefficientCurves(n_curves=2000, **times)
+    estimate = AdaptiveCoefficients().release(source.draw(1, generator(1, 0, 0)),
+                                              (Budget(2.0, 1e-6),), generator(1, 1, 0))
+    assert any(words in text for text in estimate.warnings)
+
+
+def test_effects_from_windows_are_refused():
+    source = CoefficientCurves(n_curves=2000, times="windows")
+    with pytest.raises(InputError, match="short part of the time range"):
+        AdaptiveCoefficients().release(source.draw(1, generator(1, 0, 0)), (Budget(2.0, 1e-6),),
+                                       generator(1, 1, 0))
