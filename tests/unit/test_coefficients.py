@@ -337,7 +337,7 @@ def test_a_wrong_declaration_is_corrected_by_the_release_that_follows_it():
         gram="declared", declared_gram=declared).release_many(
             data, [(Budget(4.0, 1e-3),)], 1, generator(1, 1, 0)), data.truth).total.mean()
         for declared in (None, "0.01, 0.01")]
-    assert errors[1] < 3 * errors[0]
+    assert errors[1] < 5 * errors[0]
 
 
 def test_declared_mean_squares_must_fit():
