@@ -35,7 +35,7 @@ from engine.types import Array
 STEPS = ("covariates in their ranges", "covariates centred and scaled")
 MOST_DOUBT = 0.15  # noise over what it is in, up to which bands were measured to hold
 _LEAST = 1e-6  # eigenvalue, where nothing varies
-_SURE_FIRST, _SURE = 2.0, 3.0  # least eigenvalues of the releases, in standard deviations
+_SURE_FIRST, _SURE = 1.0, 3.0  # least eigenvalues of the releases, in standard deviations
 _WIDEST, _BY_LEVERAGE = 25.0, 60.0
 
 
@@ -149,12 +149,12 @@ def _doubt(fine: Array, standard: Array, noise: Array) -> Array:
 
 
 def _reach(fine: Array, noise: Array) -> Array:
-    """1 + (60 σ (1/λ − 1))², at most 25, for the least eigenvalue λ of the second release.
+    """1 + (60 σ (1/λ − 1))², at most 25, for the least eigenvalue λ of the second release, + 2σ.
 
     Where all people tell as much of every effect, the weights make λ 1. Where few tell one of them,
     the error of a centre is 1/λ times as large for those few, so that their deviations from it may
     exceed a radius that fits all others. That error is in proportion to σ; the factor is measured.
     """
-    least = np.maximum(np.linalg.eigvalsh(fine)[..., 0], 0.0) + noise
+    least = np.maximum(np.linalg.eigvalsh(fine)[..., 0], 0.0) + 2 * noise
     excess = np.maximum(0.0, 1 / np.maximum(least, _LEAST) - 1)
     return np.asarray(np.minimum(_WIDEST, 1 + (_BY_LEVERAGE * noise * excess) ** 2))
