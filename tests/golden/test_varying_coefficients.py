@@ -79,17 +79,12 @@ def test_noisy_gradients_match_the_independent_runs():
     assert_match(z)
 
 
-<<<<<<< HEAD
 @pytest.mark.slow
-def test_adaptive_coefficients_are_no_worse_than_the_independent_runs():
-    """45 cells over 80 data sets, of runs that released the covariates once and unweighted."""
-=======
 def test_adaptive_coefficients_are_nearly_as_accurate_as_the_independent_runs():
     """45 cells over 80 data sets: at most 1.4 times their error, by the match rule.
 
     Those runs had covariates that are spread evenly, for which one release is enough.
     """
->>>>>>> w-coef
     z, covered = [], []
     for n_covariates, sites, people, epsilon, size, *expected, pointwise in ADAPTIVE:
         data = curves(n_covariates, sites, people, 80)
