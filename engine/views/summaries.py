@@ -190,7 +190,7 @@ def _way(label: str, mechanism: Any, data: Data, study: Data | None, reference: 
 
 def _simulated(mechanism: Any, study: Data, budget: Budget, seed: int
                ) -> tuple[Array, Array, float]:
-    """Distances from the truth on fresh data, parts of the squared error, error before noise."""
+    """Distances from the truth on fresh data, parts of the squared error, and error unprotected."""
     draws = -(-20 // study.n_repeats)
     estimate = mechanism.release_many(study, [(budget,)], draws,
                                       generator(seed, NOISE_STREAM, _STUDY))

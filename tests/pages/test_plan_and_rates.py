@@ -11,7 +11,7 @@ from engine.views import coverage_lab, rate_check
 from engine.views.planner import DIALS, Setting, plan
 from engine.views.rate_presets import PRESETS
 from engine.words import audit as audit_words
-from engine.words import chances
+from engine.words import chances, error_parts
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
 from engine.words.grammar import capital
@@ -171,9 +171,22 @@ def test_code_of_a_plan_with_a_twin_gives_the_same_answer_and_holds_no_value():
 
 def test_rates_says_what_limits_here_and_agrees_with_explore():
     at = visit("rates")
-    assert "What limits the error most: **privacy" in words(at)
+    assert "Largest term of the rate: **privacy" in words(at)
     assert "Fitted so that privacy makes up 84 % of the squared error here" in words(at)
     assert not at.error
+
+
+def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore_and_rates():
+    explore, rate = visit("explore"), visit("rates")
+    usual = settings.Settings()
+    view = run.picture(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
+    at = [budget.epsilon for budget in view.budgets].index(1.0)
+    changes = run.if_doubled(usual.source, usual.mechanism, view.budgets, usual.seed)
+    said = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),
+            *error_parts.if_doubled(usual.source.facts, {
+                what: float(relative[at]) for what, relative in changes.items()})]
+    for sentence in said:
+        assert sentence in words(explore) and sentence in words(rate)
 
 
 def test_with_all_constants_one_the_disagreement_with_explore_is_said():
@@ -188,7 +201,7 @@ def test_with_all_constants_one_the_disagreement_with_explore_is_said():
 def test_every_problem_draws(cls):
     at = visit("rates", f"r-{cls.key}")
     assert not at.error
-    assert "What limits the error most" in words(at)
+    assert "Largest term of the rate" in words(at)
 
 
 @pytest.mark.parametrize("cls", [cls for cls in rates.all() if cls.called], ids=lambda c: c.key)
