@@ -9,7 +9,7 @@ from engine.privacy.risk import Odds
 from engine.types import PublicFacts
 from engine.words import chances
 from engine.words.grammar import escape, uncapital
-from engine.words.numbers import small, times, together, with_unit
+from engine.words.numbers import number, small, times, with_unit
 
 TITLE = "Which method wastes the least of the budget?"
 DIFFERENCE = ("Lines: 20 possible releases less the average without protection (dashed). The same "
@@ -31,7 +31,7 @@ def span(errors: Sequence[float], unit: str) -> str:
     known = [error for error in errors if math.isfinite(error)]
     if not known:
         return ""
-    ends = dict.fromkeys(together([min(known), max(known)]))
+    ends = dict.fromkeys(number(end) for end in (min(known), max(known)))
     return with_unit(" to ".join(ends), unit)
 
 
@@ -44,7 +44,7 @@ def promise(delta: float) -> str:
 
 def cell(epsilon: float, error: str, odds: Odds) -> str:
     """Above a small picture: the budget, the error and the risk."""
-    return f"**ε = {epsilon:g}** · typically {error} · right guess {chances.odds_short(odds)}"
+    return f"**ε = {epsilon:g}** · error {error} · right guess {chances.odds_short(odds)}"
 
 
 def least(epsilon: float, errors: Mapping[str, float], written: Mapping[str, str]) -> str:
@@ -67,10 +67,9 @@ def equal_risk(chance: float, errors: Mapping[str, float], facts: PublicFacts) -
     known = sorted((error, label) for label, error in errors.items() if math.isfinite(error))
     if len(known) < 2:
         return ""
-    numbers = together([error for error, _ in known])
     unit = escape(facts.value_unit)
-    each = "; ".join(f"{_inside(label)} **{with_unit(text, unit)}**"
-                     for text, (_, label) in zip(numbers, known, strict=True))
+    each = "; ".join(f"{_inside(label)} **{with_unit(number(error), unit)}**"
+                     for error, label in known)
     return (f"**At equal protection**, an attacker right at most {100 * chance:.0f} times in 100: "
             f"{each}.")
 

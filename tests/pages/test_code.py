@@ -122,7 +122,7 @@ def is_written(text, value):
 def spans(said, strip):
     """Whether the strip of Methods has the ends of what is printed, and the weakest odds."""
     found = numbers(said)
-    errors = [value for name, value in found.items() if "error" in name and "ε" in name]
+    errors = [value for name, value in found.items() if re.search(r"ε = .*: error( \(|$)", name)]
     low, high = strip.error.split(" to ")
     assert is_written(low, np.nanmin(errors)) and is_written(high, np.nanmax(errors))
     weakest = max(value for name, value in found.items() if "right guess, at most" in name)

@@ -13,6 +13,7 @@ from engine.sources.upload_layout import suggest_layout
 from engine.views.preview import EPSILON_STEPS
 from engine.words import compare as compare_words
 from engine.words import numbers
+from engine.words.grammar import escape
 from pages.shared import address, pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files
@@ -65,7 +66,7 @@ def test_numbers_are_those_of_explore(usual):
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     one = EPSILON_STEPS.index(1.0)
     written = numbers.error(shown.study.error[one], "cm", shown.study.within[one])
-    assert f"errs least, **{written}**" in words(usual)
+    assert f"errs least, **{escape(written)}**" in words(usual)
     table = usual.dataframe[0].value
     row = table[(table["Method"] == "Adaptive mean") & (table["ε"] == "1")].iloc[0]
     assert row["Error"] == written
@@ -166,7 +167,7 @@ def test_a_link_of_compare_brings_the_pins_back_and_writes_the_same_address():
     assert list(table.columns) == ["A · Explore", "B · Explore"]
     assert table.loc["ε"].tolist() == ["1", "2 (2 times)"]
     facts = pin_facts.of(PINNED[1])
-    assert table.loc["Error"].iloc[1].startswith(facts.written)
+    assert table.loc["Error"].iloc[1].startswith(numbers.error(facts.error, facts.error_unit, facts.within))
     assert any("Equal ε is **not** equal protection" in w.value for w in at.warning)
 
 

@@ -53,7 +53,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     monkeypatch.setattr(run, "if_doubled", lambda *args: asked.append(args) or simulated(*args))
     at = open_page("seed-7207")  # a seed that no other test asks for
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
-    assert "typically" in words(at) and not asked
+    assert "root mean squared distance" in words(at) and not asked
     now = address.decode("seed-7207")[0]
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
     simulated(now.source, now.mechanism, shown.budgets, now.seed)
@@ -118,7 +118,7 @@ def test_a_damaged_link_shows_the_usual_values_and_says_so():
 def test_a_budget_that_cannot_work_is_refused_before_any_data_are_read_and_the_controls_stay():
     at = open_page("epsilon-0.05")
     assert "Nothing would be published at this ε" in words(at)
-    assert "typically" not in words(at)
+    assert "root mean squared distance" not in words(at)
     assert at.get("download_button")[0].proto.disabled
     assert at.selectbox(key="w_mechanism")
     assert not at.error
