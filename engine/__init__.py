@@ -3,7 +3,7 @@
 import os
 import sys
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 
 def use_one_blas_thread() -> None:

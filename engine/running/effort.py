@@ -10,8 +10,8 @@ from engine.errors import InputError
 from engine.experiments import KINDS, Block
 
 # Peak memory of a block, measured over all mechanisms with all their sources: the largest figures.
-# Adaptive methods make their releases in groups of up to about 35 MB, however small the data are.
-_BYTES_OF_A_GROUP = 40_000_000
+# Adaptive methods make their releases in groups of up to about 40 MB, however small the data are.
+_BYTES_OF_A_GROUP = 48_000_000
 _BYTES_PER_READING = 600
 _BYTES_PER_COVARIATE = 24  # of a reading
 _BYTES_PER_RELEASE = 20_000

@@ -91,8 +91,7 @@ def test_a_statistician_checks_slope_and_coverage_at_their_own_sizes(arrive):
     for name, limits in (("The published bands", found.limits.given), (
             "Naive bands, which ignore privacy noise,", found.limits.naive)):
         count, n = int(limits.missed.sum()), coverage_lab.REPEATS
-        expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")
-               ).to_be_visible(timeout=60_000)
+        expect(page.get_by_text(f"{name} missed the truth in {count} of {n} repetitions")).to_be_visible()
     page.get_by_text("Code for this view").click()  # 3
     expect(page.get_by_text("measured = found(asked, list(check(asked)))")).to_be_visible()
     with page.expect_download() as got:
@@ -155,13 +154,12 @@ _WATCH = """() => {
 def test_no_green_answer_stands_beside_inputs_that_it_does_not_belong_to(server, arrive):
     page = arrive("/guide")
     page.goto(f"{server.url}/plan?s=c-sparse_curves~c.n_curves-150~target-1")
-    expect(page.get_by_text("is enough for an error of")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("is enough for an error of")).to_be_visible()
     page.evaluate(_WATCH)
     people = page.locator(".st-key-w_plan_people input").first
     people.fill("160")
     people.press("Enter")
-    expect(page.get_by_test_id("stAlertContentSuccess")).to_contain_text("with 160 people",
-                                                                          timeout=120_000)
+    expect(page.get_by_test_id("stAlertContentSuccess")).to_contain_text("with 160 people")
     shown = page.evaluate("window.shown")
     assert any(is_earlier for is_earlier, _ in shown)
     assert not any(green for is_earlier, green in shown if is_earlier)

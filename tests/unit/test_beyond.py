@@ -28,7 +28,7 @@ FACTS = GROWTH.source.facts
                          ids=lambda one: one.key)
 def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(
         dial, at, target_share, mechanism):
-    """Within 20 %: chance in both, and a law that leaves out how many functions sampling allows."""
+    """Within 30 %: chance in both, and a law that leaves out how many functions sampling allows."""
     here = replace(WAVE, mechanism=mechanism).moved(dial, at)
     error = measure(here, 1).error
     target = target_share * error
@@ -36,7 +36,7 @@ def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(
     assert found.floor is None and found.value > at
     there = measure(here.moved(dial, found.value), 5).error
     print(dial, mechanism.key, found.value, there / target)
-    assert there == pytest.approx(target, rel=0.2)
+    assert there == pytest.approx(target, rel=0.3)
 
 
 def test_below_what_kept_basis_functions_leave_out_no_number_of_people_does():
@@ -63,7 +63,7 @@ def test_without_noise_the_rest_of_the_error_stays_at_any_epsilon():
     error = measure(here, 1).error
     found = beyond(here, "epsilon", 0.1 * error, error, 3)
     free = measure(replace(here, epsilon=1000.0), 1).error
-    assert found.floor == pytest.approx(free, rel=0.2)
+    assert found.floor == pytest.approx(free, rel=0.3)
     assert beyond(here, "epsilon", 0.999 * error, error, 3).floor is None
 
 

@@ -463,7 +463,8 @@ def nobody(rows):
     table = read_table(text.encode())
     curves = read_curves(table, suggest_layout(table))
     assert curves.ids == ()
-    return Upload(curves=curves, declared=declare(0.0, 300.0, 0.0, 99.0, "a manual"))
+    return Upload(curves=curves, declared=declare(0.0, 300.0, 0.0, 99.0, "a manual",
+                                                   **files.EVEN))
 
 
 def fresh(rows):

@@ -19,6 +19,7 @@ from engine.sources.upload_layout import suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
 from engine.tasks import DENSITY
 from engine.types import Budget, Covariate, CurveData, PublicFacts, SampleData
+from tests import files
 
 FACTS = PublicFacts(covariates=(Covariate("x", 0.0, 100.0),), value_low=0.0, value_high=100.0)
 
@@ -132,7 +133,7 @@ def sorted_file(n, uneven=False):
         text = "".join(line for k, line in enumerate(text.splitlines(True)) if k % 6 or not k)
     table = read_table(text.encode())
     return Upload(curves=read_curves(table, suggest_layout(table)),
-                  declared=declare(0, 100, 0, 4, "a manual"))
+                  declared=declare(0, 100, 0, 4, "a manual", **files.EVEN))
 
 
 def people_of_curves(text):

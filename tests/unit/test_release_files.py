@@ -229,7 +229,7 @@ def test_a_copy_of_published_data_needs_a_word_on_whose_total_it_is(tmp_path, ca
 
 NARROW = PublicFacts(kind="upload", person="child", people="children", value_name="Height",
                      value_unit="cm", time_name="Age", time_unit="years", time_low=2, time_high=18,
-                     value_low=60, value_high=210, origin="a chart")
+                     value_low=60, value_high=210, origin="a chart", observations_per_curve=6)
 
 
 def children(n, m=6, seed=1, height=100.0, spread=5.0):
