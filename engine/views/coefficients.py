@@ -21,7 +21,7 @@ from engine.metrics import distances, errors_by_function, root_mean_square, with
 from engine.numerics.grids import drawing_grid
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate, Spend
-from engine.views.preview import SHOWN_DRAWS, simulated_study
+from engine.views.preview import SHOWN_DRAWS
 
 BUDGET_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _REPEATS, _REPEATS_QUICK = 40, 20  # fresh data sets behind errors, and behind comparisons
@@ -204,14 +204,19 @@ def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, see
                          field="source", hint="Choose simulated curves.")
     private, without = [], []
     for one in changed:
-        study = simulated_study(one, mechanism, [budget], seed)
+        errors, baseline = _simulated_errors(one, mechanism, [budget], seed, _REPEATS)
         verdict = mechanism.feasibility(one.sizes, (budget,))
-        private.append(float(study.error[0]) if verdict is None or verdict.is_feasible
+        private.append(_total(root_mean_square(errors[0])) if verdict is None or verdict.is_feasible
                        else math.nan)
-        without.append(study.baseline or math.nan)
+        without.append(_total(baseline))
     counts = tuple(one.sizes.n_covariates for one in changed)
     return CostOfCovariates(counts, np.array(private), np.array(without),
                             source.sizes.n_covariates)
+
+
+def _total(errors: Array) -> float:
+    """Over all functions: root of the sum of squares."""
+    return float(np.sqrt((errors**2).sum()))
 
 
 def _with_covariates(source: Source, count: int) -> Source | None:
