@@ -111,7 +111,7 @@ def curve(view: View) -> None:
 def accuracy(view: View) -> None:
     """The exact error and what it is made of."""
     with st.container(border=True):
-        st.subheader("Accuracy", anchor=False, help=glossary.explain("Typical error"))
+        st.subheader("Accuracy", anchor=False, help=glossary.explain("Error"))
         if view.shown.is_refused:
             st.markdown("Nothing would be published, so there is no error to state.")
         else:

@@ -84,7 +84,7 @@ def test_a_noisy_gradient_release_is_a_function_of_its_transcript(cls, source, s
 
 
 @pytest.mark.parametrize(("chosen", "messages"), [
-    ({}, 6), ({"band": "none"}, 5), ({"shrink": "always"}, 6), ({"design": "undeclared"}, 7)])
+    ({}, 6), ({"band": "none"}, 5), ({"shrink": "always"}, 6), ({"design": "unknown"}, 7)])
 def test_an_adaptive_release_and_its_band_are_functions_of_few_messages_of_each_site(
         chosen, messages):
     assert_same(*run_twice(AdaptiveMean(**chosen), CURVES, 3 * messages))

@@ -25,7 +25,7 @@ from tests.server import Server, running
 
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 DRAWN = "#main g[clip-path] .release"
-CARD = "The published average is typically"
+CARD = "The error is"
 # Milliseconds from an event to the moment after its frame was drawn.
 SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
   const from = performance.now();

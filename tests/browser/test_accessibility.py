@@ -163,7 +163,7 @@ def test_a_keyboard_moves_the_slider_the_view_and_a_fold_and_goes_round_the_page
     assert way[-2]["strip"] and way[-3]["test"] == "stMain"
     page.keyboard.press("ArrowRight")
     expect(page.locator("#value")).to_have_text("ε = 1.2")
-    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^epsilon 1.2, typical"))
+    expect(page.locator("#e")).to_have_attribute("aria-valuetext", re.compile("^epsilon 1.2, error"))
     way += stops(page, lambda stop: stop["tag"] == "INPUT" and stop["id"] != "e")
     page.keyboard.press("ArrowRight")
     expect(page.locator("#sentence")).to_contain_text("where another release might fall")

@@ -11,7 +11,7 @@ from tests import files
 from tests.waiting import settle
 
 SLIDER = "input[type=range]"
-CARD = "The published average is typically"
+CARD = "The error is"
 
 
 @pytest.fixture

@@ -207,14 +207,14 @@ def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_besid
 
 def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address():
     at = open_page(fold_more=True)
-    at.text_input(key="w_m_adaptive_mean_density").set_value("1, 2").run()
-    assert at.session_state.settings.mechanism.density == "1, 2"
-    assert "m.density-1, 2" in "".join(at.query_params["s"])
+    at.text_input(key="w_m_adaptive_mean_prior").set_value("1, 2").run()
+    assert at.session_state.settings.mechanism.prior == "1, 2"
+    assert "m.prior-1, 2" in "".join(at.query_params["s"])
     at.text_input(key="w_m_adaptive_mean_split").set_value("0.5, 0.6").run()
     assert any("positive shares that sum to 1" in error.value for error in at.error)
     assert at.session_state.settings.mechanism.split is None
-    at.text_input(key="w_m_adaptive_mean_density").set_value("").run()
-    assert at.session_state.settings.mechanism.density is None
+    at.text_input(key="w_m_adaptive_mean_prior").set_value("").run()
+    assert at.session_state.settings.mechanism.prior is None
 
 
 def test_a_delta_of_zero_is_refused_only_where_the_noise_needs_one():

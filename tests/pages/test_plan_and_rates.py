@@ -114,7 +114,7 @@ def test_own_curves_are_planned_with_by_their_twin_which_is_named_and_whose_gues
     found = answered(at, setting, "epsilon", 5.0)
     answer = plan_words.verdict(found, own.facts)
     assert found.is_possible and at.success[0].value.startswith(answer)
-    assert "80 children with 9 observations each" in words(at)
+    assert "80 children with 5 observations each" in words(at)
     assert "guessed standard deviation of 18 cm" in words(at) and not at.error
     assert "s" not in at.query_params
     at.number_input(key="w_twin_spread").set_value(6.0).run()

@@ -74,7 +74,7 @@ def errors(at):
 
 def the_same(upload, epsilons=(1.0, 1.0), method=None):
     """What the engine gives for these readings."""
-    network = Network.of_upload(upload, epsilons, session.usual_delta(upload))
+    network = Network.of_upload(upload, epsilons, session.usual_delta(upload.sizes.n_curves))
     return regression_view.regression_view(upload, method or WaveletGlobal(), network, 1)
 
 
