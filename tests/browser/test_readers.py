@@ -129,7 +129,7 @@ def test_points_of_earlier_settings_stay_and_are_called_old(arrive):
 @pytest.mark.slow
 def test_dragging_the_budget_of_the_coefficients_changes_the_sentence(arrive):
     page = arrive("/coefficients")
-    sentence = page.get_by_text("The published average curve is typically")
+    sentence = page.get_by_text("The error of the published average curve is")
     expect(sentence).to_be_visible()
     before = sentence.inner_text()
     slider = page.get_by_role("slider").first

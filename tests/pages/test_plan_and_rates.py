@@ -128,7 +128,7 @@ def test_other_sizes_of_own_curves_can_be_planned_for_and_nothing_else_changes()
     at = visit("plan", upload=own_curves(), show_upload=True)
     before = at.session_state.settings.source
     at.number_input(key="w_plan_people").set_value(300).run()
-    assert "300 children with 9 observations each" in words(at)
+    assert "300 children with 5 observations each" in words(at)
     assert at.session_state.settings.source == before
     assert at.session_state["upload"].sizes.n_curves == 80
 
