@@ -25,7 +25,7 @@ from tests.server import Server, running
 
 SETTLED = "[data-testid=stApp][data-test-script-state=notRunning]"
 DRAWN = "#main g[clip-path] .release"
-CARD = "The error is"
+CARD = "root mean squared distance from"
 # Milliseconds from an event to the moment after its frame was drawn.
 SEEN = """kind => { window.__late = []; document.addEventListener(kind, () => {
   const from = performance.now();

@@ -11,7 +11,7 @@ from tests import files
 from tests.waiting import settle
 
 SLIDER = "input[type=range]"
-CARD = "The error is"
+CARD = "root mean squared distance from"
 
 
 @pytest.fixture
