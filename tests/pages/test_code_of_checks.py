@@ -5,9 +5,8 @@ import io
 
 import pytest
 
-from engine import lessons
+from engine import lessons, studies
 from engine.exports import code_for
-from engine.lessons import many_sites, when_privacy_is_free
 from engine.release import ledger
 from engine.release import request as release_request
 from engine.release.data_content import content_of
@@ -110,8 +109,8 @@ def test_every_kind_of_limits_can_be_asked_for_on_the_command_line(kind, monkeyp
 @pytest.mark.parametrize("lesson", [
     pytest.param(key, marks=pytest.mark.slow) if key in "2458" else key for key in lessons.names()])
 def test_code_of_a_lesson_gives_what_is_to_be_guessed_and_its_table(lesson, monkeypatch):
-    monkeypatch.setattr(when_privacy_is_free, "_REPEATS", {200: 4, 2000: 2})
-    monkeypatch.setattr(many_sites, "_REPEATS", 4)
+    monkeypatch.setattr(studies, "MOST_DATA_SETS", 8)
+    monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 2)
     code, worked = code_for.lesson(lesson, 3), lessons.work(lesson, 3)
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code.python, {})

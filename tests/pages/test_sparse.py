@@ -161,7 +161,7 @@ def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
                 else (found.joint, found.joint_se))
     assert abs(held - 0.95) < max(4 * se, 0.01)
     assert found.of_nonzero > 0.9
-    assert f"{100 * held:.0f}" in sparse_words.coverage(found, kind)
+    assert f"{100 * held:.1f} %" in sparse_words.coverage(found, kind)
 
 
 def test_limits_on_screen_are_those_of_one_release_within_the_budget():
