@@ -51,6 +51,7 @@ LOCATION, SCALE = 2.0, np.sqrt(2.0)  # the largest ‖δ/d‖ in units of c/n
 STEPS = ("first centre", "first spread", "second centre", "second spread", "final centre",
          "second moments")
 _NO_ZERO = 1e-300
+_MOST_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Constants:
     prior_in_band: float = 1.0  # times the prior, where the design leaves coefficients to it
     least_kept: float = 0.5
     least_slope: float = 0.3
+    moments_width: float = np.inf  # κ of the second moments, where they have one of their own
+    tail_allowance: float = 1.0  # of the variance that sizes alone stand for
     bias_allowance: float = 0.0  # of an early centre, in units of the spread that was found there
 
 
@@ -150,7 +153,8 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
     slope = _slope(state, law, constants)
     before = state
     state, weights = _move(sites, state, 4, slope, _response(sites, state, law, 3))
-    return Located(state.centre, _covariance(sites, state, slope, weights), weights.mean(axis=-1),
+    return Located(state.centre, _covariance(sites, state, slope, weights, constants),
+                   weights.mean(axis=-1),
                    *_parts(sites, before, state, weights))
 
 
@@ -269,32 +273,43 @@ def _combined(sent: Sequence[Array], scales: Sequence[Array], weights: Array
             np.asarray(((weights * np.stack(scales)) ** 2).sum(axis=0)))
 
 
-def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Array) -> Array:
+def _covariance(sites: Sequence[Site], state: State, slope: Array, weights: Array,
+                constants: Constants) -> Array:
     """That of the centre: of its noise, and D (Σ_s ω_s ω_s' ∘ M_s/n_s) D with D = diag(d/J).
 
     Where M is mostly noise it is drawn towards what the released sizes alone say, spread²/n.
     """
-    by_size = _sampling(sites, state, weights)
+    by_size = constants.tail_allowance * _sampling(sites, state, weights)
     if any(site.symmetric is None for site in sites):
         return state.filter.covariance(by_size[..., None] * np.eye(slope.shape[-1]))
     stretch = state.shape / slope
     moments, variance = np.zeros(()), np.zeros(())
     for site, weight in zip(sites, weights, strict=True):
         share = weight[..., :, None] * weight[..., None, :] / site.n_curves
-        sent, scale = _second_moments(site, state)
+        sent, scale = _second_moments(site, state, constants)
         moments = moments + share * sent
         variance = variance + (share * scale[..., None, None]) ** 2
     expected = (by_size / stretch**2)[..., None] * np.eye(slope.shape[-1])
+    if np.isfinite(constants.moments_width):  # they say what goes together, sizes how far
+        total = np.trace(np.asarray(moments), axis1=-2, axis2=-1)
+        larger = np.trace(expected, axis1=-2, axis2=-1) / np.maximum(total, _NO_ZERO)
+        larger = np.clip(larger, 1.0, _MOST_LARGER)[..., None, None]
+        moments, variance = larger * moments, larger**2 * variance
     sampling = _nearest_semidefinite(_drawn_towards(expected, np.asarray(moments),
                                                     np.asarray(variance)))
     sampling *= stretch[..., :, None] * stretch[..., None, :]
     return state.filter.covariance(sampling)
 
 
-def _second_moments(site: Site, state: State) -> tuple[Array, Array]:
-    """The sixth release and its noise on the diagonal: second moments in units of the shape."""
-    moments = clipping.average_products(site.deviations, state.centre, state.shape, state.radius)
-    scale = SCALE * site.unit[5] * state.radius**2
+def _second_moments(site: Site, state: State, constants: Constants) -> tuple[Array, Array]:
+    """The sixth release and its noise on the diagonal: second moments in units of the shape.
+
+    Their noise grows with the squared radius, which may be held to a width of its own.
+    """
+    most = np.sqrt(constants.moments_width * (state.shape**2).sum(axis=-1))
+    radius = np.minimum(state.radius, most)
+    moments = clipping.average_products(site.deviations, state.centre, state.shape, radius)
+    scale = SCALE * site.unit[5] * radius**2
     return site.send(5, moments, scale[..., None, None]), scale
 
 

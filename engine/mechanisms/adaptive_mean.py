@@ -75,7 +75,9 @@ _MOST_FUNCTIONS, _MOST_FUNCTIONS_PURE = 21, 15
 _TYPICAL_RADIUS = 0.17  # b of the planned error: what sd .24 half-ranges about the mean make of it
 _TIGHT = Constants()
 _WIDE, _WIDER_FROM = 12.0, 200.0  # κ of wide clipping, and the N up to which it stays so
-_GROWTH, _MOST_DOUBLINGS = 0.75, 6
+_GROWTH, _MOST_DOUBLINGS = 1.0, 6
+_MOMENTS = 3.0  # κ of the second moments of wide clipping
+_TAILS = 1.5  # variance of skewed people over what their mean absolute deviation stands for
 _ALLOWANCE = 0.2
 _BLOCK = 600_000  # entries of T of the repeats worked on together
 
@@ -88,6 +90,10 @@ FEW_TIMES = ("Everybody was observed at a few common times. Between them the cur
 CLUSTERED_TIMES = (
     "The released distribution of observation times has clusters, as common times would make. The "
     "band cannot be relied on: state the common times.")
+SKEWED_PARTS = (
+    "Each person is observed in a part of the time range only, and people are not stated to be "
+    "symmetric about their mean. Where few are observed, or people differ most, the confidence "
+    "band may be too narrow.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -324,6 +330,8 @@ class AdaptiveMean(Mechanism):
             few = np.array([plan.size > len(facts.common_times) for plan in plans])
             yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, clustered)
+        if not facts.symmetric and self.law_of_times(facts).law in ("visits", "windows"):
+            yield Caution(SKEWED_PARTS, released)
         if estimate.band is not None:
             errors = standard_errors(estimate.band.covariance, estimate.basis(drawing_grid()))
             wide = 1.96 * errors > _UNDETERMINED * self.scale(facts).half
@@ -364,12 +372,13 @@ class AdaptiveMean(Mechanism):
         return size | 1 if self.basis == "fourier" else size
 
     def clipping_constants(self, effective: float, facts: PublicFacts) -> Constants:
-        """How tightly the last step clips: κ = 1.5; wide: 12, from N = 200 on like N^¾."""
+        """How tightly the last step clips: κ = 1.5; wide: 12, from N = 200 on like N."""
         if self.is_tight(facts):
             return _TIGHT
         wider = min(max(effective / _WIDER_FROM, 1.0) ** _GROWTH, 2.0**_MOST_DOUBLINGS)
         doublings = round(2 * math.log2(wider)) / 2
-        return Constants(final_width=_WIDE * 2**doublings, bias_allowance=_ALLOWANCE)
+        return Constants(final_width=_WIDE * 2**doublings, bias_allowance=_ALLOWANCE,
+                         tail_allowance=_TAILS, moments_width=_MOMENTS)
 
     def is_tight(self, facts: PublicFacts) -> bool:
         """Whether curves are clipped inside their bulk, as suits people who are spread evenly.
