@@ -54,7 +54,9 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
         ranks = rng.random((curves, len(design.times))).argsort(axis=1)
         return np.asarray(np.array(design.times)[ranks[:, np.arange(observations) % len(ranks.T)]])
     if design.law == "visits":
-        return visit_times(curves, observations, design.gap, rng)
+        # A person may have more visits than fit: how many is private, so that is no reason to stop.
+        widest = 0.999 / (observations - 1 + JITTER)
+        return visit_times(curves, observations, min(design.gap, widest), rng)
     if design.law == "windows":
         start = (1 - design.window) * rng.random((curves, 1))
         return np.asarray(start + design.window * rng.random((curves, observations)))

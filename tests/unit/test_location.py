@@ -416,3 +416,8 @@ def test_columns_with_deviations_of_their_own_are_never_answered_as_one():
     own = ScaledByColumn(identity_deviations(np.random.default_rng(6).normal(size=(1, 3, 10))))
     found = clipping.average(own, np.zeros((1, 2, 3)), np.ones((1, 2, 3)), np.ones((1, 2)))
     assert not np.allclose(found[:, 0], found[:, 1])
+
+
+def test_more_visits_than_fit_are_drawn_closer_together_and_stop_nothing():
+    times = draw_times(Design.visits(0.2), 5, 40, np.random.default_rng(1))
+    assert times.shape == (5, 40) and times.min() >= 0 and times.max() <= 1
