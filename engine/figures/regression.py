@@ -54,7 +54,7 @@ def curve(view: RegressionView, theme: Theme, one: bool = False) -> Chart:
     if view.band is not None:
         for name, end in zip(BAND_COLUMNS, view.band, strict=True):
             table[name] = _values(view.facts, end)
-    off = (f"off by {number(view.typical)} on average" if view.truth is not None else
+    off = (f"off by {number(view.error)} (root mean square)" if view.truth is not None else
            f"typically {number(view.known.apart)} from the curve without protection")
     band = (f" No confidence band: {view.no_band}." if view.band is None else
             " With a pointwise 95 % confidence band around release 1.")

@@ -49,7 +49,7 @@ def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Ch
         yaxis=axis(theme, "Off the target by" if difference else "Coefficient", grid=True,
                    zeroline=True, zerolinecolor=colour("raw", theme)))}
     return Chart(spec, f"Coefficients of {len(shown)} features in {len(view.releases)} possible "
-                 f"releases, typically {number(view.typical)} from the target in all.",
+                 f"releases, {number(view.error)} from the target in all (root mean square).",
                  _coefficient_table(view, shown, names))
 
 
@@ -114,7 +114,7 @@ def over_budgets(lines: Lines, here: float, theme: Theme) -> Chart:
     spec = {"data": data, "layout": layout(
         theme, legend=True,
         xaxis=log_axis(theme, "Protection ε (log scale)", first, last, room=0.03),
-        yaxis=log_axis(theme, "Typical error (log scale)", low, high, grid=True))}
+        yaxis=log_axis(theme, "Error (log scale)", low, high, grid=True))}
     said = "; ".join(f"{label}, {number(float(errors[0]))} to {number(float(errors[-1]))}"
                      for label, errors in lines.private.items())
     return Chart(spec, f"Typical error from ε = {first:g} to {last:g}: {said}.", {
@@ -184,8 +184,8 @@ def _with_limits(view: IntervalView) -> NDArray[np.intp]:
 
 
 def machines(found: Machines, theme: Theme) -> Chart:
-    """Typical error on every machine by way of fitting."""
-    typical = {label: np.median(errors, axis=0) for label, errors in found.errors.items()}
+    """The error on every machine by way of fitting."""
+    typical = {label: np.sqrt((errors**2).mean(axis=0)) for label, errors in found.errors.items()}
     places = list(range(1, len(found.without) + 1))
     data = [_member(k, label, places, errors, colour("sparse", theme), 1.6, 9)
             for k, (label, errors) in enumerate(typical.items())]
@@ -195,11 +195,11 @@ def machines(found: Machines, theme: Theme) -> Chart:
     every = np.concatenate([found.without, *(e.ravel() for e in found.errors.values())])
     spec = {"data": data, "layout": layout(
         theme, legend=True, hovermode="closest", xaxis=axis(theme, "Machine", dtick=1),
-        yaxis=log_axis(theme, "Typical error (log scale)", float(every.min()), float(every.max()),
+        yaxis=log_axis(theme, "Error (log scale)", float(every.min()), float(every.max()),
                        grid=True, room=0.05))}
-    said = "; ".join(f"{label}, {number(float(np.median(errors)))}"
+    said = "; ".join(f"{label}, {number(float(np.sqrt((errors**2).mean())))}"
                      for label, errors in found.errors.items())
-    return Chart(spec, f"Typical error on {len(places)} machines, by way of fitting: {said}.", {
+    return Chart(spec, f"Error on {len(places)} machines, by way of fitting: {said}.", {
         "machine": places, **{label: plain(errors) for label, errors in typical.items()},
         "no protection": plain(found.without)})
 

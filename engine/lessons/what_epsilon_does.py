@@ -37,9 +37,9 @@ def moved_by_one_child(seed: int) -> float:
 
 
 def typical_noise(shown: Preview) -> float:
-    """The median distance of the releases from the average without protection; cm."""
+    """Root mean squared distance of the releases from the average without protection; cm."""
     squares = (shown.releases[_AT] - shown.without) ** 2
-    return float(np.median(np.sqrt(squares.mean(axis=-1))))
+    return float(np.sqrt(squares.mean()))
 
 
 @lessons.register
@@ -60,7 +60,7 @@ class WhatEpsilonDoes(Lesson):
              "other releases that were as likely.")
     explains = (
         "If one child were as tall as can be, the average would move by {moved} cm. The noise is "
-        "typically {noise} cm. So it hides what one child adds.",
+        "± {noise} cm. So it hides what one child adds.",
         "The average is about all {n} children, so it survives.",
         "ε sets the trade. At ε = {less} the error of a curve is {error_less} cm, at ε = {more} "
         "only {error_more} cm.",

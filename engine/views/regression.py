@@ -190,9 +190,21 @@ class RegressionView:
         return not self.plan.released
 
     @property
-    def typical(self) -> float:
-        """Root of the mean integrated squared error; NaN without a truth."""
+    def error(self) -> float:
+        """Root mean squared distance from the truth; NaN without one."""
         return math.nan if self.squared_error is None else math.sqrt(self.squared_error)
+
+    @property
+    def within(self) -> float:
+        """In 95 % of releases the distance from the truth is below this; NaN without one.
+
+        How far the 95 % quantile lies above the root mean square is taken from the releases shown,
+        the root mean square itself is `error`, which is exact or from more data sets.
+        """
+        if self.truth is None:
+            return math.nan
+        squares = ((self.releases - self.truth) ** 2).mean(axis=1)
+        return self.error * math.sqrt(float(np.quantile(squares, 0.95) / squares.mean()))
 
 
 @dataclass(frozen=True)

@@ -89,12 +89,12 @@ class ReleasePreview:
     warnings: tuple[str, ...]
 
     @property
-    def typical(self) -> float:
+    def error(self) -> float:
         """Root mean square of the errors."""
         return float(np.sqrt((self.errors**2).mean()))
 
     @property
-    def most(self) -> float:
+    def within(self) -> float:
         """In 95 % of releases the error is below this."""
         return float(np.quantile(self.errors, 0.95))
 

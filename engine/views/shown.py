@@ -108,7 +108,8 @@ def regression(view: RegressionView, who: Person = ONE) -> Numbers:
     """
     unit = _unit(view.facts.value_unit)
     half = math.nan if view.band is None else float((view.band[1] - view.band[0]).mean() / 2)
-    found = {f"error{unit}": math.nan if view.is_refused else view.typical,
+    found = {f"error{unit}": math.nan if view.is_refused else view.error,
+             f"{WITHIN}{unit}": math.nan if view.is_refused else view.within,
              f"privacy noise{unit}": view.known.noise,
              f"half-width of the 95 % confidence band, on average{unit}": half}
     return _plain(found) | _protection(view.spends, who)
@@ -116,7 +117,7 @@ def regression(view: RegressionView, who: Person = ONE) -> Numbers:
 
 def sparse(view: SparseView, who: Person = ONE) -> Numbers:
     """Sparse regression: the distance, and which features are found."""
-    found = {"error": view.typical,
+    found = {"error": view.error, WITHIN: view.within,
              "features that matter": float(len(view.support)),
              "of these found, on average": float(view.found.sum()),
              "chosen in vain, on average": view.false,

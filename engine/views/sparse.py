@@ -63,8 +63,14 @@ class SparseView:
         return self.without if self.truth is None else self.truth
 
     @property
-    def typical(self) -> float:
-        return float(np.median(self.errors))
+    def error(self) -> float:
+        """The root mean squared distance of the releases."""
+        return float(np.sqrt((self.errors**2).mean()))
+
+    @property
+    def within(self) -> float:
+        """In 95 % of releases the distance is below this."""
+        return float(np.quantile(self.errors, 0.95))
 
     def distance(self, vector: Array) -> float:
         """Of another estimate from the target."""
@@ -217,8 +223,8 @@ def over_budgets(source: Source, mechanism: Way, delta: float, seed: int) -> Lin
     for label, one in _ways(mechanism):
         estimate = one.release_many(data, budgets, _LINE_DRAWS,
                                     generator(seed, NOISE_STREAM, _SHOWN))
-        private[label] = np.median(
-            np.linalg.norm(estimate.coefficients[:, 0] - target, axis=-1), axis=1)
+        squares = ((estimate.coefficients[:, 0] - target) ** 2).sum(axis=-1)
+        private[label] = np.sqrt(squares.mean(axis=1))
     without = {} if data.truth is None else {"Hard thresholding": plain,
                                              "Lasso": _lasso(data, mechanism)}
     return Lines(BUDGET_STEPS, private, {label: float(np.linalg.norm(vector - target))

@@ -46,9 +46,9 @@ def accuracy(view: RegressionView) -> str:
     """The exact error, beside that of publishing nothing; what is known where no truth is."""
     if view.squared_error is None or view.zero_risk is None:
         return _known(view)
-    typical, zero = number(view.typical), number(math.sqrt(view.zero_risk))
+    typical, zero = number(view.error), number(math.sqrt(view.zero_risk))
     how = "simulated" if view.risk is None else "exact"
-    text = f"The published curve is off by **{typical}** (root of the mean squared error, {how})."
+    text = f"The published curve is off by **{typical}** (root mean squared distance, {how})."
     if view.squared_error > view.zero_risk:
         return f"{text} A flat line at zero would be closer: {zero}."
     return f"{text} A flat line at zero would be off by {zero}."

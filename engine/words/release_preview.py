@@ -35,7 +35,7 @@ def band(found: ReleasePreview) -> str:
 def error(found: ReleasePreview, task: str) -> str:
     """How far such releases are from the truth."""
     unit = "" if task == DENSITY.key else escape(found.facts.value_unit)
-    typical, most = (with_unit(number(value), unit) for value in (found.typical, found.most))
+    typical, most = (with_unit(number(value), unit) for value in (found.error, found.within))
     return (f"Such releases are **± {typical}** from the truth (root mean squared distance; in "
             f"95 % of them below {most}).")
 

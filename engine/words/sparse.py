@@ -28,9 +28,10 @@ def accuracy(view: SparseView) -> str:
     """How far off a release is, beside what needs no protection."""
     target = "the true ones" if view.truth is not None else "those without protection"
     others = () if view.lasso is None else (view.without, view.lasso)
-    typical, *rest = numbers.together([view.typical, *(view.distance(one) for one in others)])
-    text = (f"The published coefficients are typically **{typical}** from {target}, all "
-            f"{view.sizes.n_covariates} together.")
+    typical, *rest = numbers.together([view.error, *(view.distance(one) for one in others)])
+    text = (f"The published coefficients are **± {typical}** from {target}, all "
+            f"{view.sizes.n_covariates} together (root mean squared distance; in 95 % of releases "
+            f"below {numbers.number(view.within)}).")
     if rest:
         text += f" Without protection: {rest[0]}; the lasso: {rest[1]}."
     return text
@@ -175,9 +176,9 @@ def _coverage(beside: Agreement) -> str:
 
 def machines(found: Machines) -> str:
     """What sharing a part buys when machines differ."""
-    typical = {label: float(np.median(errors)) for label, errors in found.errors.items()}
+    typical = {label: float(np.sqrt((errors**2).mean())) for label, errors in found.errors.items()}
     two, local, pooled = (typical[FITS[fit]] for fit in ("two_stage", "local", "pooled"))
-    text = f"Two stages are typically off by **{numbers.number(two)}**."
+    text = f"Two stages are off by **{numbers.number(two)}**."
     for label, other in (("each machine alone", local), ("taking machines for alike", pooled)):
         text += (f" {capital(label)} errs {numbers.times(other / two)} as much."
                  if other > two else f" {capital(label)} errs less: "

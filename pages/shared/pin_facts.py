@@ -118,7 +118,8 @@ def _regression(now: Settings) -> dict[str, Any]:
             "people": sum(group.sites * group.readings for group in now.network.groups),
             "budget": asked,
             "budgets": regression_words.budgets(now.network), "spends": shown.spends,
-            "error": float("nan") if shown.is_refused else shown.typical}
+            "error": float("nan") if shown.is_refused else shown.error,
+            "within": float("nan") if shown.is_refused else shown.within}
 
 
 def _summary(now: Settings) -> dict[str, Any]:
@@ -146,7 +147,8 @@ def _sparse(now: Settings) -> dict[str, Any]:
     return {"facts": shown.facts, "protects": sparse_words.UNIT[0],
             "method": mechanism.nearest_preset()[0], "people": shown.sizes.n_curves,
             "budget": budget, "budgets": sparse_words.budget_line(budget, shown.sizes.n_servers),
-            "spends": shown.spends, "error": shown.typical}
+            "spends": shown.spends, "error": shown.error,
+            "within": shown.within}
 
 
 _FOUND: dict[str, Callable[[Settings], dict[str, Any]]] = {

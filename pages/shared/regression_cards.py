@@ -20,7 +20,7 @@ from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
 from engine.views import regression as regression_view
 from engine.views.regression import MOST_KINDS, Network, PointView, RegressionView
-from engine.words import chances, glossary
+from engine.words import chances, glossary, numbers
 from engine.words import regression as words
 from engine.words.numbers import number
 from pages.shared import (
@@ -77,9 +77,11 @@ def look() -> View | None:
 
 
 def strip(view: View) -> None:
-    error = "" if view.shown.is_refused or view.own else number(view.shown.typical)
+    shown = view.shown
+    error = "" if shown.is_refused else numbers.error(shown.error, view.facts.value_unit,
+                                                      shown.within)
     strips.fixed(view.facts, words.budgets(view.network), "regression_strip",
-                 chances.odds_short(odds_card.of(view.shown.spends)), error, words.UNIT,
+                 chances.odds_short(odds_card.of(shown.spends)), error, words.UNIT,
                  "reading", max(group.epsilon for group in view.network.groups))
     odometer.line(view.source)
 

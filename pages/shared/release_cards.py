@@ -25,7 +25,6 @@ from engine.sources.upload import Upload
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
 from engine.words import chances, glossary, numbers, tags
-from engine.words import coefficients as coefficient_words
 from engine.words import release as words
 from engine.words.grammar import capital, escape
 from engine.words.numbers import number, power_of_two, small
@@ -112,22 +111,16 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
 
 
 def _error(choice: Choice, source: Source, quoted: Quote) -> str:
-    """The error of such releases, as the page of the task writes it."""
-    seed, mechanism, unit = session.current().seed, choice.mechanism, source.facts.value_unit
-    if choice.what == MEAN_FUNCTION.key:
-        inner = quoted.inner
-        shown = run.picture(source, mechanism, inner.delta, seed, (inner.epsilon,))
-        study, at = shown.study, shown.budgets.index(inner)
-        if shown.is_refused(at):
-            return ""
-        return numbers.error(float(study.error[at]), unit, float(study.within[at]))
-    if choice.what == DENSITY.key:
-        way = run.summary(source, mechanism, choice.what, quoted.inner, seed).ways[0]
-        return numbers.error(way.error, "", way.within)
-    if choice.what == VARYING_COEFFICIENTS.key:
-        found = run.coefficients(source, mechanism, quoted.inner, seed)
-        return numbers.error(coefficient_words.total(found.error), unit, found.within)
-    return ""  # of one number nothing is simulated
+    """The error of such releases of the twin, as the preview below says it; "" of one number."""
+    if choice.what == UNIVARIATE_MEAN.key:
+        return ""
+    try:
+        found = run.release_preview(source.facts, source.sizes, choice.mechanism, quoted.inner,
+                                    session.current().seed)
+    except InputError:  # too large to simulate: the preview says so
+        return ""
+    unit = "" if choice.what == DENSITY.key else source.facts.value_unit
+    return numbers.error(found.error, unit, found.within)
 
 
 def choices(choice: Choice) -> None:

@@ -19,7 +19,7 @@ from engine.types import Budget
 from engine.views import sparse as sparse_view
 from engine.views.sparse import SparseView, Way
 from engine.views.sparse_intervals import interval_mechanism
-from engine.words import chances
+from engine.words import chances, numbers
 from engine.words import sparse as words
 from engine.words.numbers import number
 from pages.shared import (
@@ -89,7 +89,8 @@ def strip(view: View) -> None:
     shown = view.shown
     strips.fixed(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
                  "sparse_strip", chances.odds_short(odds_card.of(shown.spends)),
-                 number(shown.typical), words.UNIT, "row", shown.budget.epsilon)
+                 numbers.error(shown.error, "", shown.within), words.UNIT, "row",
+                 shown.budget.epsilon)
     odometer.line(session.source(TASK))
 
 

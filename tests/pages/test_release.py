@@ -121,6 +121,16 @@ def test_the_strip_of_a_release_has_odds_and_error_of_what_would_be_published(mo
     assert re.match(r"[\d.]+ °C", strips[-1].error) and strips[-1].chip.startswith("ε = 1")
 
 
+@pytest.mark.parametrize("token", [REAL, f"{REAL}~d-ages_at_death~publish-density"])
+def test_the_strip_and_the_preview_say_one_error(token, monkeypatch):
+    strips = []
+    monkeypatch.setattr(components, "strip", lambda chips, budgets, at, **more: strips.append(
+        budgets[at]))
+    at = release_page(token)
+    error, within = re.match(r"([\d.]+(?: °C)?) \(95 %: ([\d.]+)\)", strips[-1].error).groups()
+    assert f"± {error}**" in words(at) and f"below {within}" in words(at)
+
+
 @pytest.mark.parametrize("fold", ["release_formula", "release_cost", "release_code", "why",
                                   "several"])
 def test_each_fold_of_a_release_opens(fold):

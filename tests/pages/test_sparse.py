@@ -208,7 +208,7 @@ def test_two_stages_beat_machines_alone_and_machines_taken_for_alike():
     two, alone, alike = (np.median(errors) for errors in found.errors.values())
     assert two < 0.7 * alone and two < 0.7 * alike
     assert found.guarantee.epsilon <= 1.0
-    assert "Two stages are typically off by" in sparse_words.machines(found)
+    assert "Two stages are off by" in sparse_words.machines(found)
 
 
 def test_machines_that_differ_are_shown_instead_of_one_set_of_coefficients():

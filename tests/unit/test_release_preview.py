@@ -35,12 +35,12 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
     assert found.band and (curve.low < curve.released).all() and (curve.released < curve.high).all()
     assert found.places[0] == 2 and found.places[-1] == 18
     assert curve.truth.min() > 60 and curve.truth.max() < 210
-    assert found.errors.shape == (20,) and 0 < found.typical < found.most
+    assert found.errors.shape == (20,) and 0 < found.error < found.within
 
 
 def test_more_budget_and_more_people_make_the_preview_more_accurate_and_show_more_peaks():
     weak, strong = seen(0.3), seen(8.0, Sizes((20_000,), 160_000, 8))
-    assert weak.typical > 3 * strong.typical
+    assert weak.error > 3 * strong.error
     assert weak.peaks < PEAKS and strong.peaks == PEAKS
     assert "three" in words.survives(strong, "mean_function")
 

@@ -196,7 +196,7 @@ def test_of_own_readings_no_error_is_stated_but_noise_and_distance_are():
     upload = own(frame(6000))
     shown, network = view(upload)
     assert shown.truth is shown.squared_error is shown.risk is shown.zero_risk is None
-    assert np.isnan(shown.typical)
+    assert np.isnan(shown.error)
     expected = WaveletGlobal().expected_error(upload.sizes, network.budgets, upload.facts)
     assert shown.known.noise**2 == pytest.approx(expected)
     assert shown.known.noise**2 == pytest.approx((shown.noise_sd**2).mean(), rel=0.01)
