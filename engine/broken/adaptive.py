@@ -84,6 +84,10 @@ class _Passing:
     def n_curves(self) -> int:
         return int(self.honest.n_curves)
 
+    @property
+    def entries(self) -> int:
+        return int(self.honest.entries)
+
     def among(self, chosen: slice) -> Any:
         return type(self)(self.honest.among(chosen))
 

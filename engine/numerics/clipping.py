@@ -15,7 +15,7 @@ import numpy as np
 from engine.numerics.deviations import Deviations
 from engine.types import Array
 
-_BLOCK = 60_000  # entries of deviations, or of slopes, worked on at once, to stay in cache
+_BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
 _MOST = 400_000  # entries of deviations, where a few curves have more than that in all columns
 _LARGE = 3e7  # entries of deviations, from which two threads share them
 _FEW = 16  # curves at least: fewer are mostly calls
@@ -81,12 +81,12 @@ def _summed(part: Callable[[Deviations], Array], among: Sequence[Deviations], is
 def _blocks(deviations: Deviations, centres: Array) -> Iterator[tuple[slice, list[Deviations]]]:
     """Cut repeats, or the curves where one repeat has many, into blocks that stay in cache.
 
-    All columns share one pass over the slopes of some curves, which are the largest array.
+    All columns share one pass over the curves, whose entries are the largest array.
     """
     repeats, columns, size = centres.shape
     n, entries = deviations.n_curves, size * columns
     tall = max(1, _BLOCK // (entries * max(n, 1)))
-    few = max(_FEW, min(_BLOCK // size**2, _MOST // entries))
+    few = max(_FEW, min(_BLOCK // deviations.entries, _MOST // entries))
     among = [deviations] if tall > 1 or n <= few else [
         deviations.among(slice(k, k + few)) for k in range(0, n, few)]
     for first in range(0, repeats, tall):

@@ -44,6 +44,10 @@ class Deviations(Protocol):
     @property
     def n_curves(self) -> int: ...
 
+    @property
+    def entries(self) -> int:
+        """How many numbers of every curve deviations are made from."""
+
     def among(self, chosen: slice) -> Deviations:
         """Those of some of the curves."""
 
@@ -86,6 +90,10 @@ class AffineDeviations:
     @property
     def n_curves(self) -> int:
         return self.rows.shape[3]
+
+    @property
+    def entries(self) -> int:
+        return self.rows[0, ..., 0].size
 
     def at(self, centres: Array, repeats: slice) -> Array:
         rows = self.rows[repeats]

@@ -28,6 +28,10 @@ class RegressionDeviations:
     def n_curves(self) -> int:
         return self.curves.n_curves
 
+    @property
+    def entries(self) -> int:
+        return self.curves.features.shape[1]
+
     def among(self, chosen: slice) -> RegressionDeviations:
         """Those of some of the curves."""
         return RegressionDeviations(self.curves.curves(chosen), self.map, self.inverse)
