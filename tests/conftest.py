@@ -49,6 +49,28 @@ def unhurried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
+@pytest.fixture
+def few_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few data sets behind every error, for tests that ask which number is said, not how precise.
+
+    How precise errors are, is tested with the engine.
+    """
+    for name, value in FEW_DATA_SETS.items():
+        monkeypatch.setattr(name, value)
+
+
+@pytest.fixture(autouse=True)
+def _pages_are_quick(request: pytest.FixtureRequest) -> None:
+    """Pages say the engine's number, whatever it is."""
+    if request.path.parent.name in PAGES:
+        request.getfixturevalue("few_data_sets")
+
+
+FEW_DATA_SETS = {"engine.studies.MOST_DATA_SETS": 8, "engine.studies._FEWEST_DATA_SETS": 2,
+                 "engine.studies._READINGS": 100_000, "engine.views.coefficients._REPEATS": 8,
+                 "engine.views.coefficients._REPEATS_QUICK": 4}
+
+PAGES = ("pages", "hostile")  # folders of tests of pages in the framework's own tester
 LONG = ("browser", "pages", "hostile", "golden", "audit")  # folders of tests that take seconds
 SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine
 

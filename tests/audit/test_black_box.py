@@ -31,6 +31,7 @@ from engine.noise.selection import GUMBEL, Scales
 from engine.privacy import accounting
 from engine.privacy.tradeoff import Approximate, Laplace
 from engine.types import Budget
+from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 BUDGET = Budget(1.0, 1e-3)
@@ -135,7 +136,7 @@ def audited(mechanism, budget=BUDGET, runs=200_000):
     return audit_case(Case(mechanism, budget, attains=0.0), tries=400, runs=runs)
 
 
-@pytest.mark.parametrize("scheme", ["split", "full_batch"])
+@pytest.mark.parametrize("scheme", few(["split", "full_batch"]))
 def test_messages_of_all_rounds_give_away_nine_tenths_of_the_claim_and_no_more(scheme):
     """Up to 200 000 releases of each side, three rounds of three numbers."""
     report = audited(NoisyGradientMean(scheme=scheme, truncation=3, n_iterations=3))
@@ -168,6 +169,7 @@ def test_noise_a_fifth_too_small_is_exposed_in_a_whole_mechanism():
     assert report.verdict == "broken"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [{"truncation": 1, "band": "none"},
                                     pytest.param({"truncation": 3, "shrink": "always"},
                                                  marks=pytest.mark.slow)], ids=str)
@@ -301,12 +303,12 @@ class Thin(np.random.Generator):
         return noise
 
 
-@pytest.mark.parametrize(("case", "drawn"), [
+@pytest.mark.parametrize(("case", "drawn"), few([
     (Case(NoisyGradientMean(truncation=3, n_iterations=3)), Unfair),
     (Case(GaussianProcess()), Unfair),
     (Case(AdaptiveMean(truncation=4), Budget(40.0, 1e-3)), Thin),
     (Case(AdaptiveCoefficients(truncation=3), Budget(400.0, 1e-3)), Thin),
-    (Case(SparseInference(sparsity=2, rounds=3)), Thin)])
+    (Case(SparseInference(sparsity=2, rounds=3)), Thin)], 2))
 def test_noise_that_is_too_small_in_some_numbers_alone_is_seen_as_it_is_drawn(
         case, drawn, monkeypatch):
     """400 releases: in the first number of a message, or beside the diagonal of a matrix."""

@@ -13,6 +13,7 @@ from engine.numerics import clipping, regressor_maps
 from engine.privacy import accounting
 from engine.types import Budget
 from tests.audit.search import found as found_in
+from tests.heavy import few
 
 ROUNDING = 1 + 1e-9
 FEW = {"truncation": 3, "n_iterations": 3}
@@ -79,7 +80,7 @@ def search(mechanism, tries=1000, **sizes):
     return losses
 
 
-@pytest.mark.parametrize("n_servers", [1, 2])
+@pytest.mark.parametrize("n_servers", few([1, 2]))
 def test_every_release_attains_its_claim_within_a_tenth_and_never_exceeds_it(n_servers):
     """3000 pairs; the first two releases are those of the covariates."""
     found = search(AdaptiveCoefficients(**SMALL), 3000, n_servers=n_servers)

@@ -205,6 +205,7 @@ def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(windo
         fold => fold.offsetHeight >= fold.scrollHeight)""")
 
 
+@pytest.mark.slow
 def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
     page = window("/plan", size=PHONE)
     way = stops(page, lambda stop: stop["test"] == "stMain")

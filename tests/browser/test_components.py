@@ -165,6 +165,7 @@ def test_each_view_draws_what_it_says(show):
     expect(server_says(page)).to_contain_text("view one")
 
 
+@pytest.mark.slow
 def test_releases_play_one_after_another_until_something_is_touched(show):
     page = show(reduced_motion="no-preference")
     current, title = page.locator("#main .release.current"), page.locator("#main title")
@@ -213,6 +214,7 @@ def test_where_motion_is_unwanted_every_press_shows_the_next_release(show):
     assert page.evaluate("window.__players") == 0
 
 
+@pytest.mark.slow
 def test_sentences_and_small_charts_follow_the_slider_without_the_server(show):
     page = show()
     said = page.locator("#said")
@@ -378,6 +380,7 @@ def test_a_picture_can_be_saved_as_png(show, tmp_path):
     assert data.startswith(b"\x89PNG") and len(data) > 20_000
 
 
+@pytest.mark.slow
 def test_copy_link_waits_for_the_budget_on_screen(show):
     page = show(permissions=["clipboard-read", "clipboard-write"])
     slider(page).focus()

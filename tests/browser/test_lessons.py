@@ -82,6 +82,7 @@ def heights(handles):
     return [float(handles.nth(k).get_attribute("aria-valuenow")) for k in range(handles.count())]
 
 
+@pytest.mark.slow
 def test_a_mouse_draws_a_whole_curve_and_a_finger_moves_one_square(server, open_app):
     page = open_app(f"{server.url}/teach?s=lesson-7", viewport={"width": 390, "height": 844},
                     has_touch=True)

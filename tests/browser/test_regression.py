@@ -49,6 +49,7 @@ def test_an_epsilon_changes_the_sentences_and_a_click_moves_the_point(regression
     assert page.problems == [] and page.outside == []
 
 
+@pytest.mark.slow
 def test_a_linked_point_moves_by_a_tap_and_nothing_scrolls_sideways_on_a_phone(regression):
     page = regression("/regression?s=point-0.2~network-4x5000x2", has_touch=True,
                       viewport={"width": 390, "height": 844})

@@ -51,6 +51,7 @@ def test_a_second_edit_keeps_the_first_and_a_cell_that_cannot_be_is_explained(ta
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_a_linked_table_comes_back_and_nothing_scrolls_sideways_on_a_phone(table):
     page = table("/sites?s=sites-mixed", viewport={"width": 390, "height": 844})
     expect(page.get_by_text("weakest site: North").first).to_be_visible()

@@ -15,6 +15,7 @@ from engine.sources.upload_facts import StatedCovariate, declare
 from engine.sources.upload_layout import suggest_layout
 from pages.shared import address, run, settings
 from tests import files
+from tests.heavy import few
 from tests.pages.opening import open_page, visit
 
 EVIL = ["[x](javascript:1)", "![x](http://x/y)", "$x$ $\\href{a}{b}$", ":red[x]", "**x** `y`",
@@ -58,7 +59,7 @@ def test_words_that_stand_in_sentences_hold_no_markup(role, word):
     assert declare(60, 210, 2, 18, "a law", **{role: "kg/m² (å’s 5%)"}, **files.EVEN)
 
 
-@pytest.mark.parametrize("word", EVIL)
+@pytest.mark.parametrize("word", few(EVIL, 3))
 def test_what_is_said_of_curves_with_evil_names_is_plain(word):
     at = open_page(upload=own(word), show_upload=True)
     assert not active(at)
@@ -90,7 +91,7 @@ def test_a_link_shows_what_it_asked_for_as_it_is(word):
     assert at.warning and not active(at)
 
 
-@pytest.mark.parametrize("script", ["explore", "coefficients", "summaries", "sites", "plan", "rates"])
+@pytest.mark.parametrize("script", few(["explore", "coefficients", "summaries", "sites", "plan", "rates"], 3))
 def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
     table = read_table(files.rows("a,0.1,5\na,0.5,6"))
     upload = Upload(curves=read_curves(table, suggest_layout(table)),

@@ -5,9 +5,11 @@ import dataclasses
 import io
 import json
 import math
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +37,7 @@ from engine.words.grammar import capital
 from engine.words.numbers import in_hundred
 from pages.shared import code_fold, components, settings
 from tests import files
+from tests.conftest import FEW_DATA_SETS
 from tests.pages.opening import open_page, own_curves, visit
 from tests.pages.reading import words
 from tests.pages.test_upload_readings import own as own_readings
@@ -43,6 +46,7 @@ from tests.unit.test_upload_rows import NAMES, SPARSE
 from tests.unit.test_upload_rows import frame as row_frame
 from tests.unit.test_upload_rows import own as own_rows
 
+ROOT = Path(__file__).parents[2]
 USUAL = settings.Settings()
 _SMALL = "c.n_curves-60~c.n_observations_per_curve-6"
 CHANGED = {
@@ -56,9 +60,13 @@ CHANGED = {
     "sweeps": f"c-sparse_curves~{_SMALL}~sweep.values-0.5_2~sweep.repeats-5",
     "reproduce": "exhibit-functional_mean/table-1"}
 DRIVER = """
-import contextlib, io, json, sys
+import contextlib, importlib, io, json, sys
+programs, data_sets = json.load(sys.stdin)
+for name, value in data_sets.items():  # as few as here
+    module, _, name = name.rpartition(".")
+    setattr(importlib.import_module(module), name, value)
 said = []
-for text in json.load(sys.stdin):
+for text in programs:
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(text, {})
     said.append(out.getvalue())
@@ -68,8 +76,9 @@ json.dump(said, sys.stdout)
 
 def run(*programs, where=None):
     """What programs print, run by another Python one after the other."""
-    done = subprocess.run([sys.executable, "-c", DRIVER], input=json.dumps(programs), text=True,
-                          capture_output=True, cwd=where)
+    done = subprocess.run([sys.executable, "-c", DRIVER], text=True, capture_output=True, cwd=where,
+                          input=json.dumps([programs, FEW_DATA_SETS]),
+                          env={**os.environ, "PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -303,8 +312,7 @@ def test_code_for_ones_own_file_reads_it_by_name_and_holds_none_of_its_values(lo
     assert all(str(value) not in python for value in frame["height"].unique() if value not in
                (60, 210)) and "c000" not in python
     assert '"growth chart"' in python and "value_low=60.0" in python
-    root = str(settings.__file__).rsplit("/pages/", 1)[0]
-    (said,) = run(f"import sys; sys.path.insert(0, {root!r})\n{python}", where=tmp_path)
+    (said,) = run(python, where=tmp_path)
     agrees(said, strip)
 
 

@@ -1,5 +1,7 @@
 """Reproduce through the framework's own tester: what is stored opens at once, and runs again."""
 
+import pytest
+
 from engine import papers
 from engine.exports import exhibits as exhibit_files
 from engine.words import exhibits as exhibit_words
@@ -50,6 +52,7 @@ def test_a_link_to_an_exhibit_that_does_not_exist_shows_the_first_one_and_says_s
     assert "exhibit" in at.warning[0].value
 
 
+@pytest.mark.slow
 def test_an_exhibit_runs_again_on_the_page_and_its_numbers_come_out_again():
     at = visit("reproduce", f"exhibit-{quickest()}")
     at.button(key="run_exhibit").click().run()

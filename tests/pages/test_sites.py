@@ -54,6 +54,7 @@ def test_the_page_answers_on_arrival_with_the_engines_numbers():
     assert not at.error
 
 
+@pytest.mark.slow
 def test_every_preset_draws_and_is_a_short_link():
     at = visit("sites")
     for key, preset in PRESETS.items():
@@ -65,7 +66,7 @@ def test_every_preset_draws_and_is_a_short_link():
     assert "Since your change" in words(at)
 
 
-@pytest.mark.parametrize(("cls", "chosen"), first_of_each(METHODS), ids=lambda x: str(x))
+@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(METHODS), 2), ids=lambda x: str(x))
 def test_every_method_draws(cls, chosen):
     token = address.encode(dataclasses.replace(USUAL, mechanism=cls(**chosen)))
     at = visit("sites", token, fold_what_if=True, fold_transcript=True)

@@ -35,6 +35,7 @@ def test_every_problem_can_be_swept_over_its_own_curves_and_method(task):
     assert EPSILON in str(at.selectbox(key="w_sweep_along").value)
 
 
+@pytest.mark.slow
 def test_time_and_memory_are_foreseen_before_anything_is_pressed():
     at = visit("sweeps", SMALL)
     until(lambda: "MB of memory" in words(at), at.run)

@@ -173,7 +173,7 @@ def test_bands_of_a_group_hold_it():
     assert (np.abs(joint - 0.95) < 5 * 0.02).all()
 
 
-@pytest.mark.parametrize("design", ["identity", "equicorrelated", "ar1_strong"])
+@pytest.mark.parametrize("design", few(["identity", "equicorrelated", "ar1_strong"]))
 def test_limits_hold_or_are_refused_whatever_the_correlation_and_the_number_of_rows(design):
     """100 data sets of 20 features, each N and ε: pointwise .90 to .98 and bands .90, five standard
     errors of 100 bands or of 100 averages over features; where all are refused, a warning."""
@@ -188,6 +188,7 @@ def test_limits_hold_or_are_refused_whatever_the_correlation_and_the_number_of_r
             assert row.refused == 0 and row.error < 2.5 * row.least_squares
 
 
+@pytest.mark.slow
 def test_features_kept_too_few_and_a_wrong_guess_of_the_noise_leave_coverage():
     """100 data sets each: two of three features kept; σ guessed at a quarter, and four times."""
     for chosen in ({"kept": 2}, {"guess": 0.25}, {"guess": 4.0}):
@@ -196,6 +197,7 @@ def test_features_kept_too_few_and_a_wrong_guess_of_the_noise_leave_coverage():
             assert row.refused == 0 and min(row.on, row.off) > 0.92 and row.joint > 0.85
 
 
+@pytest.mark.slow
 def test_intervals_hold_with_rows_too_whose_clips_bite():
     """60 data sets of 20 000 equicorrelated rows, of which one in twenty is shortened: 20 features,
     ε = 4; five standard errors of 1200 nearly independent intervals."""
@@ -283,6 +285,7 @@ def test_two_stages_do_better_than_each_machine_alone_and_than_all_as_if_alike()
     assert (two < 0.5 * alone).all()
 
 
+@pytest.mark.slow
 def test_own_features_beside_shared_ones_make_two_stages_biased():
     """100 designs without noise: mean, median, and averages apart by where own features lie."""
     _, quiet, near = errors_over_designs("two_stage", 100)

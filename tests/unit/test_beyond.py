@@ -17,6 +17,8 @@ from engine.views.beyond import FARTHEST, Beyond, beyond
 from engine.views.planner import Setting, measure, plan
 from engine.words import plan as plan_words
 
+pytestmark = pytest.mark.usefixtures("few_data_sets")
+
 WAVE = Setting(SparseCurves(mean="mu1"), NoisyGradientMean(truncation=3), 0.3, 1000, 5)
 GROWTH = replace(WAVE, source=SparseCurves(mean="growth"), epsilon=1.0)
 FACTS = GROWTH.source.facts

@@ -61,6 +61,7 @@ def finished(exhibit, form="quick", executor=None):
 # -- how they run -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_run_on_processes_equals_a_serial_one_to_the_last_bit():
     with ProcessExecutor(2) as executor:
         elsewhere, _ = finished(small_exhibit(), executor=executor)

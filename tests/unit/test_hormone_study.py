@@ -22,6 +22,8 @@ from engine.sources.hormone_study import HormoneStudy, mean_reading
 from engine.types import Budget, Design, PublicFacts
 from engine.views.preview import if_doubled
 
+pytestmark = pytest.mark.usefixtures("few_data_sets")
+
 STUDY = HormoneStudy()
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from engine.exports import memo
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
@@ -10,6 +12,8 @@ from engine.views.planner import Setting, protection
 from engine.words import chances
 from engine.words import plan as plan_words
 from tests.unit.test_planner import answer
+
+pytestmark = pytest.mark.usefixtures("few_data_sets")
 
 HERE = Setting(SparseCurves(mean="growth"), AdaptiveMean(), 1.0, 150, 10)
 FACTS = HERE.source.facts

@@ -32,6 +32,8 @@ from engine.views.preview import (
     with_own_budget,
 )
 
+pytestmark = pytest.mark.usefixtures("few_data_sets")
+
 SOURCE = SparseCurves(n_curves=100, n_observations_per_curve=8)
 METHOD = NoisyGradientMean()
 DELTA = 1e-4

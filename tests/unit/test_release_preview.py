@@ -45,6 +45,7 @@ def test_more_budget_and_more_people_make_the_preview_more_accurate_and_show_mor
     assert "three" in words.survives(strong, "mean_function")
 
 
+@pytest.mark.slow
 def test_two_common_times_cannot_show_three_peaks_whatever_is_spent():
     facts = replace(FACTS, design=Design.common((0.25, 0.75)), observations_per_curve=2)
     assert seen(8.0, Sizes((20_000,), 40_000, 2), facts).peaks < PEAKS

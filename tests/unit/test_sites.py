@@ -19,6 +19,8 @@ from engine.views.site_table import PRESETS, SiteRow, budgets, checked, preset_o
 from engine.views.sites import Memory, federation
 from engine.words import sites as site_words
 
+pytestmark = pytest.mark.usefixtures("few_data_sets")
+
 WAVE = SparseCurves()
 ADAPTIVE = mechanisms.get("adaptive_mean")()
 GRADIENTS = mechanisms.get("noisy_gradient_mean")()
@@ -203,6 +205,7 @@ def test_twenty_small_sites_reach_together_what_none_reaches_alone():
     assert result.alone.feasibility.verdict in ("not feasible", "coarse")
 
 
+@pytest.mark.slow
 def test_real_curves_are_measured_against_their_average_without_protection():
     cls = next(c for c in sources.all() if not c.is_random and "mean_function" in c.tasks)
     source = cls(n_servers=3)

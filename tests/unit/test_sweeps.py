@@ -26,6 +26,7 @@ from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget
+from tests.heavy import few
 from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
 from tests.waiting import PATIENCE, until
 
@@ -374,10 +375,10 @@ FEW = CoefficientCurves(n_curves=300, n_observations_per_curve=5)
 MANY = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=8)
 
 
-@pytest.mark.parametrize("source, mechanism, repeats", [
+@pytest.mark.parametrize("source, mechanism, repeats", few([
     (GROWTH, NOISY, 40), (GROWTH, AdaptiveMean(), 40), (GROWTH, Iclp(), 40),
     (FEW, AdaptiveCoefficients(), 1), (FEW, AdaptiveCoefficients(), 20),
-    (MANY, AdaptiveCoefficients(), 1)], ids=lambda x: getattr(x, "key", str(x)))
+    (MANY, AdaptiveCoefficients(), 1)], 4), ids=lambda x: getattr(x, "key", str(x)))
 @pytest.mark.parametrize("n_draws", [1, 50])
 def test_the_memory_of_a_block_is_not_underestimated(source, mechanism, repeats, n_draws):
     import tracemalloc

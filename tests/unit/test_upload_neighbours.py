@@ -35,6 +35,7 @@ from engine.sources.upload_rows import (
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN
 from engine.types import Budget
 from tests import files
+from tests.heavy import few
 from tests.pages.opening import visit
 
 TASKS = (MEAN_FUNCTION.key, UNIVARIATE_MEAN.key)
@@ -112,7 +113,7 @@ def assert_same(one, other):
 # -- the engine
 
 
-@pytest.mark.parametrize("law", DESIGNS)
+@pytest.mark.parametrize("law", few(DESIGNS, 9))
 @pytest.mark.parametrize(("key", "chosen"), CURVE_METHODS, ids=lambda value: str(value))
 def test_one_person_of_a_long_file_changes_nothing_but_the_messages(key, chosen, law, tmp_path):
     mechanism = mechanisms.build(key, chosen)
