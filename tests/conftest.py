@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from types import SimpleNamespace
 
@@ -59,11 +60,19 @@ def few_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(name, value)
 
 
+_numbers_of = {"data_sets": "usual"}  # behind the results that pages keep in this process
+
+
 @pytest.fixture(autouse=True)
 def _pages_are_quick(request: pytest.FixtureRequest) -> None:
-    """Pages say the engine's number, whatever it is."""
-    if request.path.parent.name in PAGES:
+    """Pages say the engine's number, whatever it is; what they keep is of as many data sets."""
+    few = request.path.parent.name in PAGES or "few_data_sets" in request.fixturenames
+    if few:
         request.getfixturevalue("few_data_sets")
+    asked = "few" if few else "usual"
+    if asked != _numbers_of["data_sets"] and "pages.shared.run" in sys.modules:
+        sys.modules["pages.shared.run"].forget()
+    _numbers_of["data_sets"] = asked
 
 
 FEW_DATA_SETS = {"engine.studies.MOST_DATA_SETS": 8, "engine.studies._FEWEST_DATA_SETS": 2,

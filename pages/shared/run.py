@@ -82,10 +82,21 @@ class Store:
                 self._kept.popitem(last=False)
         return result
 
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+
 
 _SHARED = Store(_MOST_KEPT)  # of this process: an imported module outlives the runs of a page
 _BESIDE: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 _SITES, _DRAWN = Store(_MOST_SITES_KEPT), Store(_MOST_DRAWN_KEPT)
+
+
+def forget() -> None:
+    """Forget all results that visitors share: what is asked for next is computed anew."""
+    for store in (_SHARED, _SITES, _DRAWN):
+        store.clear()
+    _BESIDE.clear()
 
 
 def _store(source: Source) -> Store:

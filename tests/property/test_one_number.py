@@ -294,8 +294,8 @@ def name(case):
 
 
 @pytest.mark.parametrize("case", few(FAST, 3), ids=name)
+@pytest.mark.usefixtures("few_data_sets")
 def test_every_page_command_and_memo_says_the_same(case, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(studies, "MOST_DATA_SETS", 10)  # for everybody alike
     check_commands(case, tmp_path, capsys)
     check_pages(case, monkeypatch)
     check_pins(case)

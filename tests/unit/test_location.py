@@ -403,7 +403,7 @@ class ScaledByColumn:
     is_common = False
 
     def __init__(self, own):
-        self.own, self.n_curves = own, own.n_curves
+        self.own, self.n_curves, self.entries = own, own.n_curves, own.entries
 
     def among(self, chosen):
         return ScaledByColumn(self.own.among(chosen))
