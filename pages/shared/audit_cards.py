@@ -35,7 +35,7 @@ from pages.shared import (
     strips,
 )
 from pages.shared.jobs import Job, jobs
-from pages.shared.progress import progress
+from pages.shared.progress import progress, visitor
 
 _PARTS = {"attack": "Attack", "coverage": "Coverage", "reuse": "Reused noise"}
 _AROUND = {"small": "Small, made for the attack", "screen": "As on the method’s page"}
@@ -134,7 +134,7 @@ def _started(key: str) -> Job | None:
 def _start(key: str, target: str, *arguments: object, total: int) -> None:
     """Begin a job from a button and keep it; a busy server says so beside the button."""
     try:
-        job = jobs().start(key, target, *arguments, total=total)
+        job = jobs().start(key, target, *arguments, total=total, visitor=visitor())
     except InputError as problem:
         st.session_state.problem = ("audit", problem)
         return

@@ -20,12 +20,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.shared.jobs import Job, Jobs
 
 _SLOTS, _WAITING = 2, 30
+_MOST_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
 _TURN_SECONDS = 0.05  # how long a page waits before it looks whether it is still wanted
 _GRACE_SECONDS = 0.4  # what nobody waits for may still end by itself, which spares a worker
 _REST_SECONDS = 0.4  # without a further move, after which a visitor counts as done moving
 _MOVING_SECONDS = 1.0  # since a run was given up
 
-_POOL = Jobs(_SLOTS, _WAITING)
+_POOL = Jobs(_SLOTS, _WAITING, _MOST_MINUTES)
 _watched: Counter[Job] = Counter()
 _lock = threading.Lock()
 _in_workers = False
@@ -114,7 +115,7 @@ def _rest() -> None:
 def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ...],
                 shown: Callable[[int], None]) -> Job:
     while True:
-        job = _POOL.start(key, "pages.shared.jobs:call", function, *arguments)
+        job = _POOL.start(key, "pages.shared.jobs:call", function, *arguments, visitor=_visitor())
         with _watching(job):
             _follow(job, shown)
         if job.state != "stopped":  # else given up by others just before we came
@@ -139,6 +140,12 @@ def _make_way() -> None:
         _ = "pace" in st.session_state
 
 
+def _visitor() -> str:
+    """The session of the page that asks; empty where none does."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return "" if context is None else context.session_id
+
+
 def _of_a_page() -> bool:
     return get_script_run_ctx(suppress_warning=True) is not None
 
@@ -157,6 +164,7 @@ def _watching(job: Job) -> Iterator[None]:
         if not job.live:
             _forget(job)
         elif is_alone:
+            _POOL.disown(job)
             threading.Timer(_GRACE_SECONDS, _give_up, [job]).start()
 
 

@@ -6,6 +6,9 @@ module, so it must never import streamlit.
 A shared job belongs to all who watch it. Who presses Stop leaves, and sees it as stopped; the job
 itself ends with the last one. Who has not been heard of for a while has left, too, but then the
 job gives up its slot only to another that waits: a visitor may come back.
+
+No visitor can keep the others waiting: one slot is always left to them, each may have only so much
+waiting, and a job ends after a stated time.
 """
 
 from __future__ import annotations
@@ -14,11 +17,10 @@ import atexit
 import importlib
 import logging
 import pickle
-import queue
 import threading
 import time
 import traceback
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
@@ -27,6 +29,7 @@ from engine.errors import InputError
 from engine.running.workers import Worker
 
 _MOST_KEPT = 32  # jobs that have ended
+_MOST_OF_ONE = 8  # jobs of one visitor that run or wait
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
@@ -43,8 +46,8 @@ class Job:
     """
 
     def __init__(self, key: str, total: int | None = None, task: bytes = b"",
-                 is_shared: bool = True) -> None:
-        self.key, self.total, self.is_shared = key, total, is_shared
+                 is_shared: bool = True, visitor: str = "") -> None:
+        self.key, self.total, self.is_shared, self.visitor = key, total, is_shared, visitor
         self.state = "waiting"
         self.parts: list[Any] = []
         self.result: Any = None
@@ -164,18 +167,25 @@ class Job:
 
 
 class Jobs:
-    """Runs jobs in `slots` workers; up to `waiting` more wait for their turn."""
+    """Runs jobs in `slots` workers; up to `waiting` more wait for their turn.
 
-    def __init__(self, slots: int = 2, waiting: int = 8) -> None:
-        self.slots, self._most_live = slots, slots + waiting
+    A job is ended after `minutes`. Jobs of one visitor never run in all slots where there are
+    several, and at most eight of them run or wait.
+    """
+
+    def __init__(self, slots: int = 2, waiting: int = 8, minutes: float = 30.0) -> None:
+        self.slots, self.minutes = slots, minutes
+        self._most_live, self._slots_of_one = slots + waiting, max(1, slots - 1)
         self._kept: OrderedDict[str, Job] = OrderedDict()
-        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._waiting: list[Job] = []
+        self._running: list[Job] = []
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)  # something waits, or a slot is free
         self._closed = False
 
     def start(self, key: str, target: str, *arguments: Any, total: int | None = None,
-              is_shared: bool = True) -> Job:
+              is_shared: bool = True, visitor: str = "") -> Job:
         """The job of that key: the one that is there, or else a new one.
 
         `target` is "module:function", a generator function: what it yields are the parts, what it
@@ -183,21 +193,33 @@ class Jobs:
         digest of the question; that of an upload must also name its session, and such a job is
         not `is_shared`: it is forgotten here when it has ended, and only its session keeps it. A
         job that was stopped or broke is begun again: start from a button and keep the job, or a
-        stopped one comes back with the next run of the page.
+        stopped one comes back with the next run of the page. `visitor` names who asks; a job that
+        several ask for is nobody's.
 
         Raises
         ------
         InputError
-            If too many jobs are waiting.
+            If too many jobs are waiting, or too many of this visitor.
         """
         with self._lock:
             job = self._kept.get(key)
             if job is None or not job._worth_sharing:
-                self._refuse_if_full()
-                job = Job(key, total, pickle.dumps((target, arguments)), is_shared)
+                self._refuse_if_full(visitor)
+                job = Job(key, total, pickle.dumps((target, arguments)), is_shared, visitor)
                 self._enqueue(job)
+            elif job.visitor != visitor:
+                self._disown(job)
             self._kept.move_to_end(key)
             return job
+
+    def disown(self, job: Job) -> None:
+        """Count a job against nobody: who asked for it has moved on, and it will soon be ended."""
+        with self._lock:
+            self._disown(job)
+
+    def _disown(self, job: Job) -> None:
+        job.visitor = ""
+        self._changed.notify_all()
 
     def forget(self, job: Job) -> None:
         """Keep nothing of a job that has ended."""
@@ -210,16 +232,20 @@ class Jobs:
         with self._lock:
             self._closed = True
             threads, self._threads = self._threads, []
+            self._changed.notify_all()
         for job in self._kept.values():
             job.stop()
-        for _ in threads:
-            self._queue.put(None)
         for thread in threads:
             thread.join()
         atexit.unregister(self.close)
 
-    def _refuse_if_full(self) -> None:
-        if self._closed or sum(job.live for job in self._kept.values()) >= self._most_live:
+    def _refuse_if_full(self, visitor: str) -> None:
+        live = [job for job in self._kept.values() if job.live]
+        if visitor and sum(job.visitor == visitor for job in live) >= _MOST_OF_ONE:
+            raise InputError(f"{_MOST_OF_ONE} computations of yours are running or waiting here, "
+                             "which is the most for one visitor.",
+                             hint="Wait until one has ended, or stop one.")
+        if self._closed or len(live) >= self._most_live:
             raise InputError("The server is busy with the work of other visitors.",
                              hint="Try again in a minute.")
 
@@ -228,7 +254,8 @@ class Jobs:
         ended = [key for key, kept in self._kept.items() if not kept.live]
         for key in ended[:-_MOST_KEPT]:
             del self._kept[key]
-        self._queue.put(job)
+        self._waiting.append(job)
+        self._changed.notify()
         if not self._threads:
             self._open()
 
@@ -243,27 +270,52 @@ class Jobs:
     def _slot(self) -> None:
         """One job after the other; those stopped while they waited are passed over."""
         worker = Worker(_answer, _NICENESS)
-        while (job := self._queue.get()) is not None:
+        while (job := self._next()) is not None:
             if job._begin():
                 self._follow(job, worker)
-            self._forget_own(job)
+            self._leave(job)
         worker.kill()
+
+    def _next(self) -> Job | None:
+        """The first waiting job of a visitor who has a slot to spare; None when all is closed."""
+        with self._changed:
+            while not self._closed:
+                running = Counter(job.visitor for job in self._running if job.visitor)
+                for job in self._waiting:
+                    if running[job.visitor] < self._slots_of_one or job.state != "waiting":
+                        self._waiting.remove(job)
+                        self._running.append(job)
+                        return job
+                self._changed.wait()
+        return None
 
     def _follow(self, job: Job, worker: Worker) -> None:
         """Follow a job to its end. Whatever goes wrong ends the job and the worker, no more."""
         try:
             worker.send(job._task)
             while job.live:
-                if job.is_abandoned and not self._queue.empty():
+                if job.is_abandoned and self._waiting:
                     job.stop()
-                _turn(job, worker)
+                if job.seconds > 60 * self.minutes:
+                    worker.kill()
+                    job._take("problem", self._too_long())
+                else:
+                    _turn(job, worker)
         except Exception as fault:
             worker.kill()
             job._fail(_DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
 
-    def _forget_own(self, job: Job) -> None:
-        """What came of one visitor's data stays with that visitor alone."""
-        with self._lock:
+    def _too_long(self) -> InputError:
+        return InputError(f"This takes longer than {self.minutes:g} minutes, the most for one "
+                          "computation on this server.",
+                          hint="Choose smaller sizes or fewer repeats, or run the code of this "
+                          "view on a machine of your own.")
+
+    def _leave(self, job: Job) -> None:
+        """Free the slot; what came of one visitor's data stays with that visitor alone."""
+        with self._changed:
+            self._running.remove(job)
+            self._changed.notify_all()
             if not job.is_shared and self._kept.get(job.key) is job:
                 del self._kept[job.key]
 

@@ -31,7 +31,8 @@ def begin(key: str, target: str, *arguments: Any, total: int | None = None,
         key = f"{key} {visitor()}"
     _left().pop(key, None)
     while True:
-        job = jobs().start(key, target, *arguments, total=total, is_shared=is_shared)
+        job = jobs().start(key, target, *arguments, total=total, is_shared=is_shared,
+                           visitor=visitor())
         if job.watch(visitor()):  # or else its last watcher left this moment
             return job
 

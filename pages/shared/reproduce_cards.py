@@ -16,7 +16,7 @@ from engine.words import handbook
 from pages.shared import code_fold, controls, layout, session
 from pages.shared import components as pieces
 from pages.shared.jobs import Job, jobs
-from pages.shared.progress import progress
+from pages.shared.progress import progress, visitor
 
 _FEW = 4  # pictures that stand two in a row; more stand three in a row
 _HEIGHT, _PHONE_HEIGHT = 320, 280
@@ -105,7 +105,7 @@ def again(view: View) -> None:
                  "stays usable meanwhile."):
         work = view.exhibit.work("quick")
         job = jobs().start(f"exhibit {view.key}", "engine.papers:quick", view.key,
-                           total=n_pieces(work))
+                           total=n_pieces(work), visitor=visitor())
         st.session_state.setdefault(_RUNS, {})[view.key] = job
     if view.job is not None:
         progress(view.job, lambda job: None, "Parts")

@@ -59,6 +59,56 @@ def test_parts_and_result_are_those_of_running_the_generator_here(pool):
     assert (job.state, job.fraction, job.seconds_left) == ("done", 1.0, None)
 
 
+def test_one_visitor_leaves_a_slot_to_the_others_and_takes_turns_with_oneself():
+    pool = Jobs(slots=2, waiting=10)
+    try:
+        first = pool.start("first", *LONG, visitor="a")
+        second = pool.start("second", TARGETS + "squares", 3, visitor="a")
+        other = pool.start("other", TARGETS + "squares", 3, visitor="b")
+        assert other.wait(PATIENCE) and other.state == "done"
+        until(lambda: first.parts)
+        assert second.state == "waiting"
+        pool.disown(first)  # its visitor has moved on
+        assert second.wait(PATIENCE) and second.state == "done"
+    finally:
+        pool.close()
+
+
+def test_what_two_visitors_ask_for_counts_against_neither():
+    pool = Jobs(slots=2, waiting=10)
+    try:
+        both = pool.start("both", *LONG, visitor="a")
+        assert pool.start("both", *LONG, visitor="b") is both
+        assert pool.start("own", TARGETS + "squares", 3, visitor="a").wait(PATIENCE)
+    finally:
+        pool.close()
+
+
+def test_a_visitor_with_too_much_waiting_is_told_and_others_are_served():
+    pool = Jobs(slots=2, waiting=30)
+    try:
+        jobs = [pool.start(f"long {k}", *LONG, visitor="a") for k in range(8)]
+        with pytest.raises(InputError, match="8 computations of yours"):
+            pool.start("one more", *LONG, visitor="a")
+        assert pool.start("other", TARGETS + "squares", 3, visitor="b").wait(PATIENCE)
+        jobs[-1].stop()
+        assert pool.start("in its place", *LONG, visitor="a").live
+    finally:
+        pool.close()
+
+
+def test_a_job_ends_after_the_time_of_the_server_with_what_to_do():
+    pool = Jobs(slots=1, waiting=1, minutes=0.001)
+    try:
+        job = pool.start("too long", *LONG)
+        assert job.wait(PATIENCE) and job.state == "failed" and not job.fault
+        assert "longer than 0.001 minutes" in job.problem.message and job.problem.hint
+        pool.minutes = 30
+        assert pool.start("next", TARGETS + "squares", 3).wait(PATIENCE)
+    finally:
+        pool.close()
+
+
 def test_visitors_who_ask_the_same_share_one_job(pool, long_job):
     assert pool.start("long", *LONG) is long_job
 
