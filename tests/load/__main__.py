@@ -34,13 +34,16 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--every", type=float, default=2.5, help="mean seconds between actions")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--burden", action="store_true",
+                        help="one more visitor asks for the heaviest things all the time")
     parser.add_argument("--url", help="of a running server; otherwise one is started")
     parser.add_argument("--port", type=int, help="of the server that is started")
     return parser.parse_args()
 
 
 async def _load(url: str, asked: argparse.Namespace) -> Record:
-    return await many(url, asked.visitors, asked.every, asked.seconds, asked.seed)
+    return await many(url, asked.visitors, asked.every, asked.seconds, asked.seed,
+                      burden=asked.burden)
 
 
 async def _warm(url: str) -> None:

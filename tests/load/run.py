@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.load.behaviour import KINDS, Acts
+from tests.load.behaviour import KINDS, Acts, burdens
 from tests.load.visitor import Visitor, request
 
 _HEALTH_SECONDS = 0.2
+_BURDEN_SECONDS = 1.0  # between what one visitor burdens the server with
 # Opening the first page, and what a page goes on with by itself when it stands.
-_BESIDE = ("arrive", "rest of it")
+_BESIDE = ("arrive", "rest of it", "heavy", "heavy, left")
 
 
 @dataclass
@@ -44,13 +45,18 @@ def at(seconds: list[float], percent: float) -> float:
 
 
 async def many(url: str, visitors: int, every: float, seconds: float, seed: int = 1,
-               kinds: tuple[Acts, ...] = KINDS) -> Record:
-    """Let `visitors` act for some seconds, each once in `every` seconds on average."""
+               kinds: tuple[Acts, ...] = KINDS, burden: bool = False) -> Record:
+    """Let `visitors` act for some seconds, each once in `every` seconds on average.
+
+    With `burden` one more asks for the heaviest things all the time.
+    """
     record = Record()
     stop = time.monotonic() + seconds
     health = asyncio.create_task(watch_health(url, record))
     await asyncio.gather(*(_visit(url, kinds[k % len(kinds)], random.Random(seed * 1000 + k),
-                                  every, stop, record) for k in range(visitors)))
+                                  every, stop, record) for k in range(visitors)),
+                         *(_visit(url, burdens, random.Random(seed), _BURDEN_SECONDS, stop, record)
+                           for _ in range(burden)))
     health.cancel()
     return record
 
