@@ -15,14 +15,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 # Everything comes from this server, and what is not named is refused. The exceptions:
 #   script-src blob:            the front end makes modules of our components in memory
 #   style-src 'unsafe-inline'   it computes styles, plotly.js writes its own into the page, and
-#                               formulas are set by style attributes
-#   img-src data: blob:         icons, and pictures of charts to download
-# No part needs 'unsafe-eval', and no script inside a page runs but the front end's own.
+#                               formulas and charts have style attributes
+#   img-src data:               the logo, heat maps, and pictures to be saved
+#   font-src data:              letters of the front end's tables
+# Nothing needs 'unsafe-eval': protobuf.js asks once for machine code to count with 64 bits, is
+# refused, and counts without. No script inside a page runs but the front end's own.
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self' blob:",
     "style-src": "'self' 'unsafe-inline'",
-    "img-src": "'self' data: blob:",
+    "img-src": "'self' data:",
     "font-src": "'self' data:",
     "connect-src": "'self'",
     "manifest-src": "'self'",
