@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 #   style-src 'unsafe-inline'   it computes styles, plotly.js writes its own into the page, and
 #                               formulas and charts have style attributes
 #   img-src data:               the logo, heat maps, and pictures to be saved
-#   font-src data:              letters of the front end's tables
+#   font-src data:              one size of the brackets of formulas
 # Nothing needs 'unsafe-eval': protobuf.js asks once for machine code to count with 64 bits, is
 # refused, and counts without. No script inside a page runs but the front end's own.
 _POLICY = {
