@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
-import resource
 import shlex
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
@@ -23,9 +22,10 @@ from pages.shared import headers
 from scripts import build_image
 from tests.load.visitor import Visitor
 from tests.server import ROOT, free_port
-from tests.waiting import finished, until
+from tests.waiting import PATIENCE, finished, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.image]
+LIMIT = 4096  # of files and processes: less than is usual, so that no right is needed for it
 TOOLS = ("buildah", "debootstrap", "podman")
 
 
@@ -42,10 +42,8 @@ class Engine:
         return done.stdout
 
     def works(self, image: str) -> bool:
-        """Whether any of the runtimes here can start a container, where limits are inherited."""
-        limits = [f"{name}={hard}:{hard}" for name, hard in (
-            ("nofile", resource.getrlimit(resource.RLIMIT_NOFILE)[1]),
-            ("nproc", resource.getrlimit(resource.RLIMIT_NPROC)[1]))]
+        """Whether a runtime here can start a container, with limits that it has no need to raise."""
+        limits = [f"{name}={LIMIT}:{LIMIT}" for name in ("nofile", "nproc")]
         for runtime in filter(shutil.which, ("crun", "runc")):
             self.settings.write_text(f"[containers]\ndefault_ulimits = {json.dumps(limits)}\n"
                                      f"[engine]\nruntime = {json.dumps(runtime)}\n")
@@ -113,10 +111,10 @@ def _ended(engine: Engine, name: str) -> bool:
 def test_a_visitor_gets_a_computed_page_from_a_container_without_rights(container):
     async def visit():
         async with Visitor(container[1]) as visitor:
-            await visitor.run()
-            while "at most" not in visitor.words:  # computed by workers, shown by a later run
+            end = time.monotonic() + PATIENCE
+            while "errs least of 8 methods" not in visitor.words:  # computed by the workers
+                assert time.monotonic() < end, visitor.words
                 await visitor.run()
-                await asyncio.sleep(0.1)
             assert not visitor.faults
 
     finished(visit())
@@ -136,8 +134,8 @@ def test_it_is_nobody_without_capabilities_and_can_gain_none(container, engine):
     assert field["NoNewPrivs"] == "1"
 
 
-def test_only_the_ledger_and_the_temporary_folder_can_be_written(container, engine):
-    script = "for f in /app /usr/local /etc /var/tmp /ledger /tmp; do touch $f/x && echo $f; done"
+def test_nothing_but_the_ledger_and_temporary_files_can_be_written(container, engine):
+    script = "for f in / /app /app/docs /etc /usr /usr/local/bin /home /ledger /tmp; do touch $f/x && echo $f; done"
     written = engine("exec", container[0], "sh", "-c", f"({script}) 2>/dev/null; true").split()
     assert written == ["/ledger", "/tmp"]
 
