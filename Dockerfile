@@ -1,9 +1,13 @@
-# Run with: docker run --rm --read-only --tmpfs /tmp --cap-drop ALL -v privacy-curves:/ledger \
-#     -p 127.0.0.1:8501:8501 IMAGE
+# Run with: docker run --rm --read-only --tmpfs /tmp --cap-drop ALL \
+#     --security-opt no-new-privileges -v privacy-curves:/ledger -p 127.0.0.1:8501:8501 IMAGE
 # With -e PRIVACY_CURVES_UPLOADS=on it takes files and publishes: a container cannot know who
 # reaches it, and both are for the holder of the data alone.
 # The volume keeps the ledger of releases: what was spent must outlive the container.
-FROM python:3.11-slim
+
+# A name can be given to other contents; a digest cannot: --build-arg BASE=python@sha256:...
+# docs/security.md says how to look it up.
+ARG BASE=python:3.11-slim
+FROM ${BASE}
 
 ENV PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
@@ -20,9 +24,9 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
 WORKDIR /app
 COPY requirements.txt .
 RUN pip install --no-cache-dir --disable-pip-version-check --root-user-action=ignore \
-    -r requirements.txt
+    --require-hashes --only-binary :all: -r requirements.txt
+COPY LICENSE app.py ./
 COPY .streamlit .streamlit
-COPY app.py .
 COPY engine engine
 COPY pages pages
 COPY data data
@@ -35,3 +39,14 @@ EXPOSE 8501
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["python", "-c", \
     "import urllib.request as u; u.urlopen('http://127.0.0.1:8501/_stcore/health', timeout=4)"]
 CMD ["python", "-m", "streamlit", "run", "app.py"]
+
+# Last, so that another revision leaves the layers above as they are.
+ARG VERSION=unknown
+ARG REVISION=unknown
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.title="Privacy Curves" \
+      org.opencontainers.image.description="What differential privacy costs when the data are curves" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.source="${SOURCE}"

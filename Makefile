@@ -3,16 +3,19 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TOOLS := $(VENV)-tools
 ADDRESS ?= 127.0.0.1
 PORT ?= 8501
 PYTEST_ARGS ?=
+UPGRADE ?=
+PIP_INSTALL := bin/pip install --quiet --disable-pip-version-check --require-hashes
 
 # More BLAS threads cost nine times the processor time here, for nothing.
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: run test test-fast test-all bench lint audit clean
+.PHONY: run test test-fast test-all bench lint audit pins bill image clean
 
 run: $(VENV)/installed
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -35,10 +38,25 @@ lint: $(VENV)/tested
 	$(BIN)/mypy engine
 
 # Asks a database of known faults, over the network. --strict: what it cannot answer counts as a fault.
-audit:
-	$(PYTHON) -m venv $(VENV)-audit
-	$(VENV)-audit/bin/pip install --quiet --disable-pip-version-check pip-audit==2.10.1
-	$(VENV)-audit/bin/pip-audit --strict --no-deps --disable-pip -r requirements.txt
+audit: $(TOOLS)/installed
+	$(TOOLS)/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
+
+# Writes the exact versions and their digests, for every system and Python from 3.11 on, from the
+# ranges in pyproject.toml and the names in *.in. Versions stay unless UPGRADE=1. The index is pip's.
+COMPILE = UV_CUSTOM_COMPILE_COMMAND="make pins" $(UV_INDEX) $(TOOLS)/bin/uv pip compile --quiet \
+  --universal --python-version 3.11 --generate-hashes $(if $(UPGRADE),--upgrade)
+UV_INDEX = $(addprefix UV_DEFAULT_INDEX=,$(shell $(TOOLS)/bin/pip config get global.index-url 2>/dev/null))
+pins: $(TOOLS)/installed
+	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) -c requirements.txt tests/requirements.in -o tests/requirements.txt
+	$(COMPILE) scripts/requirements.in -o scripts/requirements.txt
+
+# The bill of materials and the list of licences, from what is installed.
+bill: $(VENV)/installed
+	$(BIN)/python scripts/bill_of_materials.py
+
+image:
+	$(PYTHON) scripts/build_image.py $(IMAGE_ARGS)
 
 .PHONY: browser
 browser: $(VENV)/tested
@@ -50,12 +68,17 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: requirements.txt | $(VENV)/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(VENV)/$(PIP_INSTALL) -r requirements.txt
 	@touch $@
 
 $(VENV)/tested: tests/requirements.txt $(VENV)/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	$(VENV)/$(PIP_INSTALL) -r tests/requirements.txt
+	@touch $@
+
+$(TOOLS)/installed: scripts/requirements.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/$(PIP_INSTALL) -r scripts/requirements.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-audit
+	rm -rf $(VENV) $(TOOLS)

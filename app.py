@@ -14,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from pages.shared import run, visitors
+from pages.shared import headers, run, visitors
 
 # plotly.js comes from our own server, out of the installed package.
 VENDOR = pathlib.Path(find_spec("plotly").origin).parent / "package_data"
@@ -25,6 +25,6 @@ threading.Thread(target=run.warm_up, daemon=True).start()
 app = st.App(
     "pages/shared/shell.py",
     routes=[Mount("/vendor", StaticFiles(directory=VENDOR))],
-    middleware=[Middleware(visitors.OneFileEach)],
+    middleware=[Middleware(headers.Guarded), Middleware(visitors.OneFileEach)],
     lifespan=visitors.housekeeping,
 )

@@ -82,20 +82,23 @@ def open_app(browser: Browser, free_pages: dict[str, list[Page]]) -> Iterator[Ca
     """Open `url` in a context of its own: ``open_app(url, color_scheme="dark", viewport=...)``.
 
     The page has `outside`, addresses asked for that are not on this machine, and `problems`,
-    errors of the console and of scripts. It is returned when it stands and rests.
+    errors of the console and of scripts. It is returned when it stands and rests; one that is not
+    the dashboard's, ``stands=False``, when it is loaded. A `script` runs first in each of its pages.
     """
     taken: list[tuple[str, Page]] = []
 
     def open_app(url: str, viewport: ViewportSize = WINDOW, color_scheme: str = "light",
-                 reduced_motion: str = "reduce", **context: object) -> Page:
-        kind = repr(sorted(context.items()))
-        page = free_pages[kind].pop() if free_pages[kind] else _new_page(browser, context)
+                 reduced_motion: str = "reduce", stands: bool = True, script: str = "",
+                 **context: object) -> Page:
+        kind = repr((script, sorted(context.items())))
+        page = free_pages[kind].pop() if free_pages[kind] else _new_page(browser, script, context)
         taken.append((kind, page))
         page.set_viewport_size(viewport)
         page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
         page.outside, page.problems = [], []
         page.goto(url)
-        settle(page)
+        if stands:
+            settle(page)
         return page
 
     yield open_app
@@ -122,8 +125,9 @@ def patient(context: BrowserContext) -> BrowserContext:
     return context
 
 
-def _new_page(browser: Browser, context: dict[str, object]) -> Page:
+def _new_page(browser: Browser, script: str, context: dict[str, object]) -> Page:
     page = patient(browser.new_context(**context)).new_page()
+    page.add_init_script(script)
     _record(page)
     return page
 

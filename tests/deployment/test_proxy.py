@@ -13,7 +13,7 @@ from tests.waiting import finished
 
 pytestmark = pytest.mark.slow
 CONTEXT = ssl._create_unverified_context()  # a certificate of the test's own
-POLICY = {"default-src 'self'", "frame-ancestors 'none'", "object-src 'none'"}
+POLICY = {"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"}
 
 
 def get(url, path="/", method="GET", body=None, headers=None):
@@ -31,6 +31,9 @@ def get(url, path="/", method="GET", body=None, headers=None):
                                   "/no/such/page.js", "/_stcore/metrics"])
 def test_every_answer_carries_the_headers_even_a_refusal(proxied, path):
     _, headers, _ = get(proxied[0], path)
+    for name in ("Content-Security-Policy", "X-Frame-Options", "X-Content-Type-Options",
+                 "Referrer-Policy", "Strict-Transport-Security"):
+        assert len(headers.get_all(name)) == 1
     policy = {part.strip() for part in headers["Content-Security-Policy"].split(";")}
     assert policy >= POLICY and not any("http" in part or "*" in part for part in policy)
     assert "unsafe-eval" not in headers["Content-Security-Policy"]

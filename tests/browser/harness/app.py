@@ -4,8 +4,12 @@ import pathlib
 
 import plotly
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
+from pages.shared import headers
+
 PLOTLY = pathlib.Path(plotly.__file__).parent / "package_data"
-app = st.App("page.py", routes=[Mount("/vendor", StaticFiles(directory=PLOTLY))])
+app = st.App("page.py", routes=[Mount("/vendor", StaticFiles(directory=PLOTLY))],
+             middleware=[Middleware(headers.Guarded)])
