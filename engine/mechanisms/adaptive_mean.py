@@ -94,6 +94,10 @@ SKEWED_PARTS = (
     "Each person is observed in a part of the time range only, and people are not stated to be "
     "symmetric about their mean. Where few are observed, or people differ most, the confidence "
     "band may be too narrow.")
+SKEWED_PARTS_UNKNOWN = (
+    "How each person’s observation times are spread is not stated, nor that people are symmetric "
+    "about their mean. If each person was observed in a part of the time range only, the "
+    "confidence band may be too narrow.")
 UNDETERMINED = ("In part of the time range the curve is hardly determined: its 95 % confidence "
                 "band spans more than half of the stated range of values.")
 
@@ -330,8 +334,11 @@ class AdaptiveMean(Mechanism):
             few = np.array([plan.size > len(facts.common_times) for plan in plans])
             yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, clustered)
-        if not facts.symmetric and self.law_of_times(facts).law in ("visits", "windows"):
+        law = self.law_of_times(facts)
+        if not facts.symmetric and law.law in ("visits", "windows"):
             yield Caution(SKEWED_PARTS, released)
+        if not facts.symmetric and not law.is_known:
+            yield Caution(SKEWED_PARTS_UNKNOWN, released)
         if estimate.band is not None:
             errors = standard_errors(estimate.band.covariance, estimate.basis(drawing_grid()))
             wide = 1.96 * errors > _UNDETERMINED * self.scale(facts).half
