@@ -66,9 +66,13 @@ WHAT_TO_DO = ("Nothing was published. Put back the newest copy of the ledger, or
 Trial = Callable[[sqlite3.Connection], object]
 
 
-def changed() -> InputError:
+class Damaged(InputError):
+    """The ledger or its witness is not as it was left, so what was spent is not known from it."""
+
+
+def changed() -> Damaged:
     """What is said of a ledger that cannot be believed."""
-    return InputError("The ledger was changed by other means than a release, so what was spent is "
+    return Damaged("The ledger was changed by other means than a release, so what was spent is "
                       "not known.", field="ledger", hint=WHAT_TO_DO)
 
 
@@ -189,8 +193,8 @@ def check_head(path: Path) -> int:
     with path.open("rb") as stream:
         head = stream.read(_HEAD)
     if not head:
-        raise InputError("The ledger is empty, which no ledger ever is: it was cut off, or another "
-                         "file was put in its place.", field="ledger", hint=WHAT_TO_DO)
+        raise Damaged("The ledger is empty, which no ledger ever is: it was cut off, or another "
+                      "file was put in its place.", field="ledger", hint=WHAT_TO_DO)
     if len(head) < _HEAD or not head.startswith(_MAGIC):
         raise _not_ours()
     version, = struct.unpack_from(">i", head, 60)
@@ -205,11 +209,11 @@ def check_head(path: Path) -> int:
     return int(version)
 
 
-def _not_ours() -> InputError:
-    return InputError("The file in the place of the ledger is none of this program, or its head is "
-                      "damaged; it was not touched.", field="ledger",
-                      hint="Nothing was published. Name another file if this is not the ledger; "
-                      f"else: {WHAT_TO_DO.removeprefix('Nothing was published. ')}")
+def _not_ours() -> Damaged:
+    return Damaged("The file in the place of the ledger is none of this program, or its head is "
+                   "damaged; it was not touched.", field="ledger",
+                   hint="Nothing was published. Name another file if this is not the ledger; "
+                   f"else: {WHAT_TO_DO.removeprefix('Nothing was published. ')}")
 
 
 def _check_beside(path: Path, trial: Trial) -> None:
@@ -227,7 +231,7 @@ def _check_beside(path: Path, trial: Trial) -> None:
         if _holds_on_copy(path, trial):
             return
         if time.monotonic() > end:
-            raise InputError(
+            raise Damaged(
                 "Beside the ledger lies a journal, with its name and “-journal” at the end, that "
                 "does not belong to it.", field="ledger", hint="Nothing was published or touched. "
                 "Move that file away if it came with another copy; else put back the newest copy "
@@ -294,3 +298,13 @@ def check_pages(file: sqlite3.Connection, version: int) -> None:
     if file.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
         raise changed()
     file.execute("COMMIT")
+
+
+def mended(head: bytes) -> bytes:
+    """The first bytes of a file with what they are in every ledger."""
+    fields = {0: _MAGIC, 16: b"\x10\x00\x01\x01\x00\x40\x20\x20", 44: b"\x00\x00\x00\x04",
+              52: bytes(4), 56: b"\x00\x00\x00\x01", 64: bytes(4)}
+    out = bytearray(head)
+    for place, content in fields.items():
+        out[place:place + len(content)] = content
+    return bytes(out)

@@ -15,7 +15,7 @@ import math
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -121,15 +121,15 @@ class Plan:
         found: Mechanism = mechanisms.build(given["key"], given["parameters"])
         return found
 
-    @cached_property
+    @property
     def standin(self) -> Data:
         """Data of the same public sizes and facts that hold nobody's numbers."""
-        return stand_in(_made(self.plain["data"]))
+        return _standin(json.dumps(self.plain["data"]))
 
-    @cached_property
+    @property
     def quote(self) -> Quote:
         """What it costs, and how each message is noised."""
-        return certified.quote(self.standin, self.mechanism, self.asked)
+        return _quote(json.dumps({key: self.plain[key] for key in ("data", "mechanism", "asked")}))
 
     def check_noise(self) -> None:
         """Refuse to read messages that were noised otherwise than this version would.
@@ -152,6 +152,17 @@ class Plan:
                              f"{self.plain['versions']['privacy_curves']} of this program, and "
                              "this one makes other numbers of it.", field="release",
                              hint="Use that version to make it again.")
+
+
+@lru_cache(maxsize=8)
+def _quote(public: str) -> Quote:
+    plan = Plan(json.loads(public))
+    return certified.quote(plan.standin, plan.mechanism, plan.asked)
+
+
+@lru_cache(maxsize=8)
+def _standin(public: str) -> Data:
+    return stand_in(_made(json.loads(public)))
 
 
 def versions() -> dict[str, str]:

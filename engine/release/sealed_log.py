@@ -42,7 +42,7 @@ from typing import Any
 
 from engine.errors import InputError
 from engine.release import ledger_file, witness
-from engine.release.ledger_file import WHAT_TO_DO, changed
+from engine.release.ledger_file import WHAT_TO_DO, Damaged, changed
 from engine.release.witness import Spent, Witness
 
 FINAL = ("release", "drawn", "closed", "repair")  # kinds of entries that the witness lists
@@ -228,19 +228,20 @@ def _check_contains(log: OpenLog, seen: Witness) -> None:
 
 
 def _check_complete(log: OpenLog, seen: Witness) -> None:
-    """Only the last final entry may lack its line, and whatever an earlier version wrote."""
-    exempt = max((one.number for one in log.entries if one.entry["kind"] == "format"), default=0)
+    """Only the last final entry may lack its line, and what was there before a new beginning."""
+    exempt = max((one.number for one in log.entries if one.entry["kind"] in ("format", "repair")),
+                 default=0)
     last = max((one.number for one in log.entries if one.entry["kind"] in FINAL), default=0)
     if any(exempt < one.number < last for one in unseen(log, seen)):
-        raise InputError(
+        raise Damaged(
             "The witness of the ledger lacks lines that were written to it: it was deleted, cut or "
             "exchanged.", field="witness", hint="Nothing was published. Put it back. If it is "
             "lost, “python -m engine ledger repair” writes it anew from the ledger.")
 
 
-def _behind() -> InputError:
-    return InputError("The ledger lacks releases that its witness file lists: it was deleted, "
-                      "replaced or set back to an older copy.", field="ledger", hint=WHAT_TO_DO)
+def _behind() -> Damaged:
+    return Damaged("The ledger lacks releases that its witness file lists: it was deleted, "
+                   "replaced or set back to an older copy.", field="ledger", hint=WHAT_TO_DO)
 
 
 @contextmanager
