@@ -167,7 +167,7 @@ class Books:
                                Budget(max(entry["epsilon"], 1) / BILLION, entry["delta"]), "lost")
                          for entry in lost)
         costs = [entry for _, entry in found] + lost
-        total = (min(self.total[label][0] for label in labels) / BILLION,
+        total = (max(min(self.total[label][0] for label in labels), 1) / BILLION,
                  min(self.total[label][1] for label in labels))
         tight = None if len(labels) > 1 else _tight([entry["rho"] for _, entry in found],
                                                     self.tight_delta[labels[0]])

@@ -286,6 +286,7 @@ class _Rebuilt:
             label = f"data-{secrets.token_hex(4)}"
             log.add(kind="data set", data_set="", label=label, total=[0, 0.0], tight_delta=None,
                     people={})
+            log.add(kind="lost", label=label, at=self.at, epsilon=1, delta=0.0)  # nothing is left
             log.add(kind="unknown", label=label)
         self._enter_standing(log, data)
 

@@ -254,20 +254,24 @@ def refusals() -> Iterator[None]:
 
 
 def _refusal(problem: Exception) -> InputError:
-    words, number = str(problem), getattr(problem, "errno", None)
+    """Full, busy or forbidden, as SQLite or the system names it; else SQLite says it is damaged."""
+    name = getattr(problem, "sqlite_errorname", "")
+    number = getattr(problem, "errno", None)
     nothing = "Nothing was published."
-    if "locked" in words or "busy" in words:
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return InputError("The ledger is in use by others.", field="ledger",
                           hint=f"{nothing} Try again in a moment.")
-    if "disk is full" in words or number in (errno.ENOSPC, errno.EDQUOT):
+    if name == "SQLITE_FULL" or number in (errno.ENOSPC, errno.EDQUOT):
         return InputError("The disk of the ledger or of its witness is full.", field="ledger",
                           hint=f"{nothing} Make room and ask again under the same name: what was "
                           "charged already is not charged twice.")
-    if "readonly" in words or number in (errno.EROFS, errno.EACCES, errno.EPERM):
+    if name.startswith(("SQLITE_READONLY", "SQLITE_PERM")) or number in (
+            errno.EROFS, errno.EACCES, errno.EPERM):
         return InputError("The ledger or its witness cannot be written.", field="ledger",
                           hint=f"{nothing} Check who may write these files and their folder.")
-    if isinstance(problem, sqlite3.DatabaseError) and not isinstance(problem,
-                                                                    sqlite3.OperationalError):
+    is_outside = name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_NOMEM"))
+    if isinstance(problem, sqlite3.Error) and (
+            not is_outside or name == "SQLITE_IOERR_SHORT_READ"):
         return changed()
     return InputError("The ledger cannot be used.", field="ledger", hint=f"{nothing} Check that "
                       "the ledger and its witness are where they should be and can be written.")

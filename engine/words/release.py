@@ -123,9 +123,9 @@ def _up(value: float) -> str:
 LIMITS = """
 * **A release is not a preview.** Its noise comes from the operating system through OpenDP’s exact
   samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
-* **Charged first, and never lost.** The ledger is charged before anything is drawn, and keeps what was
-  drawn before anybody sees it. If the server stops in between, the same release under the same name
-  is made again, or drawn under its charge; nothing is charged twice.
+* **Charged first, and never lost.** The ledger is charged before anything is drawn, and keeps
+  what was drawn before anybody sees it. If the server stops in between, the same release under the
+  same name is made again, or drawn under its charge; nothing is charged twice.
 * **The total cannot be overrun.** ε and δ of all releases about the same people add up. Data are
   known by their observations. A copy in which at least half of the people, or of their ids, are
   the same is noticed, and you are asked whose total it is; a copy in which most of both differ
