@@ -21,6 +21,7 @@ after the other.
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import shutil
@@ -30,7 +31,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -42,6 +43,7 @@ PATIENCE = 30.0  # seconds that a writer waits for others
 _HEAD, _MAGIC = 100, b"SQLite format 3\x00"
 _STEP = 0.02  # seconds between two looks at a journal that may be at work
 _JOURNAL_PATIENCE = 5.0
+_NEW, _TRIAL = ".new", ".trial"  # ends of names of what is not a ledger yet, or a copy of one
 _turn = threading.RLock()
 
 SCHEMA = """
@@ -89,17 +91,30 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     try:
         _name(aside, path)
     finally:
-        with suppress(FileNotFoundError):
-            aside.unlink()
+        aside.unlink(missing_ok=True)
+    _tidy(path)
     _on_disk(path.parent)
+
+
+def _tidy(path: Path) -> None:
+    """Remove what processes left that were killed while they made or tried a ledger.
+
+    Whoever is making one at this moment finds that another was faster, or tries once more.
+    """
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        if left.suffix == _NEW:
+            left.unlink(missing_ok=True)
+        elif left.suffix == _TRIAL:
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def write_aside(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Path:
     """A whole ledger under a name of its own in the same folder, for its owner alone."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=_NEW, dir=path.parent)
     os.close(handle)
     file = sqlite3.connect(name, isolation_level=None)
     try:
+        file.execute("PRAGMA journal_mode = MEMORY")  # nobody reads it before it is whole
         file.execute("PRAGMA synchronous = EXTRA")
         file.execute("BEGIN IMMEDIATE")
         for statement in SCHEMA.split(";"):
@@ -110,9 +125,7 @@ def write_aside(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Path:
         file.execute("COMMIT")
     except BaseException:
         file.close()
-        for left in (name, f"{name}-journal"):
-            with suppress(FileNotFoundError):
-                os.unlink(left)
+        os.unlink(name)
         raise
     file.close()
     return Path(name)
@@ -137,6 +150,8 @@ def _name(aside: Path, path: Path) -> None:
     except FileExistsError:
         return
     except OSError:  # a file system without links: an empty file reserves the name
+        if not aside.exists() and path.exists():
+            return  # another was faster, and has tidied up
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
@@ -248,7 +263,7 @@ def _has_journal(path: Path) -> bool:
 
 def _holds_on_copy(path: Path, trial: Trial) -> bool:
     """Whether what the journal makes of the ledger can be believed, tried on a copy of both."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".trial", dir=path.parent))
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_TRIAL, dir=path.parent))
     copy = folder / "ledger"
     try:
         shutil.copyfile(path, copy)
@@ -259,6 +274,7 @@ def _holds_on_copy(path: Path, trial: Trial) -> bool:
             trial(file)
         finally:
             file.close()
+        _tidy(path)
         return True
     except FileNotFoundError:  # its writer has ended meanwhile
         return not _has_journal(path)

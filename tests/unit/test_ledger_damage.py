@@ -356,7 +356,7 @@ def test_a_journal_of_another_ledger_does_not_touch_this_one(sound, tmp_path, mo
     book = copied(sound, tmp_path)
     before = book.path.read_bytes()
     Path(f"{book.path}-journal").write_bytes(journal)
-    with pytest.raises(InputError, match="journal.*does not belong"):
+    with pytest.raises(InputError, match=r"journal.*does not belong"):
         book.odometer(SOME)
     assert book.path.read_bytes() == before
     repair.repair(book)
