@@ -82,10 +82,17 @@ def asked_before(receipt: Receipt) -> str:
             "publish under another name.")
 
 
+def never_drawn(entry: Entry) -> str:
+    """What to do about a charge under which nothing was drawn."""
+    return (f"**“{escape(entry.name)}” was charged on {entry.at[:10]} and never drawn:** the "
+            "server stopped in between. Choose the same data and settings, and it can be drawn "
+            "under that charge. It counts in any case.")
+
+
 def became(entry: Entry) -> str:
     """What became of a charge, where that is not just that it was published."""
-    return {"charged": "charged, never drawn: publish with the same settings and name, and it is "
-                       "drawn under this charge",
+    return {"charged": "charged, never drawn: ask for it with the same settings and name, and it "
+                       "is drawn under this charge",
             "unfinished": "charged, not finished", "closed": "charged, lost",
             "lost": "charged by a repair"}.get(entry.state, "")
 

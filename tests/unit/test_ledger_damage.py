@@ -422,7 +422,7 @@ def test_verify_says_in_words_what_is_right_or_wrong(sound, tmp_path, capsys):
     assert __main__.main(command) == 0
     out = capsys.readouterr().out
     assert out.startswith("Right: all") and "ε = 1.25 of 3" in out
-    assert "again (charged, never drawn: publish with the same settings" in out
+    assert "again (charged, never drawn: ask for it with the same settings" in out
     assert "closed (charged, lost)" in out
     os.truncate(book.path, 0)
     assert __main__.main(command) == 1
