@@ -389,6 +389,8 @@ def _drawn(log: OpenLog, release_id: str) -> Drawn:
         raise InputError("This release was charged, but nothing was drawn: its process was ended.",
                          field="release", hint="Ask for it once more, with the same settings and "
                          "the same name: it is drawn under the same charge.")
+    if state == "closed":
+        raise _closed()
     if state != "drawn":
         raise InputError("This release cannot be made again: its noised numbers were not kept.",
                          field="release", hint="Its files are those that were written then.")
@@ -402,8 +404,8 @@ def _no_release() -> InputError:
 
 
 def _closed() -> InputError:
-    return InputError("Drawing this release failed after it was charged, so it counts and cannot "
-                      "be drawn again.", field="name",
+    return InputError("Drawing this release failed after it was charged, or its noised numbers "
+                      "were lost: it counts and cannot be drawn again.", field="name",
                       hint="Publish under another name; that is charged as well.")
 
 

@@ -37,8 +37,9 @@ from urllib.parse import quote
 
 from engine.errors import InputError
 
-APPLICATION = 0x50724375  # in the file's head: whose database it is
 VERSION = 4  # 1 had no ρ, 2 no seals, 3 no messages and no application in its head
+_PROGRAM = 0x50724300  # with the version: whose database it is, in the file's head
+APPLICATION = _PROGRAM + VERSION
 PATIENCE = 30.0  # seconds that a writer waits for others
 _HEAD, _MAGIC = 100, b"SQLite format 3\x00"
 _STEP = 0.02  # seconds between two looks at a journal that may be at work
@@ -92,16 +93,15 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         _name(aside, path)
     finally:
         aside.unlink(missing_ok=True)
-    _tidy(path)
     _on_disk(path.parent)
 
 
-def _tidy(path: Path) -> None:
+def tidy(path: Path) -> None:
     """Remove what processes left that were killed while they made or tried a ledger.
 
     Whoever is making one at this moment finds that another was faster, or tries once more.
     """
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+    for left in path.parent.glob(f".{glob.escape(path.name)}.????????.*"):
         if left.suffix == _NEW:
             left.unlink(missing_ok=True)
         elif left.suffix == _TRIAL:
@@ -214,7 +214,7 @@ def check_head(path: Path) -> int:
         raise _not_ours()
     version, = struct.unpack_from(">i", head, 60)
     application, = struct.unpack_from(">I", head, 68)
-    if application == APPLICATION and version > VERSION:
+    if VERSION < version < 256 and application == _PROGRAM + version:
         raise InputError("The ledger was made by a newer version of this program.", field="ledger",
                          hint="Use that version. Nothing was published or touched.")
     if (application, version) not in {(APPLICATION, VERSION), (0, 1), (0, 2), (0, 3)}:
@@ -274,7 +274,6 @@ def _holds_on_copy(path: Path, trial: Trial) -> bool:
             trial(file)
         finally:
             file.close()
-        _tidy(path)
         return True
     except FileNotFoundError:  # its writer has ended meanwhile
         return not _has_journal(path)

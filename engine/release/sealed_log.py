@@ -162,6 +162,7 @@ class SealedLog:
         with refusals():
             if not self.exists():
                 ledger_file.create(self.path, begin)
+            ledger_file.tidy(self.path)
             with ledger_file.opened(self.path, self.trial) as file:
                 with self._locked(file) as log:
                     self._catch_up(log)
