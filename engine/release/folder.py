@@ -27,13 +27,14 @@ def empty(name: str) -> Path:
         If it cannot be written to, or holds something.
     """
     folder = entrance.folder_to_fill(name)
+    tried = folder / f".tried.{os.getpid()}{_UNFINISHED}"
     try:
         if any(not _is_ours(path) for path in folder.iterdir()):
             raise _not_empty(name)
+        tried.write_bytes(b"")
+        tried.unlink()
     except OSError as problem:
         raise entrance.unwritable(name, problem, "out") from None
-    entrance.write_whole(folder / ".try", b"")
-    (folder / ".try").unlink(missing_ok=True)
     return folder
 
 
@@ -70,12 +71,12 @@ def _write_all(folder: Path, files: Mapping[str, bytes]) -> None:
                 os.fsync(stream.fileno())
         for path, final in aside.items():
             path.replace(final)
-        _to_disk(folder)
+        to_disk(folder)
     finally:
         _remove(aside)
 
 
-def _to_disk(folder: Path) -> None:
+def to_disk(folder: Path) -> None:
     """Names of files are on disk when their folder is."""
     handle = os.open(folder, os.O_RDONLY)
     try:

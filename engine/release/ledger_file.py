@@ -31,11 +31,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from engine.errors import InputError
+from engine.release.folder import to_disk
 
 VERSION = 4  # 1 had no ρ, 2 no seals, 3 no messages and no application in its head
 _PROGRAM = 0x50724300  # with the version: whose database it is, in the file's head
@@ -93,7 +94,7 @@ def create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         _name(aside, path)
     finally:
         aside.unlink(missing_ok=True)
-    _on_disk(path.parent)
+    to_disk(path.parent)
 
 
 def tidy(path: Path) -> None:
@@ -134,7 +135,7 @@ def write_aside(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Path:
 def replace(aside: Path, path: Path) -> None:
     """Put a whole ledger in the place of another, durably."""
     aside.replace(path)
-    _on_disk(path.parent)
+    to_disk(path.parent)
 
 
 def new_keys(file: sqlite3.Connection) -> None:
@@ -157,15 +158,6 @@ def _name(aside: Path, path: Path) -> None:
         except FileExistsError:
             return
         aside.replace(path)
-
-
-def _on_disk(folder: Path) -> None:
-    """Names of files are on disk when their folder is."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 # -- opening --------------------------------------------------------------------------------------
@@ -194,7 +186,9 @@ def opened(path: Path, trial: Trial) -> Iterator[sqlite3.Connection]:
             check_pages(file, version)
             yield file
         finally:
-            file.close()  # an open transaction is rolled back
+            with suppress(sqlite3.Error):
+                file.rollback()  # also where somebody still holds a half-read query
+            file.close()
 
 
 def check_head(path: Path) -> int:
@@ -277,7 +271,7 @@ def _holds_on_copy(path: Path, trial: Trial) -> bool:
         return True
     except FileNotFoundError:  # its writer has ended meanwhile
         return not _has_journal(path)
-    except (InputError, sqlite3.Error):
+    except (InputError, sqlite3.Error, UnicodeDecodeError, MemoryError):
         return False
     finally:
         shutil.rmtree(folder, ignore_errors=True)

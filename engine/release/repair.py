@@ -159,7 +159,7 @@ def _complete(book: Ledger, seen: Witness) -> int:
                 return 0
             witness.append(book.witness, [line(one) for one in missing])
             return len(missing)
-    except (InputError, sqlite3.Error):
+    except (InputError, sqlite3.Error, UnicodeDecodeError):
         return 0
 
 

@@ -21,6 +21,7 @@ from engine.release import ledger_file
 from engine.release.sealed_log import checked_entry, digest, sealed
 
 _BEYOND = 64  # rows that are looked for behind the last one that is known of
+_FAULTS = (sqlite3.Error, UnicodeError, MemoryError)  # of reading a damaged file
 _OURS = {"log", "releases"}  # of this version and of the first ones
 
 
@@ -75,7 +76,9 @@ def salvage(path: Path, most: int) -> Salvage:
 
 
 def _connected(copy: Path) -> sqlite3.Connection:
-    return sqlite3.connect(copy, isolation_level=None)
+    file = sqlite3.connect(copy, isolation_level=None)
+    file.text_factory = lambda text: text.decode(errors="replace")
+    return file
 
 
 def _tables(file: sqlite3.Connection) -> set[str]:
@@ -88,7 +91,7 @@ def _is_foreign(copy: Path) -> bool:
     try:
         is_sound = file.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
         return is_sound and not _OURS & _tables(file)
-    except sqlite3.Error:
+    except _FAULTS:
         return False
     finally:
         file.close()
@@ -107,7 +110,7 @@ def _rows_of(copy: Path, most: int) -> Salvage:
     found = Salvage()
     file = _connected(copy)
     try:
-        with suppress(sqlite3.Error):
+        with suppress(*_FAULTS):
             file.execute("PRAGMA journal_mode = OFF")
         facts = dict(_readable(file, "SELECT name, value FROM facts WHERE rowid = ?", range(1, 9)))
         key, salt = facts.get("key"), facts.get("salt")
@@ -129,7 +132,7 @@ def _last(file: sqlite3.Connection, table: str) -> int:
         last = file.execute(f"SELECT max(rowid) FROM {table}").fetchone()[0]
     except sqlite3.OperationalError:
         return 0  # no such table
-    except sqlite3.DatabaseError:
+    except _FAULTS:
         return 10 * _BEYOND
     return min(int(last or 0), 1 << 20)
 
@@ -138,7 +141,7 @@ def _readable(file: sqlite3.Connection, query: str, rows: Iterable[int]) -> list
     """Rows one by one; those that cannot be read are left out."""
     found = []
     for row in rows:
-        with suppress(sqlite3.Error, UnicodeError):
+        with suppress(*_FAULTS):
             found += file.execute(query, (row,)).fetchall()
     return found
 

@@ -68,7 +68,7 @@ class OpenLog:
 
     def __init__(self, file: sqlite3.Connection) -> None:
         self._file = file
-        facts = dict(file.execute("SELECT name, value FROM facts"))
+        facts = dict(file.execute("SELECT name, value FROM facts").fetchall())
         key, salt = facts.get("key"), facts.get("salt")
         if not (isinstance(key, bytes) and isinstance(salt, bytes)):
             raise changed()
@@ -85,7 +85,7 @@ class OpenLog:
         """
         self.entries, seal = [], b""
         rows = self._file.execute("SELECT number, entry, seal FROM log ORDER BY number")
-        for expected, (number, text, stored) in enumerate(rows, start=1):
+        for expected, (number, text, stored) in enumerate(rows.fetchall(), start=1):
             if not (isinstance(text, str) and isinstance(stored, bytes)):
                 raise changed()
             seal = sealed(self.key, seal, expected, text)
@@ -94,7 +94,7 @@ class OpenLog:
             self.entries.append(Sealed(number, checked_entry(text), seal))
         if not self.entries or self.entries[0].entry.get("salt") != digest(self.salt):
             raise changed()
-        there = dict(self._file.execute("SELECT digest, content FROM kept"))
+        there = dict(self._file.execute("SELECT digest, content FROM kept").fetchall())
         for name in {name for one in self.entries for name in referred(one.entry)}:
             if not (isinstance(there.get(name), bytes) and digest(there[name]) == name):
                 raise changed()
@@ -250,7 +250,7 @@ def refusals() -> Iterator[None]:
     """What goes wrong with files, in one sentence."""
     try:
         yield
-    except (sqlite3.Error, OSError, RecursionError) as problem:
+    except (sqlite3.Error, OSError, UnicodeDecodeError, MemoryError) as problem:
         raise _refusal(problem) from None
 
 
@@ -271,8 +271,8 @@ def _refusal(problem: Exception) -> InputError:
         return InputError("The ledger or its witness cannot be written.", field="ledger",
                           hint=f"{nothing} Check who may write these files and their folder.")
     is_outside = name.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_NOMEM"))
-    if isinstance(problem, sqlite3.Error) and (
-            not is_outside or name == "SQLITE_IOERR_SHORT_READ"):
+    if isinstance(problem, UnicodeDecodeError) or (isinstance(problem, sqlite3.Error) and (
+            not is_outside or name == "SQLITE_IOERR_SHORT_READ")):
         return changed()
     return InputError("The ledger cannot be used.", field="ledger", hint=f"{nothing} Check that "
                       "the ledger and its witness are where they should be and can be written.")

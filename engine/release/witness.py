@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine import entrance
+from engine.release.folder import to_disk
 
 BILLION = 10**9  # ε is kept in whole billionths
 _MOST = 1 << 28  # bytes of a witness; a release takes about 500
@@ -119,6 +120,8 @@ def append(path: Path, rows: Sequence[str]) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+    if not size:
+        to_disk(path.parent)
 
 
 def line(number: int, seal: bytes, at: str, kind: str, spent: Spent, release_id: str) -> str:

@@ -25,6 +25,7 @@ PEOPLE = {kind: tuple(f"{kind} {k}".encode() for k in range(40)) for kind in ("i
 OTHERS = {kind: tuple(f"other {kind} {k}".encode() for k in range(30)) for kind in ("ids", "values")}
 SOME, COPY, PUBLIC = bytes(32), b"copy" * 8, b"public" * 5
 TOTAL = Budget(4.0, 1e-3)
+SLOW = ledger._slow_hash
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -411,6 +412,61 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(sound, tmp_path, monkeypa
     monkeypatch.setattr(witness, "append", refuse)
     with pytest.raises(InputError, match="cannot be written"):
         charged(book, SOME, "a", 0.5)
+
+
+# -- a ledger of the version before ---------------------------------------------------------------
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "ledger_version_3.sqlite3"
+
+
+@pytest.fixture
+def early(tmp_path, monkeypatch):
+    """What version 0.2.0 wrote, with the hashes of that time."""
+    monkeypatch.setattr(ledger, "_slow_hash", SLOW)
+    shutil.copyfile(GOLDEN, tmp_path / "ledger")
+    shutil.copyfile(f"{GOLDEN}.witness", tmp_path / "ledger.witness")
+    return Ledger(tmp_path / "ledger")
+
+
+def test_a_ledger_of_the_version_before_is_taken_over_with_everything_in_it(early):
+    some, public = early.odometer(SOME), early.odometer(PUBLIC)
+    assert [(entry.name, entry.state) for entry in some.entries] == [
+        ("first", "released"), ("killed", "unfinished"), ("copy", "released")]
+    assert (some.spent_epsilon, some.total, public.spent_epsilon) == (1.75, Budget(3.0, 1e-3), 1.5)
+    assert some.tight == Budget(1.655454376865066, 1e-6) and some == early.odometer(COPY)
+    assert early.known(b"new" * 10, PEOPLE).share == 1.0
+    with pytest.raises(InputError, match="has this name already"):
+        charged(early, SOME, "killed", 0.5)
+    early.drawn(charged(early, SOME, "new", 0.5), b"noise")
+    assert early.odometer(SOME).spent_epsilon == 2.25
+    assert repair.verify(early).problem is None
+
+
+def test_what_an_old_witness_knows_is_charged_and_what_it_does_not_leaves_nothing(early):
+    """Its lines name neither the data nor who was joined to whom."""
+    os.truncate(early.path, 0)
+    done = repair.repair(early)
+    assert done.closed and all(book.left <= 0 for book in done.odometers)
+    assert early.known(SOME, PEOPLE).odometer.spent_epsilon >= 3.25
+    with pytest.raises(InputError, match="seem to be in the ledger"):
+        charged(early, SOME, "again", 0.1, traces=PEOPLE)
+
+
+@pytest.mark.parametrize("seed", seeds(1, 10))
+def test_bits_of_a_ledger_of_the_version_before_are_refused_or_harmless(early, seed):
+    rng, whole, lines = np.random.default_rng(seed), early.path.read_bytes(), early.witness.read_bytes()
+    for _ in range(6):
+        content = bytearray(whole)
+        content[rng.integers(len(content))] ^= 1 << rng.integers(8)
+        early.path.write_bytes(content)
+        early.witness.write_bytes(lines)
+        try:
+            now = early.odometer(SOME)
+            assert now is not None and (now.spent_epsilon, now.left) == (1.75, 1.25)
+        except InputError:
+            repair.repair(early)
+            now = early.odometer(SOME) or early.known(SOME, PEOPLE).odometer
+            assert now.spent_epsilon >= 1.75 and now.left <= 1.25
 
 
 # -- the command ----------------------------------------------------------------------------------

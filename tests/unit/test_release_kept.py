@@ -299,7 +299,7 @@ def test_files_are_written_whole_or_not_at_all_on_a_full_disk(tmp_path, monkeypa
 
     def third(path, *args, **more):
         stream = usual(path, *args, **more)
-        if path.name.endswith(".unfinished") and not path.name.startswith(("..try", ".release.csv")):
+        if path.name.endswith(".unfinished") and not path.name.startswith((".tried", ".release.csv")):
             opened.append(path)
             return Full(stream)
         return stream
