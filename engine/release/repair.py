@@ -76,7 +76,9 @@ class Repaired:
 
 
 def verify(book: Ledger) -> State:
-    """Look at a ledger and its witness; only what a killed process left half done is undone.
+    """Look at a ledger and its witness; only what a kill left half done is undone.
+
+    A ledger of an earlier version is taken over, as at any other opening.
 
     Raises
     ------
