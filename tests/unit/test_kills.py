@@ -15,7 +15,6 @@ from engine import __main__
 from engine.release import repair
 from engine.release.ledger import Ledger
 from tests import killing
-from tests.heavy import slow
 
 FILES = {"release.csv", "release.svg", "release.html", "guarantee.json", "again.json"}
 
@@ -119,7 +118,8 @@ def test_a_kill_after_a_random_time_leaves_one_of_three_states(nursery, tmp_path
         killed(nursery, tmp_path / str(k), after=float(rng.uniform(0, 0.4)))
 
 
-@pytest.mark.parametrize("seed", [0, *map(slow, range(1, 8))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
 def test_a_release_that_is_killed_again_and_again_is_charged_once(nursery, instants, tmp_path, seed):
     rng = np.random.default_rng(seed)
     folder = killing.prepared(tmp_path / "often")

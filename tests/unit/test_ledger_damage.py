@@ -148,7 +148,7 @@ def test_ten_random_bits_of_the_witness_are_each_refused_or_harmless(sound, tmp_
         refused_or_harmless(book, sound)
 
 
-@pytest.mark.parametrize("seed", seeds(2, 30))
+@pytest.mark.parametrize("seed", seeds(1, 30))
 def test_a_ledger_that_is_cut_anywhere_is_refused(sound, tmp_path, seed):
     rng = np.random.default_rng(seed)
     for kind in range(10):

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import pickle
 import subprocess
 import sys
 
@@ -20,6 +21,7 @@ from engine.release.ledger import Ledger
 from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.sources import sources
 from engine.types import Budget
+from tests.heavy import few
 from tests.unit.test_ledger import own, study
 from tests.unit.test_release import SETTINGS, asked, data_for, made
 from tests.unit.test_release_files import request
@@ -44,7 +46,7 @@ def charges(book, source=SEA):
 # -- made from messages alone ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("key", "chosen"), SETTINGS, ids=str)
+@pytest.mark.parametrize(("key", "chosen"), few(SETTINGS, 9), ids=str)
 def test_a_release_is_the_same_from_its_messages_as_it_was_where_they_were_drawn(key, chosen):
     """Data of other people of the same sizes stand in, and give it to the last bit."""
     mechanism = made(key, chosen)
@@ -99,6 +101,7 @@ def test_a_plan_holds_public_facts_and_no_number_of_anybody(what, book):
         assert text == other.to_bytes().decode() and "child-7" not in text
 
 
+@pytest.mark.slow
 def test_the_ledger_alone_makes_the_same_files_again_in_another_process(tmp_path, book):
     first = publish(book, own(study(), 300.0))
     script = ("import sys, pickle; from engine.release import published, files; "
@@ -107,8 +110,6 @@ def test_the_ledger_alone_makes_the_same_files_again_in_another_process(tmp_path
               "Ledger(sys.argv[1]), sys.argv[2]))))")
     again = subprocess.run([sys.executable, "-c", script, str(book.path), first.release_id],
                            capture_output=True, check=True).stdout
-    import pickle
-
     assert pickle.loads(again) == release_files.all_files(first)
 
 
