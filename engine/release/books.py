@@ -11,7 +11,7 @@ from typing import Any
 from engine.privacy import accounting
 from engine.release.ledger_file import changed
 from engine.release.sealed_log import Sealed
-from engine.release.witness import BILLION
+from engine.release.witness import BILLION, Witness
 from engine.types import Budget
 
 
@@ -152,6 +152,13 @@ class Books:
             return "charged" if self.releases[number][1].get("request") else "unfinished"
         return "released" if end["kind"] == "finished" else str(end["kind"])
 
+    def spent(self, *labels: str) -> tuple[int, float]:
+        """ε in billionths and δ that were charged to these populations."""
+        costs = [entry for own, entry in self.releases.values() if self.population[own] in labels]
+        costs += [entry for entry in self.lost if self.label_of(entry["label"]) in labels]
+        return (sum(entry["epsilon"] for entry in costs),
+                sum_up([entry["delta"] for entry in costs]))
+
     def sketched(self, own: str) -> bool:
         return bool(self.people.get(own))
 
@@ -166,14 +173,27 @@ class Books:
         entries += tuple(Entry(entry["at"], "", "releases that a repair found no more",
                                Budget(max(entry["epsilon"], 1) / BILLION, entry["delta"]), "lost")
                          for entry in lost)
-        costs = [entry for _, entry in found] + lost
+        epsilon, delta = self.spent(*labels)
         total = (max(min(self.total[label][0] for label in labels), 1) / BILLION,
                  min(self.total[label][1] for label in labels))
         tight = None if len(labels) > 1 else _tight([entry["rho"] for _, entry in found],
                                                     self.tight_delta[labels[0]])
-        return Odometer(min(labels), Budget(*total),
-                        sum(entry["epsilon"] for entry in costs) / BILLION,
-                        sum_up([entry["delta"] for entry in costs]), entries, tight)
+        return Odometer(min(labels), Budget(*total), epsilon / BILLION, delta, entries, tight)
+
+
+def covers(entries: Iterable[Sealed], seen: Witness) -> bool:
+    """Whether entries come to no less than any line of the witness says was spent.
+
+    A ledger that somebody sealed anew, or a repair that was made up, would come to less. Lines of
+    earlier versions have too few digits for this; their seals are looked at all the same.
+    """
+    books = Books.of(entries)
+    spent = {label: books.spent(first) for first, labels in sorted(books.joined.items(),
+                                                                   reverse=True)
+             for label in labels}  # of a label that was joined to others, what all of them spent
+    stated = [one.spent for one in seen.lines if one.spent is not None and not one.is_early]
+    return all(spent.get(one.label, (0, 0.0))[0] >= one.epsilon
+               and spent.get(one.label, (0, 0.0))[1] >= one.delta * (1 - 1e-9) for one in stated)
 
 
 def _tight(rhos: list[float | None], delta: float | None) -> Budget | None:

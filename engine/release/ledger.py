@@ -83,7 +83,7 @@ from typing import Any
 from engine import entrance
 from engine.errors import InputError
 from engine.release import overlap
-from engine.release.books import Books, Odometer, ceiled, floored, sum_up
+from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
 from engine.release.data_content import Traces
 from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.witness import BILLION
@@ -198,22 +198,22 @@ class Ledger:
                  witness: str | os.PathLike[str] | None = None) -> None:
         self.path = path_of(path)
         self.witness = witness_of(self.path, witness)
-        self._log = SealedLog(self.path, self.witness)
+        self.log = SealedLog(self.path, self.witness, covers)
 
     def odometer(self, content: bytes) -> Odometer | None:
         """What has been spent on the people of the data with this content; None if nothing was."""
-        if not self._log.exists():
+        if not self.log.exists():
             return None
-        with self._log.reading() as log:
+        with self.log.reading() as log:
             books = Books.of(log.entries)
             own = books.population.get(_slow_hash(content, log.salt))
             return None if own is None else books.odometer(own)
 
     def known(self, content: bytes, traces: Traces) -> Known | None:
         """Whether people of data that are new to the ledger seem to be in it already."""
-        if not self._log.exists():
+        if not self.log.exists():
             return None
-        with self._log.reading() as log:
+        with self.log.reading() as log:
             books, own = Books.of(log.entries), _slow_hash(content, log.salt)
             if own in books.population:
                 return None
@@ -245,12 +245,12 @@ class Ledger:
             seem to be known and nobody says whether they are the same.
         """
         name, facts = checked_name(name), facts or PublicFacts()
-        if self._log.exists():
-            with self._log.reading() as log:
+        if self.log.exists():
+            with self.log.reading() as log:
                 salt = log.salt
             for hashed in (content, request):
                 _slow_hash(hashed, salt)  # remembered: others do not wait for it
-        with self._log.writing() as log:
+        with self.log.writing() as log:
             own, books = _slow_hash(content, log.salt), Books.of(log.entries)
             asked = _slow_hash(request, log.salt) if request else ""
             earlier = _earlier(books, own, asked)
@@ -280,9 +280,9 @@ class Ledger:
 
     def asked_before(self, content: bytes, request: bytes) -> Receipt | None:
         """The charge of the same request of the same data; None if there is none."""
-        if not self._log.exists():
+        if not self.log.exists():
             return None
-        with self._log.reading() as log:
+        with self.log.reading() as log:
             books = Books.of(log.entries)
             number = _earlier(books, _slow_hash(content, log.salt), _slow_hash(request, log.salt))
             return None if number is None else _receipt(books, number)
@@ -298,7 +298,7 @@ class Ledger:
         InputError
             If they cannot be stored; then nothing of them may be shown. If the charge was closed.
         """
-        with self._log.writing() as log:
+        with self.log.writing() as log:
             books = Books.of(log.entries)
             state = books.state(receipt.number)
             if state == "charged":
@@ -308,7 +308,7 @@ class Ledger:
 
     def close(self, receipt: Receipt) -> None:
         """Note that drawing failed: the charge counts, and nothing is ever drawn under it."""
-        with self._log.writing() as log:
+        with self.log.writing() as log:
             books = Books.of(log.entries)
             if books.state(receipt.number) == "charged":
                 self._end(log, books, receipt.number, "closed")
@@ -321,12 +321,12 @@ class Ledger:
         InputError
             If there is none with this id, or it was not drawn or its messages were not kept.
         """
-        if not self._log.exists():
+        if not self.log.exists():
             raise _no_release()
-        with self._log.reading() as log:
-            release, is_seen = _drawn(log, release_id), self._log.is_witnessed(log)
+        with self.log.reading() as log:
+            release, is_seen = _drawn(log, release_id), self.log.is_witnessed(log)
         if not is_seen:  # a kill came between: it must stand in the witness before it is shown
-            with self._log.writing() as log:
+            with self.log.writing() as log:
                 release = _drawn(log, release_id)
         return release
 

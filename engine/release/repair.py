@@ -35,7 +35,7 @@ from engine.release.books import Books, Odometer, sum_up
 from engine.release.ledger import Ledger
 from engine.release.ledger_file import Damaged
 from engine.release.salvage import Salvage, salvage
-from engine.release.sealed_log import FINAL, OpenLog, SealedLog, digest, line, refusals, unseen
+from engine.release.sealed_log import FINAL, OpenLog, digest, line, refusals, unseen
 from engine.release.witness import Witness
 
 Total = tuple[int, float]
@@ -46,7 +46,8 @@ class State:
     """What `verify` finds: `problem` is None where the ledger can be believed.
 
     `odometers` are by label; `n_rows`, `n_intact` and `n_lines` count rows of the ledger that read,
-    those with a good seal, and lines of the witness.
+    those with a good seal, and lines of the witness. `is_witnessed` is false where the last line is
+    missing, as after a kill.
     """
 
     problem: InputError | None
@@ -56,6 +57,7 @@ class State:
     n_intact: int = 0
     n_lines: int = 0
     n_damaged: int = 0
+    is_witnessed: bool = True
 
 
 @dataclass(frozen=True)
@@ -88,13 +90,13 @@ def verify(book: Ledger) -> State:
     with refusals():
         seen = witness.read(book.witness)
     n_lines, n_damaged = len(seen.lines), len(seen.damaged)
-    log = SealedLog(book.path, book.witness)
     try:
-        if not log.exists():
+        if not book.log.exists():
             return State(None, (), False, n_lines=n_lines, n_damaged=n_damaged)
-        with log.reading() as opened:
+        with book.log.reading() as opened:
             books, n = Books.of(opened.entries), len(opened.entries)
-            return State(None, _odometers(books), True, n, n, n_lines, n_damaged)
+            return State(None, _odometers(books), True, n, n, n_lines, n_damaged,
+                         book.log.is_witnessed(opened))
     except InputError as problem:
         with refusals():
             left = salvage(book.path, max((one.number for one in seen.lines), default=0))
@@ -147,9 +149,8 @@ def _complete(book: Ledger, seen: Witness) -> int:
     """Write the lines that a witness lacks of a ledger that is sound; how many."""
     if not book.path.exists():
         return 0
-    log = SealedLog(book.path, book.witness)
     try:
-        with ledger_file.opened(book.path, log.trial) as file:
+        with ledger_file.opened(book.path, book.log.trial) as file:
             file.execute("BEGIN IMMEDIATE")
             opened = OpenLog(file)
             opened.read()

@@ -14,8 +14,9 @@ Witness
 A second file, of plain text, gets one line for everything that is final (`FINAL`): a charge, a
 release that was drawn, a repair (see `engine.release.witness`). Put it where the ledger's own
 backups and accidents do not reach it, best on a medium that can only be appended to. The log must
-contain every line of the witness: a log that was rolled back to an older copy, deleted, replaced or
-sealed anew does not, and refuses. The other way round, a line that the witness lacks is added to it
+contain every line of the witness, and come to no less than any of them says was spent: a log that
+was rolled back to an older copy, deleted, replaced or sealed anew does not, and refuses. The other
+way round, a line that the witness lacks is added to it
 before anything else is written, because a process can be killed between the two files. So there is
 never more than one, and a witness that lacks more was deleted, cut or exchanged: then, too, nothing
 is read or spent until it is put back or repaired.
@@ -34,7 +35,7 @@ import json
 import math
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +132,11 @@ class OpenLog:
 class SealedLog:
     """The log and its witness as files; the log is made when it is first written to.
 
+    Parameters
+    ----------
+    path, beside : of the log and of its witness.
+    covers : whether entries come to no less than any line of the witness says was spent.
+
     Raises
     ------
     InputError
@@ -138,8 +144,9 @@ class SealedLog:
         means, or if log and witness do not belong together.
     """
 
-    def __init__(self, path: Path, beside: Path) -> None:
-        self.path, self.witness = path, beside
+    def __init__(self, path: Path, beside: Path,
+                 covers: Callable[[Sequence[Sealed], Witness], bool] = lambda *_: True) -> None:
+        self.path, self.witness, self._covers = path, beside, covers
 
     def exists(self) -> bool:
         """Whether there is a log; without one there must be nothing in a witness either."""
@@ -175,7 +182,7 @@ class SealedLog:
         if file.execute("PRAGMA user_version").fetchone()[0] == ledger_file.VERSION:
             log = OpenLog(file)
             log.read()
-            _check_contains(log, witness.read(self.witness))
+            self._check_contains(log, witness.read(self.witness))
 
     @contextmanager
     def _locked(self, file: sqlite3.Connection) -> Iterator[OpenLog]:
@@ -189,11 +196,21 @@ class SealedLog:
             _take_over(file)
         before, log = witness.read(self.witness), OpenLog(file)
         log.read()
-        _check_contains(log, before)
+        self._check_contains(log, before)
         _check_complete(log, witness.read(self.witness))
         return log
 
     # -- the witness --------------------------------------------------------------------------
+
+    def _check_contains(self, log: OpenLog, seen: Witness) -> None:
+        """Every line names an entry, if only one from before a repair, and no total is below it."""
+        settled = {(number, seal) for one in log.entries
+                   if one.entry["kind"] == "repair" and one.name in seen.names
+                   for number, seal in one.entry["settled"]}
+        if seen.names - settled - {one.name for one in log.entries}:
+            raise _behind()
+        if not self._covers(log.entries, seen):
+            raise _behind()
 
     def is_witnessed(self, log: OpenLog) -> bool:
         """Whether everything final stands in the witness."""
@@ -219,13 +236,6 @@ def unseen(log: OpenLog, seen: Witness) -> list[Sealed]:
     """Final entries that have no line, in order."""
     names = seen.names
     return [one for one in log.entries if one.entry["kind"] in FINAL and one.name not in names]
-
-
-def _check_contains(log: OpenLog, seen: Witness) -> None:
-    settled = {(number, seal) for one in log.entries if one.entry["kind"] == "repair"
-               for number, seal in one.entry["settled"]}
-    if seen.names - settled - {one.name for one in log.entries}:
-        raise _behind()
 
 
 def _check_complete(log: OpenLog, seen: Witness) -> None:

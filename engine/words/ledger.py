@@ -17,9 +17,11 @@ def verified(state: State) -> list[str]:
     if not state.exists:
         return ["There is no ledger yet, and no witness of one: nothing was ever charged here."]
     out = [f"Right: all {state.n_rows} entries have their seals, and the witness lists every "
-           "charge."]
+           "charge." if state.is_witnessed else
+           f"Right: all {state.n_rows} entries have their seals. The last line of the witness is "
+           "missing, because a process was ended there; it is written before anything else."]
     if state.n_damaged:
-        out.append(f"{state.n_damaged} lines of the witness are unfinished or damaged, and were "
+        out.append(f"{state.n_damaged} lines of the witness are unfinished or damaged, and are "
                    "written again.")
     for book in state.odometers:
         out += spent(book)

@@ -16,7 +16,7 @@ import pytest
 
 from engine import __main__
 from engine.errors import InputError
-from engine.release import ledger, ledger_file, repair, witness
+from engine.release import ledger, ledger_file, repair, sealed_log, witness
 from engine.release.ledger import Ledger
 from engine.types import Budget
 from tests.heavy import slow
@@ -321,6 +321,28 @@ def test_a_clock_that_is_set_back_changes_nothing_but_the_time_that_is_noted(sou
     receipt = charged(book, SOME, "past", 0.5)
     assert receipt.at.startswith("1999") and receipt.odometer.spent_epsilon == 1.75
     assert book.odometer(SOME).entries[-1].name == "past"
+
+
+def test_a_repair_that_somebody_made_up_is_noticed_by_the_totals_of_the_witness(sound, tmp_path):
+    """With the ledger's own key: a new log that calls all lines settled, and adds its own line."""
+    book = copied(sound, tmp_path)
+    seen = witness.read(book.witness)
+    with closing(sqlite3.connect(book.path)) as file:
+        log = sealed_log.OpenLog(file)
+        log.read()
+        first = log.entries[0].entry
+        file.execute("DELETE FROM log")
+        log.entries = []
+        log.add(**first)
+        log.add(kind="repair", at="now", id="0" * 16, label="nobody", spent=[0, 0.0], total=[0, 0.0],
+                joined=[], settled=[[one.number, one.seal] for one in seen.lines])
+        file.commit()
+        forged = log.entries[-1]
+    assert outcome(book, sound) == "refused"
+    witness.append(book.witness, [sealed_log.line(forged)])
+    assert outcome(book, sound) == "refused"
+    repair.repair(book)
+    never_less(book, sound)
 
 
 # -- what lies beside it --------------------------------------------------------------------------
