@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from engine import entrance
@@ -142,6 +143,7 @@ def _check(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+@lru_cache(maxsize=8192)
 def _read(row: str) -> Line | None:
     sealed = _SEALED.match(row)
     if sealed is None:
