@@ -207,6 +207,19 @@ class _Rebuilt:
                 yield [entry["label"], *entry.get("joined", ())]
         for one in self.spent:
             yield [one.label, *one.joined]
+        yield from self._labels_of_data().values()  # a hit may have changed the label in a row
+
+    def _labels_of_data(self) -> dict[str, list[str]]:
+        """All labels that rows and lines give to each hash of data."""
+        found: dict[str, list[str]] = {}
+        for entry in self.rows.values():
+            labels = entry["of"] if entry["kind"] == "copy" else [entry.get("label", "")]
+            if entry.get("data_set") and labels[0]:
+                found.setdefault(entry["data_set"], []).extend(labels)
+        for one in self.spent:
+            if one.data:
+                found.setdefault(one.data, []).append(one.label)
+        return found
 
     def _is_explained(self) -> bool:
         """Whether lines of the witness say all that rows said that are gone."""
@@ -222,13 +235,7 @@ class _Rebuilt:
 
     def _data(self) -> dict[str, str]:
         """The first label of the people that each hash of data is about."""
-        found: dict[str, str] = {}
-        for entry in self.rows.values():
-            if own := entry.get("data_set"):
-                label = min(entry["of"]) if entry["kind"] == "copy" else entry.get("label")
-                if label:
-                    found[own] = self.groups[label]
-        return found | {one.data: self.groups[one.label] for one in self.spent if one.data}
+        return {own: self.groups[labels[0]] for own, labels in self._labels_of_data().items()}
 
     def _releases(self, label: str) -> dict[int, dict[str, Any]]:
         """Charges that can be read, of one group of people."""

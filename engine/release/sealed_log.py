@@ -233,9 +233,11 @@ def line(one: Sealed) -> str:
 
 
 def unseen(log: OpenLog, seen: Witness) -> list[Sealed]:
-    """Final entries that have no line, in order."""
+    """Final entries that have no line, in order; what a repair took over has those it had."""
     names = seen.names
-    return [one for one in log.entries if one.entry["kind"] in FINAL and one.name not in names]
+    begun = max((one.number for one in log.entries if one.entry["kind"] == "repair"), default=0)
+    return [one for one in log.entries if one.entry["kind"] in FINAL and one.name not in names
+            and (one.number > begun or one.entry["kind"] == "repair")]
 
 
 def _check_complete(log: OpenLog, seen: Witness) -> None:
