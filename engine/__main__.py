@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.commands import audit, coverage, exhibit, listing, plan, release, run, show
+from engine.commands import audit, coverage, exhibit, ledger, listing, plan, release, run, show
 from engine.errors import InputError
 
-_COMMANDS = (listing, run, plan, audit, coverage, exhibit, show, release)
+_COMMANDS = (listing, run, plan, audit, coverage, exhibit, show, release, ledger)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code.
 
-    0 if all is well, 1 if an audit does not end as it should, 2 for what the person can put right.
+    0 if all is well, 1 if an audit or the ledger is not as it should be, 2 for what the person can
+    put right.
     """
     options = _parser().parse_args(arguments)
     try:

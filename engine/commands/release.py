@@ -10,11 +10,13 @@ from typing import Any
 from engine import scenario
 from engine.errors import InputError
 from engine.release import files as release_files
+from engine.release import folder as release_folder
 from engine.release import ledger, published, stated
 from engine.release import request as release_request
 from engine.release.books import Odometer
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
+from engine.release.published import Published
 from engine.tasks import DENSITY
 from engine.types import Budget
 from engine.words import release as release_words
@@ -24,7 +26,10 @@ def add(commands: Any) -> None:
     """The command with its options."""
     parser = commands.add_parser(
         "release", help="publish real data once, and write it to the ledger")
-    parser.add_argument("file", help="what to publish (see docs), or - for standard input")
+    parser.add_argument("file", nargs="?",
+                        help="what to publish (see docs), or - for standard input")
+    parser.add_argument("--again", metavar="ID", help="instead: write the files of an earlier "
+                        "release again, from the ledger, at no charge")
     parser.add_argument("--name", help="what the release is called, instead of the file's own")
     parser.add_argument("--ledger", metavar="PATH", help="the ledger (default: what the "
                         f"variable {ledger.VARIABLE} names, else one in your data folder)")
@@ -48,12 +53,20 @@ def add(commands: Any) -> None:
 
 def command(options: argparse.Namespace) -> int:
     """2 without --yes: the cost is shown and nothing is charged."""
+    book = Ledger(options.ledger, options.witness)
+    if options.again is not None:
+        return _again(options, book)
+    if options.file is None:
+        raise InputError("Name a file that says what to publish.", field="file",
+                         hint="Or give --again and the id of an earlier release.")
     folder = Path.cwd() if options.file == "-" else Path(options.file).parent
     asked = release_request.from_json(scenario.text_of(options.file), folder)
-    book = Ledger(options.ledger, options.witness)
+    name = options.name or asked.name
     quoted = published.quote(asked.source, asked.mechanism, asked.budget)
     content = content_of(asked.source)
     before, known = book.odometer(content), book.known(content, traces_of(asked.source))
+    earlier = None if before is None or not name else published.asked_before(
+        asked.source, asked.mechanism, asked.budget, book, name)
     for line in release_words.before(asked.source, asked.mechanism, quoted, before):
         print(line.replace("**", ""))
     if known is not None:
@@ -62,24 +75,46 @@ def command(options: argparse.Namespace) -> int:
     for line in stated.lines_before(asked.source.facts, asked.source.sizes,
                                     DENSITY.key not in asked.mechanism.served):
         print(line)
+    if earlier is not None:
+        print(release_words.asked_before(earlier))
     if not options.yes:
         print("Nothing was published. Add --yes to publish and write to the ledger: it cannot be "
-              "taken back.", file=sys.stderr)
+              "taken back." if earlier is None else
+              "Nothing was written. Add --yes for the files.", file=sys.stderr)
         return 2
-    out = _new_folder(options.out)
+    if earlier is None or earlier.state == "charged":
+        release_folder.empty(options.out)  # tried before anything is charged or drawn
     same = None if options.people is None else options.people == "same"
     if known is not None and same:
         before = known.odometer
     total = _total(options, asked.source.sizes.n_curves, before)
-    one = published.publish(asked.source, asked.mechanism, asked.budget, book,
-                            options.name or asked.name, total, same)
-    for name, content in release_files.all_files(one).items():
-        (out / name).write_bytes(content)
-        print(f"wrote {out / name}")
-    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty)]:
-        print(line)
+    one = published.publish(asked.source, asked.mechanism, asked.budget, book, name, total, same)
+    _write(options.out, one)
     print(release_words.after(asked.source.facts, one.odometer).replace("**", ""))
     return 0
+
+
+def _again(options: argparse.Namespace, book: Ledger) -> int:
+    """The files of an earlier release once more."""
+    if options.file is not None:
+        raise InputError("Give a file or --again, not both.", field="file")
+    _write(options.out, published.again(book, options.again))
+    print("Made again from the ledger; nothing was charged.")
+    return 0
+
+
+def _write(out: str, one: Published) -> None:
+    """Its files, and how far off it may be."""
+    try:
+        written = release_folder.write(out, release_files.all_files(one))
+    except InputError as problem:
+        raise InputError(problem.message, field=problem.field, hint=f"{problem.hint} The release "
+                         f"is in the ledger and not lost: “release --again {one.release_id}” "
+                         "writes its files, at no charge.") from None
+    for path in written:
+        print(f"wrote {path}")
+    for line in [release_files.headline(one), *release_words.warnings(one.uncertainty)]:
+        print(line)
 
 
 def _check_people(options: argparse.Namespace) -> None:
@@ -88,21 +123,6 @@ def _check_people(options: argparse.Namespace) -> None:
         raise InputError("Say whether these are the same people.", field="people",
                          hint="--people same charges their total; --people others states that "
                          "nobody is in both.")
-
-
-def _new_folder(name: str) -> Path:
-    """A folder for the files, tried before anything is charged; nothing in it is overwritten."""
-    out = Path(name)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if any(out.iterdir()):
-            raise InputError(f"The folder {name!r} is not empty.", field="out",
-                             hint="Name another with --out.")
-        (out / "release.csv").write_bytes(b"")
-        (out / "release.csv").unlink()
-    except OSError as problem:
-        raise InputError(f"Cannot write to {name!r}: {problem.strerror}.", field="out") from None
-    return out
 
 
 def _total(options: argparse.Namespace, n: int, before: Odometer | None) -> Budget | None:

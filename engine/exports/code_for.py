@@ -382,14 +382,14 @@ def release(source: Any, mechanism: Any, budget: Budget, own: OwnFile | None = N
         own, {})
     say = _lines(
         made.say, "",
-        "# A name publishes: its noise is new, the ledger is charged, nothing takes it back.",
+        "# A new name publishes: new noise, the ledger is charged, nothing takes it back.",
         'NAME = ""',
         "released = publish(source, mechanism, budget, Ledger(), NAME) if NAME else None")
     command = "" if plain is None else _heredoc(
         "release -", json.dumps(plain, ensure_ascii=False, indent=1))
     return Code("Release", made.run, say, made.plot, command, about=(
-        "What a release would cost and, once you give it a name, the release itself: its noise is "
-        "drawn anew, so it is another one than any before, and the ledger is charged."),
+        "What a release would cost and, once you give it a name, the release itself: each "
+        "new name has noise of its own and is charged; the same name gives the same release."),
         prints="What it would cost, as on the page, and then the release itself:", spends=True)
 
 

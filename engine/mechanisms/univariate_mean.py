@@ -155,11 +155,11 @@ class UnivariateMean(Mechanism):
         _check(data)
         given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
         plans = [self.plan(data.sizes, some, data.facts) for some in given]
-        votes, averages = self._show(data, plans[0])
+        averages = self._show(data, plans[0])
         if averages is None:
             released = self._noisy(data, plans, draws, rng)
         else:
-            released = [self._heard(data, plans[0], votes, averages)]
+            released = [self._heard(data, averages)]
         unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
         return Estimate(
             task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=np.stack(released)[..., None],
@@ -202,14 +202,14 @@ class UnivariateMean(Mechanism):
                 * (laplace @ (1 / plan.measure))
                 for plan, place in zip(plans, places, strict=True)]
 
-    def _heard(self, data: CurveData, plan: Plan, votes: Array | None, averages: Array) -> Array:
+    def _heard(self, data: CurveData, averages: Array) -> Array:
         """The mean from numbers that a listener has added the noise to: (repeats, 1)."""
         groups = self.groups(data)
-        means: Array = np.einsum("p,rip->ri", groups / groups.sum(), averages)
-        chosen = np.zeros((data.n_repeats, 1), int)
-        if votes is not None:
-            chosen = np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH)
-        return np.asarray(np.take_along_axis(means, chosen, axis=1))
+        return np.asarray(np.einsum("p,rip->ri", groups / groups.sum(), averages))
+
+    def _chosen(self, votes: Array, plan: Plan) -> NDArray[np.int64]:
+        """Which interval noisy votes elect: (repeats, 1)."""
+        return np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH)
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The mean itself.
@@ -315,24 +315,26 @@ class UnivariateMean(Mechanism):
         first[0] = float(self._is_central)
         return first
 
-    def _show(self, data: CurveData, plan: Plan) -> tuple[Array | None, Array | None]:
+    def _show(self, data: CurveData, plan: Plan) -> Array | None:
         """Show a listener what noise is added to, part by part, because only sums are computed.
 
-        Votes and averages with noise come back from one that adds it itself.
+        Averages with noise, (repeats, 1, parts), come back from one that adds it itself.
         """
         votes = None
         if self.setting == "none" or not transcript.is_overheard():
-            return None, None
+            return None
         if plan.places > 1:
             votes = transcript.summed("place", *self._shown_votes(data, plan))
+        numbers = self.sent(data, plan.places).swapaxes(1, 2)
+        if votes is not None:  # only the chosen interval is noised: the others are never sent
+            numbers = np.take_along_axis(numbers, self._chosen(votes, plan)[..., None], axis=1)
         measure = np.broadcast_to(plan.measure[0], self.groups(data).shape)
         if self._is_local or self.setting == "site":
             people, items = (count.astype(int) for count in _per_server(data))
             each = self._parts(people, items).astype(int)
             measure = np.repeat(plan.measure, each)
         scales = self.reach(plan.places, data.facts) / (self.groups(data) * measure)
-        return votes, transcript.summed("average", self.sent(data, plan.places).swapaxes(1, 2),
-                                        "laplace", math.sqrt(2) * scales)
+        return transcript.summed("average", numbers, "laplace", math.sqrt(2) * scales)
 
     def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, str, Array]:
         """Ballots, or their sums at one centre, the law of their noise and its deviation."""

@@ -327,19 +327,19 @@ class _Hardened:
         noisy, has_noise = _flat(known, is_matrix), units > 0
         if int(has_noise.sum()) != measured.size:
             raise _unhardened(step)
-        multiples = measured(flat[has_noise] / units[has_noise])
+        multiples = self._noised((server, step), measured, flat[has_noise] / units[has_noise])
         noisy[has_noise] = multiples * units[has_noise]
         self.lattice[server, step] = multiples
         out[0, 0] = _unflat(noisy, exact.shape, is_matrix)
         return out
 
     def summed(self, step: str, values: Array, law: str, noise: Array) -> Array:
-        """Of several ways to form the numbers only one is used; each gets noise of its own."""
+        """Only what is used is noised: of several ways to form the numbers, one is sent."""
         measured = self._take((transcript.CENTRE, step))
         units = np.broadcast_to(noise / math.sqrt(2), values.shape)
-        if law != "laplace" or values.shape[-1] != measured.size:
+        if law != "laplace" or values.shape != (1, 1, measured.size):
             raise _unhardened(step)
-        multiples = np.stack([measured(own) for own in (values / units)[0]])[None]
+        multiples = self._noised((transcript.CENTRE, step), measured, (values / units)[0, 0])
         self.lattice[transcript.CENTRE, step] = multiples
         return np.asarray(multiples * units)
 
@@ -351,6 +351,24 @@ class _Hardened:
         if key not in self._quoted.messages or key in self.lattice:
             raise _unhardened(key[1])
         return self._quoted.messages[key]
+
+    def _noised(self, key: Key, measured: Measurement, values: Array) -> Array:
+        """Numbers in units of their noise, (size,), with noise: multiples of the lattice."""
+        return measured(values)
+
+
+class _Replayed(_Hardened):
+    """Answers with messages that were noised before, whatever is sent."""
+
+    def __init__(self, quoted: Quote, stored: Mapping[Key, Array]) -> None:
+        super().__init__(quoted)
+        self._stored = stored
+
+    def _noised(self, key: Key, measured: Measurement, values: Array) -> Array:
+        stored = self._stored.get(key)
+        if stored is None or stored.shape != values.shape:
+            raise _unhardened(key[1])
+        return stored
 
 
 def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate, dict[Key, Array]]:
@@ -365,10 +383,32 @@ def hardened(data: Data, mechanism: Mechanism, quoted: Quote) -> tuple[Estimate,
         If it does not send just what was quoted; then nothing may be published.
     """
     listener = _Hardened(quoted)
+    return _as_quoted(data, mechanism, quoted, listener), listener.lattice
+
+
+def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping[Key, Array]
+             ) -> Estimate:
+    """The estimate from messages that were noised before; no data are needed.
+
+    Parameters
+    ----------
+    standin : data of the same public sizes and facts that hold nobody's numbers.
+    quoted : the quote the messages were drawn for.
+    stored : noisy numbers of every message, as `hardened` returns them.
+
+    Raises
+    ------
+    InputError
+        If they are not the messages of this quote.
+    """
+    return _as_quoted(standin, mechanism, quoted, _Replayed(quoted, stored))
+
+
+def _as_quoted(data: Data, mechanism: Mechanism, quoted: Quote, listener: _Hardened) -> Estimate:
     estimate = _run(data, mechanism, quoted.inner, listener)
     if set(listener.lattice) != set(quoted.messages) or estimate.spends[0] != quoted.spends:
         raise _unhardened("something else than was quoted")
-    return estimate, listener.lattice
+    return estimate
 
 
 def drawn(source: Source) -> Data:

@@ -8,15 +8,44 @@ a guess of everything about all people, or of one person's id or whole curve: ke
 are kept. What is published never depends on any of it; each release has a fresh random id.
 
 A charge is one transaction, written to disk before it returns, and only then is anything computed
-or shown. So a process that is killed at any instant may have charged for what nobody saw, and never
-the other way round. Writers take turns: SQLite locks the file while a total is read, compared and
-added to. ε's and δ's of releases add (basic composition, whatever was released before); ε is kept
-in whole billionths, charges rounded up and totals down, so sums are exact.
+or shown. Writers take turns: SQLite locks the file while a total is read, compared and added to.
+ε's and δ's of releases add (basic composition, whatever was released before); ε is kept in whole
+billionths, charges rounded up and totals down, so sums are exact.
 
 That sum is what limits, and is more than many releases lose together. Beside it stands what the ρ's
 of zCDP prove of all of them, although each may have been chosen after seeing the others:
 `accounting.epsilon_at_any_time`. Its δ must be fixed before anything is seen, so it is the square
 of the first total δ (1/n² where that is 1/n), whatever becomes of the total.
+
+What is charged is not lost
+---------------------------
+A release goes through four steps, each on disk before the next begins:
+
+1. charged, with its plan: everything but data that the published files are made from;
+2. drawn, in memory;
+3. stored: its noised messages, and the mark that it was drawn, in one transaction (`drawn`);
+4. shown: files are written, or a page shows it, from the plan and the stored messages alone.
+
+A process that is killed before 1 has charged nothing; after 3 the release is made again from the
+ledger, at no charge, as often as asked. In between, what was drawn is gone with the process. Then
+the same request draws anew under the same charge, which is sound: *no number of the first drawing
+ever left the process that drew it*, because only what is stored is shown, and of two drawings under
+one charge, by a second process or at once, the first that is stored is the release and the other is
+thrown away unseen. Whether a drawing is stored must not depend on what was drawn; else the stored
+ones would be a choice among several, which costs more. So nothing is computed between drawing and
+storing, what is stored has a size that is fixed beforehand, and a drawing that *fails*, which its
+numbers may have caused, closes its charge for good (`close`). A kill, a power cut and a full disk
+do not look at the numbers; somebody who reads the memory of the process could, and could read the
+data there as well. Charges of earlier versions, which showed first and noted afterwards, are never
+drawn again.
+
+What cannot be noticed about the file
+-------------------------------------
+Edits, an emptied, cut, exchanged or older file, and files of others are noticed: see
+`engine.release.ledger_file` and `engine.release.sealed_log`. What is not: a ledger and its witness
+that are both set back to the same moment, or both deleted; the last charge and its line, taken out
+of both; an edit by somebody who seals all entries anew and rewrites the witness to fit; a clock set
+back, on which nothing depends but the time that is written down.
 
 Other copies of the same data
 -----------------------------
@@ -51,11 +80,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from engine import entrance
 from engine.errors import InputError
 from engine.release import overlap
-from engine.release.books import BILLION, Books, Odometer, ceiled, floored, sum_up
+from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
 from engine.release.data_content import Traces
 from engine.release.sealed_log import OpenLog, SealedLog
+from engine.release.witness import BILLION
 from engine.types import Budget, PublicFacts
 from engine.words.numbers import percent, small
 
@@ -68,12 +99,28 @@ _NO_TRACES: Traces = {}
 
 @dataclass(frozen=True)
 class Receipt:
-    """A charge that has been written: its number, its random id, and the state with it."""
+    """A charge that has been written: its number, its random id, and the odometer with it.
+
+    `state` is what became of it (`books.Entry`); `is_new` is false where the same request had been
+    charged before, so that nothing was charged now.
+    """
 
     number: int
     at: str
     release_id: str
+    budget: Budget
     odometer: Odometer
+    state: str = "charged"
+    is_new: bool = True
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A release that was drawn: all that its files are made from, and none of the data."""
+
+    receipt: Receipt
+    plan: bytes
+    messages: bytes
 
 
 @dataclass(frozen=True)
@@ -90,18 +137,47 @@ class Known:
 
 
 def path_of(chosen: str | os.PathLike[str] | None = None) -> Path:
-    """Where the ledger is: as chosen, by the environment variable, or in the user's data folder."""
-    named = chosen or os.environ.get(VARIABLE)
-    if named:
-        return Path(named).expanduser()
+    """Where the ledger is: as chosen, by the environment variable, or in the user's data folder.
+
+    Raises
+    ------
+    InputError
+        If it is chosen as an empty name, or as something else than a regular file.
+    """
+    named = os.environ.get(VARIABLE) if chosen is None else chosen
+    if named is not None:
+        return _named(named, "ledger")
     folder = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(folder).expanduser() / "privacy-curves" / "ledger.sqlite3"
+    return _named(Path(folder) / "privacy-curves" / "ledger.sqlite3", "ledger")
 
 
 def witness_of(path: Path, chosen: str | os.PathLike[str] | None = None) -> Path:
-    """Where its witness is: as chosen, by the environment variable, or beside the ledger."""
-    named = chosen or os.environ.get(WITNESS_VARIABLE)
-    return Path(named).expanduser() if named else path.with_name(f"{path.name}.witness")
+    """Where its witness is: as chosen, by the environment variable, or beside the ledger.
+
+    Raises
+    ------
+    InputError
+        As `path_of`, and if it is the ledger itself.
+    """
+    named = os.environ.get(WITNESS_VARIABLE) if chosen is None else chosen
+    beside = path.with_name(f"{path.name}.witness") if named is None else named
+    found = _named(beside, "witness")
+    if os.path.realpath(found) == os.path.realpath(path):
+        raise InputError("The witness cannot be the ledger itself.", field="witness",
+                         hint="Name another file, best on another disk.")
+    return found
+
+
+def _named(name: str | os.PathLike[str], field: str) -> Path:
+    """A regular file, or the name of one that is not there yet."""
+    if not os.fspath(name):
+        raise InputError(f"The name of the {field} is empty.", field=field,
+                         hint="Name a file, or leave the option or variable out.")
+    try:
+        full = Path(name).expanduser()
+    except RuntimeError:  # a home that nobody knows
+        full = Path(name)
+    return entrance.file_to_keep(full, field)
 
 
 class Ledger:
@@ -122,22 +198,22 @@ class Ledger:
                  witness: str | os.PathLike[str] | None = None) -> None:
         self.path = path_of(path)
         self.witness = witness_of(self.path, witness)
-        self._log = SealedLog(self.path, self.witness)
+        self.log = SealedLog(self.path, self.witness, covers)
 
     def odometer(self, content: bytes) -> Odometer | None:
         """What has been spent on the people of the data with this content; None if nothing was."""
-        if not self._log.exists():
+        if not self.log.exists():
             return None
-        with self._log.reading() as log:
+        with self.log.reading() as log:
             books = Books.of(log.entries)
             own = books.population.get(_slow_hash(content, log.salt))
             return None if own is None else books.odometer(own)
 
     def known(self, content: bytes, traces: Traces) -> Known | None:
         """Whether people of data that are new to the ledger seem to be in it already."""
-        if not self._log.exists():
+        if not self.log.exists():
             return None
-        with self._log.reading() as log:
+        with self.log.reading() as log:
             books, own = Books.of(log.entries), _slow_hash(content, log.salt)
             if own in books.population:
                 return None
@@ -147,7 +223,7 @@ class Ledger:
     def charge(self, content: bytes, budget: Budget, name: str, what: str,
                total: Budget | None = None, facts: PublicFacts | None = None,
                rho: float | None = None, traces: Traces = _NO_TRACES,
-               same_people: bool | None = None) -> Receipt:
+               same_people: bool | None = None, plan: bytes = b"", request: bytes = b"") -> Receipt:
         """Write a charge, or refuse it; when this returns it is on disk.
 
         Parameters
@@ -158,6 +234,9 @@ class Ledger:
         traces : of the people (`data_content.traces_of`).
         same_people : what the holder says where people seem to be in the ledger already: whether
             they are the same, so that all they lost is added up, or others.
+        plan : all but data that the release is made from, kept with the charge.
+        request : a digest of everything that was asked for; the same request of the same data is
+            charged once.
 
         Raises
         ------
@@ -166,11 +245,17 @@ class Ledger:
             seem to be known and nobody says whether they are the same.
         """
         name, facts = checked_name(name), facts or PublicFacts()
-        if self._log.exists():
-            with self._log.reading() as log:
-                _slow_hash(content, log.salt)  # remembered: others do not wait for it
-        with self._log.writing() as log:
+        if self.log.exists():
+            with self.log.reading() as log:
+                salt = log.salt
+            for hashed in (content, request):
+                _slow_hash(hashed, salt)  # remembered: others do not wait for it
+        with self.log.writing() as log:
             own, books = _slow_hash(content, log.salt), Books.of(log.entries)
+            asked = _slow_hash(request, log.salt) if request else ""
+            earlier = _earlier(books, own, asked)
+            if earlier is not None:
+                return _receipt(books, earlier)
             sketches = overlap.sketches(traces, log.key)
             if own not in books.population:
                 self._enter(log, books, own, sketches, total, facts, same_people)
@@ -184,18 +269,74 @@ class Ledger:
             check_room(before, budget, facts)
             at, release_id = datetime.now(UTC).isoformat(timespec="seconds"), secrets.token_hex(8)
             epsilon = ceiled(budget.epsilon)
+            spent = [ceiled(before.spent_epsilon) + epsilon,
+                     sum_up([before.spent_delta, budget.delta])]
             number = log.add(
-                kind="release", data_set=own, at=at, label=before.label, id=release_id, name=name,
-                what=what, epsilon=epsilon, delta=budget.delta, rho=rho,
-                spent=[ceiled(before.spent_epsilon) + epsilon,
-                       sum_up([before.spent_delta, budget.delta])])
+                kind="release", data_set=own, at=at, id=release_id, name=name, what=what,
+                epsilon=epsilon, delta=budget.delta, rho=rho, request=asked,
+                plan=log.keep(plan) if plan else "", **_standing(books, before.label, spent))
             after = Books.of(log.entries)
-        return Receipt(number, at, release_id, after.odometer(after.population[own]))
+        return _receipt(after, number, is_new=True)
 
-    def finished(self, receipt: Receipt) -> None:
-        """Note that a release that was charged for was made."""
-        with self._log.writing() as log:
-            log.add(kind="finished", release=receipt.number)
+    def asked_before(self, content: bytes, request: bytes) -> Receipt | None:
+        """The charge of the same request of the same data; None if there is none."""
+        if not self.log.exists():
+            return None
+        with self.log.reading() as log:
+            books = Books.of(log.entries)
+            number = _earlier(books, _slow_hash(content, log.salt), _slow_hash(request, log.salt))
+            return None if number is None else _receipt(books, number)
+
+    def drawn(self, receipt: Receipt, messages: bytes) -> None:
+        """Store the noised messages of a charge and mark it as drawn, in one transaction.
+
+        If another process was faster its messages stay, and these must be forgotten: what may be
+        shown is what `release` reads back.
+
+        Raises
+        ------
+        InputError
+            If they cannot be stored; then nothing of them may be shown. If the charge was closed.
+        """
+        with self.log.writing() as log:
+            books = Books.of(log.entries)
+            state = books.state(receipt.number)
+            if state == "charged":
+                self._end(log, books, receipt.number, "drawn", messages=log.keep(messages))
+            elif state != "drawn":
+                raise _closed()
+
+    def close(self, receipt: Receipt) -> None:
+        """Note that drawing failed: the charge counts, and nothing is ever drawn under it."""
+        with self.log.writing() as log:
+            books = Books.of(log.entries)
+            if books.state(receipt.number) == "charged":
+                self._end(log, books, receipt.number, "closed")
+
+    def release(self, release_id: str) -> Drawn:
+        """A release that was drawn, to be made again; at no charge, and as often as asked.
+
+        Raises
+        ------
+        InputError
+            If there is none with this id, or it was not drawn or its messages were not kept.
+        """
+        if not self.log.exists():
+            raise _no_release()
+        with self.log.reading() as log:
+            release, is_seen = _drawn(log, release_id), self.log.is_witnessed(log)
+        if not is_seen:  # a kill came between: it must stand in the witness before it is shown
+            with self.log.writing() as log:
+                release = _drawn(log, release_id)
+        return release
+
+    def _end(self, log: OpenLog, books: Books, number: int, kind: str, **more: Any) -> None:
+        """Write what became of a charge, and what its people have spent, for the witness."""
+        own, entry = books.releases[number]
+        now = books.odometer(books.population[own])
+        log.add(kind=kind, release=number, at=datetime.now(UTC).isoformat(timespec="seconds"),
+                id=entry["id"], data_set=own, **more,
+                **_standing(books, now.label, [ceiled(now.spent_epsilon), now.spent_delta]))
 
     def _enter(self, log: OpenLog, books: Books, own: str, sketches: Mapping[str, overlap.Sketch],
                total: Budget | None, facts: PublicFacts, same_people: bool | None) -> None:
@@ -216,13 +357,66 @@ class Ledger:
         _lower(log, min(alike), Books.of(log.entries), total)
 
 
+def _standing(books: Books, label: str, spent: list[Any]) -> dict[str, Any]:
+    """What the witness says of people: all their labels, what they have spent, and their total."""
+    return {"label": label, "spent": spent, "total": list(books.total[label]),
+            "joined": sorted(books.joined[label])}
+
+
+def _earlier(books: Books, own: str, request: str) -> int | None:
+    """The number of a charge of the same request of the same data."""
+    if not request:
+        return None
+    return next((number for number, (data_set, entry) in books.releases.items()
+                 if data_set == own and entry.get("request") == request), None)
+
+
+def _receipt(books: Books, number: int, is_new: bool = False) -> Receipt:
+    own, entry = books.releases[number]
+    budget = Budget(entry["epsilon"] / BILLION, entry["delta"])
+    return Receipt(number, entry["at"], entry["id"], budget,
+                   books.odometer(books.population[own]), books.state(number), is_new)
+
+
+def _drawn(log: OpenLog, release_id: str) -> Drawn:
+    books = Books.of(log.entries)
+    number = next((number for number, (_, entry) in books.releases.items()
+                   if entry["id"] == release_id), None)
+    if number is None:
+        raise _no_release()
+    state = books.state(number)
+    if state == "charged":
+        raise InputError("This release was charged, but nothing was drawn: its process was ended.",
+                         field="release", hint="Ask for it once more, with the same settings and "
+                         "the same name: it is drawn under the same charge.")
+    if state == "closed":
+        raise _closed()
+    if state != "drawn":
+        raise InputError("This release cannot be made again: its noised numbers were not kept.",
+                         field="release", hint="Its files are those that were written then.")
+    return Drawn(_receipt(books, number), log.kept(books.releases[number][1]["plan"]),
+                 log.kept(books.ends[number]["messages"]))
+
+
+def _no_release() -> InputError:
+    return InputError("The ledger has no release with this id.", field="release",
+                      hint="“python -m engine ledger verify” lists all of them.")
+
+
+def _closed() -> InputError:
+    return InputError("Drawing this release failed after it was charged, or its noised numbers "
+                      "were lost: it counts and cannot be drawn again.", field="name",
+                      hint="Publish under another name; that is charged as well.")
+
+
 # -- people who are known -------------------------------------------------------------------------
 
 
 def _alike(log: OpenLog, books: Books, sketches: Mapping[str, overlap.Sketch]
            ) -> dict[str, tuple[float, str]]:
     """Populations that most of these people seem to be in: the largest share of each, by kind."""
-    found: dict[str, tuple[float, str]] = {}
+    found: dict[str, tuple[float, str]] = {books.label_of(label): (1.0, "repair")
+                                           for label in books.unknown}
     for own, people in books.people.items():
         if not people or not sketches:
             continue

@@ -1,4 +1,7 @@
-"""What a release gives away, and the one function that makes it: charge first, then compute.
+"""What a release gives away, and the one function that makes it: charge, draw, store, show.
+
+What is published is made from the noised messages in the ledger and from public facts, the first
+time as every time again.
 
 Nothing of it depends on the hash of the data or on what else the ledger holds: a label, a number or
 a running total would show whether two releases used exactly equal data. So a release has a random
@@ -7,15 +10,12 @@ id of its own, and what was spent in all is told to the holder alone.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from engine import __version__
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
@@ -25,10 +25,11 @@ from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
 from engine.release import ledger, stated
-from engine.release.books import Odometer
-from engine.release.certified import Quote
+from engine.release.books import Odometer, ceiled
+from engine.release.certified import Key, Quote
 from engine.release.data_content import content_of, traces_of
-from engine.release.ledger import Ledger
+from engine.release.ledger import Ledger, Receipt
+from engine.release.plan import Plan, messages_from_bytes, messages_to_bytes
 from engine.release.random_order import reordered
 from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
@@ -80,39 +81,98 @@ def quote(source: Source, mechanism: Mechanism, asked: Budget) -> Quote:
 
 def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None) -> Published:
-    """Charge the ledger, then release once with hardened noise, of the data in a random order.
+    """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
-    `total` is that of the people, where this is their first release; `same_people` what their
-    holder says where they seem to be in the ledger already (`Ledger.charge`).
+    The data are taken in a random order. What was asked for in the same way before, of the same
+    data and under the same name, is made again from the ledger and not charged; where its charge
+    was written and its process ended before anything was stored, it is drawn under that charge. Why
+    that is sound stands with `engine.release.ledger`.
+
+    Parameters
+    ----------
+    total : that of the people, where this is their first release.
+    same_people : what their holder says where they seem to be in the ledger already
+        (`Ledger.charge`).
 
     Raises
     ------
     InputError
         If it may not be published or the total would be overrun: then nothing was charged. After
-        the charge nothing can be refused that a person could put right.
+        the charge, if the ledger cannot be written; then nothing was shown, and the same call once
+        more does what is missing.
     """
-    quoted, data = quote(source, mechanism, asked), release.drawn(source)
+    plan, data = planned(source, mechanism, asked, name), release.drawn(source)
+    quoted = plan.quote
     what = " by ".join(dict.fromkeys((_task(mechanism), mechanism.label)))
     content, traces = content_of(source), traces_of(source)
     if total is None and book.odometer(content) is None:
         joins = same_people and book.known(content, traces) is not None
         total = None if joins else usual_total(data.sizes.n_curves)
     receipt = book.charge(content, quoted.certified, name, what, total, data.facts, quoted.rho,
-                          traces, same_people)
-    estimate, _ = release.hardened(reordered(data, source.deals_records), mechanism, quoted)
+                          traces, same_people, plan.to_bytes(), plan.request_of(data))
+    if receipt.state == "charged":
+        book.drawn(receipt, _drawn(data, source, mechanism, quoted, book, receipt))
+    return again(book, receipt.release_id)
+
+
+def again(book: Ledger, release_id: str) -> Published:
+    """A release that was drawn, made again from the ledger alone: no data, no charge.
+
+    Raises
+    ------
+    InputError
+        If the ledger has none with this id that was drawn, or another version of this program
+        makes other numbers of its messages.
+    """
+    drawn = book.release(release_id)
+    return made(Plan.read(drawn.plan), messages_from_bytes(drawn.messages), drawn.receipt)
+
+
+def asked_before(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, name: str
+                 ) -> Receipt | None:
+    """The charge of the same release, so that it costs nothing to ask once more."""
+    plan = planned(source, mechanism, asked, name)
+    return book.asked_before(content_of(source), plan.request_of(release.drawn(source)))
+
+
+def planned(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> Plan:
+    """All that is public of a release, before anything is charged."""
+    name = ledger.checked_name(name)
+    _check_variables(mechanism, source.facts)
+    return Plan.of(source, mechanism, asked, name, unit_of(source, mechanism),
+                   _request(source, mechanism, asked, name))
+
+
+def _drawn(data: Data, source: Source, mechanism: Mechanism, quoted: Quote, book: Ledger,
+           receipt: Receipt) -> bytes:
+    """Noised messages as bytes; a failure closes the charge: their numbers may have caused it."""
+    if ceiled(quoted.certified.epsilon) > ceiled(receipt.budget.epsilon) or (
+            quoted.certified.delta > receipt.budget.delta):
+        raise InputError("This release was charged by another version of this program, which asked "
+                         "less for it.", field="name",
+                         hint="Use that version, or publish under another name.")
+    try:
+        _, messages = release.hardened(reordered(data, source.deals_records), mechanism, quoted)
+        return messages_to_bytes(messages)
+    except Exception:
+        book.close(receipt)
+        raise
+
+
+def made(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
+    """What is published, from public facts and noised messages alone."""
+    plan.check_noise()
+    mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
+    estimate = release.replayed(data, mechanism, quoted, messages)
     x, axis, value, scale = places(mechanism, data.facts)
     names = estimate.functions or (value,)
     columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names, scale)
-    out = Published(
-        name=ledger.checked_name(name), at=receipt.at, title=f"{_task(mechanism)}, released",
+    return Published(
+        name=plan.name, at=receipt.at, title=f"{_task(mechanism)}, released",
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
-        uncertainty=uncertainty, request=_request(source, mechanism, asked, name),
-        card=_card(source, mechanism, data, quoted, receipt, estimate.tuning[0]
-                   if estimate.tuning else {}, name, uncertainty))
-    with suppress(InputError):  # the charge stands in any case
-        book.finished(receipt)
-    return out
+        uncertainty=uncertainty, request=plan.plain["request"],
+        card=_card(plan, receipt, estimate.tuning[0] if estimate.tuning else {}, uncertainty))
 
 
 def usual_total(n: int) -> Budget:
@@ -214,17 +274,17 @@ _NOT_COVERED = ("who is in the data", "how many people and observations there ar
                 "ledger keeps the sum", "how long the computation took")
 
 
-def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
-          receipt: ledger.Receipt, tuning: Mapping[str, Any], name: str,
-          uncertainty: Uncertainty) -> dict[str, Any]:
+def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: Uncertainty
+          ) -> dict[str, Any]:
     """The guarantee for machines: plain values, nothing of the data but public facts."""
-    facts, sizes = data.facts, data.sizes
+    mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
+    facts, sizes, made_with = data.facts, data.sizes, plan.plain["versions"]
     return {
         "kind": "differential privacy guarantee", "version": 2,
-        "release": {"name": ledger.checked_name(name), "at": receipt.at, "id": receipt.release_id,
+        "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
                     "of": facts.name, "what": _task(mechanism)},
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
-        "unit_of_protection": unit_of(source, mechanism),
+        "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",
         **_guarantee(quoted),
         "bounds": {**_bounds(data), "source": facts.origin,
@@ -233,10 +293,11 @@ def _card(source: Source, mechanism: Mechanism, data: Data, quoted: Quote,
                       "reference": mechanism.reference, "parameters": mechanism.values(),
                       "tuning": {key: _jsonable(value) for key, value in tuning.items()}},
         **stated.card_entries(data),
-        "noise": {"sampler": hardened.library(), "lattice": "powers of two, in units of the noise",
+        "noise": {"sampler": f"OpenDP {made_with['opendp']}",
+                  "lattice": "powers of two, in units of the noise",
                   "entropy": "operating system", "seed": "none: nothing can draw this noise again",
                   "proofs": "OpenDP constructors marked “contrib” are not all reviewed"},
-        "not_covered": list(_NOT_COVERED), "versions": _versions(),
+        "not_covered": list(_NOT_COVERED), "versions": dict(made_with),
     }
 
 
@@ -268,11 +329,6 @@ def _accuracy(uncertainty: Uncertainty, facts: PublicFacts, quoted: Quote, sizes
             "basis_functions": band.basis_size or None, "meant_between": list(band.covered)},
         "explained": words.band_explained(uncertainty, facts),
         "warnings": words.warnings(uncertainty)}
-
-
-def _versions() -> dict[str, str]:
-    return {"privacy_curves": __version__, "opendp": hardened.library().split()[-1],
-            "numpy": np.__version__, "python": platform.python_version()}
 
 
 def _plain(budget: Budget) -> dict[str, float]:

@@ -6,9 +6,9 @@ import math
 
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
-from engine.release.books import Odometer
+from engine.release.books import Entry, Odometer
 from engine.release.certified import Quote
-from engine.release.ledger import USUAL_TOTAL, Known
+from engine.release.ledger import USUAL_TOTAL, Known, Receipt
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 from engine.types import Budget, PublicFacts
@@ -69,6 +69,34 @@ def tighter(book: Odometer) -> str:
             f"δ = {small(book.tight.delta)} at most; the limit goes by the sum.")
 
 
+def asked_before(receipt: Receipt) -> str:
+    """That the very same release is in the ledger already, and what asking for it again does."""
+    when, known_as = receipt.at[:10], f"id {receipt.release_id}"
+    if receipt.state == "charged":
+        return (f"This release was charged on {when} ({known_as}) and never drawn: its process was "
+                "ended. It can be drawn now, under the same charge.")
+    if receipt.state == "drawn":
+        return (f"This release was drawn on {when} ({known_as}). It is made again from the ledger "
+                "as it was, at no charge.")
+    return (f"This release was charged on {when} ({known_as}), but drawing it failed. It counts; "
+            "publish under another name.")
+
+
+def never_drawn(entry: Entry) -> str:
+    """What to do about a charge under which nothing was drawn."""
+    return (f"**“{escape(entry.name)}” was charged on {entry.at[:10]} and never drawn:** the "
+            "server stopped in between. Choose the same data and settings, and it can be drawn "
+            "under that charge. It counts in any case.")
+
+
+def became(entry: Entry) -> str:
+    """What became of a charge, where that is not just that it was published."""
+    return {"charged": "charged, never drawn: ask for it with the same settings and name, and it "
+                       "is drawn under this charge",
+            "unfinished": "charged, not finished", "closed": "charged, lost",
+            "lost": "charged by a repair"}.get(entry.state, "")
+
+
 def ticks(facts: PublicFacts, quoted: Quote, of_rows: bool = False) -> tuple[str, ...]:
     """What must be confirmed before anything is published.
 
@@ -102,14 +130,16 @@ def _up(value: float) -> str:
 LIMITS = """
 * **A release is not a preview.** Its noise comes from the operating system through OpenDP’s exact
   samplers, on a lattice of powers of two. There is no seed, so nobody can draw it again.
-* **Charged first.** The ledger is written before anything is computed. If the server stops at any
-  moment, it may have charged for what nobody saw, never the other way round.
+* **Charged first, and never lost.** The ledger is charged before anything is drawn, and keeps
+  what was drawn before anybody sees it. If the server stops in between, the same release under the
+  same name is made again, or drawn under its charge; nothing is charged twice.
 * **The total cannot be overrun.** ε and δ of all releases about the same people add up. Data are
   known by their observations. A copy in which at least half of the people, or of their ids, are
   the same is noticed, and you are asked whose total it is; a copy in which most of both differ
   is not.
 * **The ledger is sealed.** Edits of its file are noticed, and a witness file tells when it was
-  deleted or set back. Then nothing is published.
+  emptied, deleted or set back. Then nothing is published until it is put back or repaired, and a
+  repair never lowers what was spent.
 * **Together they cost less than their sum.** The ρ’s of zero-concentrated privacy add, too, and
   prove a smaller ε. Each release may be chosen after seeing the others, so orders and δ of that
   proof are fixed beforehand: δ is the square of the first total δ. The sum alone limits.
@@ -207,6 +237,11 @@ def warnings(uncertainty: Uncertainty) -> list[str]:
 
 def known_people(found: Known, facts: PublicFacts) -> str:
     """That people of new data seem to be in the ledger already; for their holder alone."""
+    if found.kind == "repair":
+        return (f"**The ledger was repaired, and it lost whose releases some are.** These "
+                f"{escape(facts.people)} may be the same people. If they are, all counts together, "
+                f"and ε = {_epsilon(max(found.odometer.left, 0.0))} of "
+                f"{_epsilon(found.odometer.total.epsilon)} is left.")
     by = {"ids": "their ids", "values": "their values", "shapes": "the shapes of their curves"}
     names = ", ".join(f"“{escape(entry.name)}”" for entry in found.odometer.entries[:3])
     return (f"**About {percent(found.share)} of these {escape(facts.people)} seem to be in the "

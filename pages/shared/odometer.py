@@ -28,8 +28,6 @@ def line(source: Source) -> None:
 
 def known(source: Source) -> Known | None:
     """Whether people of data that are new to the ledger seem to be in it already."""
-    if source.facts.kind != "upload":
-        return None
     return run.known_people(source)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -281,19 +282,13 @@ def _total(choice: Choice) -> Budget | None:
 
 def _publish(choice: Choice, source: Source, mechanism: Mechanism, budget: Budget, name: str,
              total: Budget | None, same_people: bool | None) -> None:
-    """Publish once: a second click finds no tick, and the ledger refuses a name twice."""
+    """Publish once: a second click finds no tick, and the same release is charged once."""
     ticked = all(st.session_state.get(f"release_tick_{k}_{choice.key}") for k in range(3))
     if not ticked or not visitors.may_bring_files():
         return
-    one = None
-    with layout.user_errors():
-        try:
-            one = published.publish(source, mechanism, budget, Ledger(), name, total, same_people)
-        except InputError as problem:
-            st.session_state.release_problem = problem
-    if one is None:
+    if not _release(lambda: published.publish(source, mechanism, budget, Ledger(), name, total,
+                                              same_people)):
         return
-    st.session_state.released = one
     st.session_state.release_tries = _tries() + 1
     for k in range(3):
         st.session_state[f"release_tick_{k}_{choice.key}"] = False
@@ -331,18 +326,61 @@ def book(choice: Choice, quoted: Quote | None) -> None:
             return
         st.dataframe(_rows(found), hide_index=True)
         st.markdown(words.after(choice.source.facts, found))
-        if any(not entry.is_finished for entry in found.entries):
-            st.markdown(":small[Charged, not finished: the server stopped before the result was "
-                        "shown. It counts, because nobody can know.]")
+        if visitors.may_bring_files():
+            _once_more(choice, choice.source, found)
         if quoted is not None and _no_room(choice, quoted) is None:
             st.markdown(f":small[{words.with_next(found, quoted)}]")
 
 
 def _rows(found: Odometer) -> list[dict[str, Any]]:
     return [{"When": entry.at[:10], "Name": entry.name, "ε": entry.budget.epsilon,
-             "δ": small(entry.budget.delta), "What": entry.what if entry.is_finished
-             else f"{entry.what} (not finished)", "Id": entry.release_id}
+             "δ": small(entry.budget.delta), "What": f"{entry.what} ({words.became(entry)})"
+             if words.became(entry) else entry.what, "Id": entry.release_id}
             for entry in reversed(found.entries)]
+
+
+def _once_more(choice: Choice, source: Source, book: Odometer) -> None:
+    """What was drawn can be shown again, and what was charged alone be drawn: at no charge."""
+    drawn = {entry.release_id: entry.name for entry in reversed(book.entries)
+             if entry.state == "drawn"}
+    for entry in book.entries:
+        if entry.state != "charged":
+            continue
+        st.warning(words.never_drawn(entry), icon=":material/pending:")
+        if published.asked_before(source, choice.mechanism, choice.budget, Ledger(), entry.name):
+            st.button(f"Draw “{escape(entry.name)}” now", key=f"release_draw_{entry.release_id}",
+                      icon=":material/replay:", on_click=_draw, args=(
+                          source, choice.mechanism, choice.budget, entry.name))
+    if not drawn:
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        which = st.selectbox("An earlier release", list(drawn), key="release_again_which",
+                             format_func=lambda release_id: drawn.get(release_id, ""))
+        st.button("Show it again", key="release_again", icon=":material/replay:",
+                  help="It is made from the ledger as it was, with all of its files, at no charge.",
+                  on_click=_show_again, args=(which,))
+
+
+def _draw(source: Source, mechanism: Mechanism, budget: Budget, name: str) -> None:
+    """Draw a release under the charge that its process left behind."""
+    if visitors.may_bring_files():
+        _release(lambda: published.publish(source, mechanism, budget, Ledger(), name))
+
+
+def _show_again(release_id: str) -> None:
+    if visitors.may_bring_files():
+        _release(lambda: published.again(Ledger(), release_id))
+
+
+def _release(make: Callable[[], Published]) -> bool:
+    """Show a release, or keep why there is none for the place where it is said."""
+    with layout.user_errors():
+        try:
+            st.session_state.released = make()
+            return True
+        except InputError as problem:
+            st.session_state.release_problem = problem
+    return False
 
 
 # -- the result -------------------------------------------------------------------------------
@@ -359,7 +397,8 @@ def result() -> None:
                  help="Published with this much protection and written in the ledger. It may be "
                  "shared.")
         _shown(one)
-        st.markdown("Save it now: it is kept nowhere else, and cannot be drawn again.")
+        st.markdown("The ledger keeps its noised numbers, so it can be made again at no charge; "
+                    "nobody can draw it anew.")
         _take_away(one)
         with layout.fold("The guarantee, and the same settings again", "release_card") as is_open:
             if is_open:

@@ -10,6 +10,7 @@ import pytest
 from engine.privacy import risk
 from engine.release import ledger, published
 from engine.release.data_content import content_of
+from engine.release.files import numbers_csv
 from engine.sources import sources
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload
@@ -156,13 +157,59 @@ def test_the_total_is_not_overrun_and_nothing_is_shown_then():
     assert [entry.name for entry in book.entries] == ["first"]
 
 
-def test_a_name_that_was_used_is_refused_beside_the_button():
+def test_a_name_that_was_used_for_another_release_is_refused_beside_the_button():
     at = release_page()
     publish(at, "once")
+    at.number_input(key="w_release_epsilon").set_value(1.5).run()
     publish(at, "once")
     assert "has this name already" in " ".join(error.value for error in at.error)
-    book = ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {})))
+    book = ledger.Ledger().odometer(content_of(SEA))
     assert len(book.entries) == 1
+
+
+def csv_of(at):
+    return numbers_csv(at.session_state["released"])
+
+
+def test_the_same_release_under_the_same_name_is_the_same_and_charged_once():
+    at = publish(release_page(), "once")
+    first = csv_of(at)
+    assert csv_of(publish(at, "once")) == first
+    assert csv_of(publish(release_page(), "once")) == first  # in another visit, too
+    assert ledger.Ledger().odometer(content_of(SEA)).spent_epsilon == 1.0
+
+
+def test_an_earlier_release_is_shown_again_from_the_ledger_at_no_charge():
+    first = csv_of(publish(release_page(), "sea 1"))
+    at = release_page()
+    assert not [header for header in at.header if header.value.startswith("Released")]
+    at.button(key="release_again").click().run()
+    assert "Released: sea 1" in [header.value for header in at.header] and csv_of(at) == first
+    assert ledger.Ledger().odometer(content_of(SEA)).spent_epsilon == 1.0
+
+
+def test_a_charge_that_a_kill_left_is_shown_and_drawn_with_the_same_settings_alone(monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def killed(*_):
+        raise Killed
+
+    mechanism, delta = settings.Settings().mechanism, 1 / SEA.sizes.n_curves**2
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(published.release, "hardened", killed)
+        published.publish(SEA, mechanism, Budget(1.0, delta), ledger.Ledger(), "cut off")
+    at = release_page()
+    assert "“cut off” was charged" in at.warning[0].value
+    button = next(b.key for b in at.button if b.key.startswith("release_draw_"))
+    at.number_input(key="w_release_epsilon").set_value(1.5).run()
+    assert button not in [b.key for b in at.button]
+    at.number_input(key="w_release_epsilon").set_value(1.0).run()
+    at.button(key=button).click().run()
+    assert "Released: cut off" in [header.value for header in at.header] and not at.exception
+    book = ledger.Ledger().odometer(content_of(SEA))
+    assert [(entry.name, entry.state) for entry in book.entries] == [("cut off", "drawn")]
+    assert book.spent_epsilon == 1.0
 
 
 def test_the_odometer_is_shown_on_other_pages_with_the_same_data():

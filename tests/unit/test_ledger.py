@@ -183,16 +183,6 @@ def test_other_data_have_a_total_of_their_own(book):
     assert book.odometer(HELD).label != book.odometer(b"other" * 6).label
 
 
-@pytest.mark.parametrize("bad", [b"no database at all " * 100, None])
-def test_a_ledger_that_cannot_be_used_refuses_kindly(tmp_path, bad):
-    path = tmp_path / "ledger"
-    path.mkdir() if bad is None else path.write_bytes(bad)
-    with pytest.raises(InputError, match="cannot be used"):
-        Ledger(path).charge(HELD, Budget(1.0), "a", "what")
-    with pytest.raises(InputError, match="cannot be used"):
-        Ledger(path).odometer(HELD)
-
-
 def test_its_place_is_chosen_by_option_variable_or_data_folder(monkeypatch, tmp_path):
     monkeypatch.setenv(ledger.VARIABLE, str(tmp_path / "by-variable"))
     assert ledger.path_of(tmp_path / "by-option").name == "by-option"
@@ -318,10 +308,11 @@ def test_a_kill_at_any_instant_never_undercharges(tmp_path):
 
 
 def test_a_receipt_is_marked_when_its_release_was_made(book):
-    receipt = book.charge(HELD, Budget(1.0), "a", "what")
-    assert not book.odometer(HELD).entries[0].is_finished
-    book.finished(receipt)
-    assert book.odometer(HELD).entries == (replace(receipt.odometer.entries[0], is_finished=True),)
+    receipt = book.charge(HELD, Budget(1.0), "a", "what", plan=b"plan", request=b"request")
+    assert book.odometer(HELD).entries[0].state == "charged"
+    book.drawn(receipt, b"noise")
+    assert book.odometer(HELD).entries == (replace(receipt.odometer.entries[0], state="drawn"),)
+    assert book.release(receipt.release_id).messages == b"noise"
 
 
 # -- what the ledger notices: edits, older copies, other copies of the same people -----------------
@@ -338,7 +329,7 @@ def refuses(book, match):
                 lambda: book.known(HELD, {})):
         with pytest.raises(InputError, match=match) as refusal:
             ask()
-        assert "newest copy" in refusal.value.hint and "Nothing was published" in refusal.value.hint
+        assert "Put" in refusal.value.hint and "Nothing was published" in refusal.value.hint
 
 
 @pytest.mark.parametrize("edit", [
@@ -391,7 +382,7 @@ def test_a_log_that_is_sealed_anew_with_its_own_key_is_noticed_by_its_witness(bo
         log, seal = sealed_log.OpenLog(file), b""
         for number, text in file.execute("SELECT number, entry FROM log ORDER BY number").fetchall():
             text = text.replace('"epsilon": 1000000000', '"epsilon": 1')
-            seal = sealed_log._seal(log.key, seal, number, text)
+            seal = sealed_log.sealed(log.key, seal, number, text)
             file.execute("UPDATE log SET entry = ?, seal = ? WHERE number = ?", (text, seal, number))
         file.commit()
     refuses(book, "lacks releases")
@@ -400,8 +391,9 @@ def test_a_log_that_is_sealed_anew_with_its_own_key_is_noticed_by_its_witness(bo
 def test_the_witness_has_a_line_for_each_release_with_the_total_so_far(book):
     spent(book, 1.0, 0.5)
     lines = book.witness.read_text().splitlines()
-    assert [" ".join(line.split()[-5:]) for line in lines] == [
-        "total epsilon 1 delta 0", "total epsilon 1.5 delta 0"]
+    assert [line.split(" people ")[0].partition("total ")[2] for line in lines] == [
+        "epsilon 1.000000000 delta 0.0 of 3.000000000 0.0",
+        "epsilon 1.500000000 delta 0.0 of 3.000000000 0.0"]
     label = book.odometer(HELD).label
     assert all(label in line for line in lines)
     assert book.witness.stat().st_mode & 0o077 == 0
@@ -415,8 +407,8 @@ def test_lines_that_a_kill_kept_from_the_witness_are_added_and_none_is_ever_chan
     book.charge(HELD, Budget(0.25), "next", "what")
     text = book.witness.read_text()
     assert text.startswith(first + "17 unfinished\n")
-    assert [line.split()[-3] for line in text.splitlines() if "total" in line] == [
-        "1", "1.5", "1.75"]
+    assert [line.split()[7] for line in text.splitlines() if "total" in line] == [
+        "1.000000000", "1.500000000", "1.750000000"]
     assert book.odometer(HELD).spent_epsilon == 1.75
 
 
@@ -583,14 +575,14 @@ def test_the_ledger_holds_no_id_and_other_ledgers_hash_people_differently(book, 
         raw = each_book.path.read_bytes() + each_book.witness.read_bytes()
         assert b"child-7" not in raw
         with closing(sqlite3.connect(each_book.path)) as file:
-            contents.append({row[0] for row in file.execute("SELECT hashes FROM sketches")})
+            contents.append({row[0] for row in file.execute("SELECT content FROM kept")})
     assert len(contents[0]) == 3 and not contents[0] & contents[1]
 
 
 def test_a_changed_sketch_of_people_is_noticed(book):
     first_release(book)
     with closing(sqlite3.connect(book.path)) as file:
-        file.execute("UPDATE sketches SET hashes = zeroblob(8)")
+        file.execute("UPDATE kept SET content = zeroblob(8)")
         file.commit()
     copy = own(COPIES["a person dropped"](study()), 300.0)
     with pytest.raises(InputError, match="changed by other means"):

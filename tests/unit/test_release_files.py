@@ -317,15 +317,15 @@ def test_a_density_is_held_above_zero(tmp_path):
 
 
 def test_warnings_of_the_estimate_stand_in_every_file(tmp_path, monkeypatch):
-    hardened = certified.hardened
+    replayed = certified.replayed
 
     def warned(*asked):
-        estimate, lattice = hardened(*asked)
+        estimate = replayed(*asked)
         object.__setattr__(estimate, "cautions", ())
         monkeypatch.setattr(type(estimate), "warnings", ("Times do not fit.",), raising=False)
-        return estimate, lattice
+        return estimate
 
-    monkeypatch.setattr(certified, "hardened", warned)
+    monkeypatch.setattr(certified, "replayed", warned)
     one = released(tmp_path, children(60), epsilon=4.0)
     for name, text in texts(one).items():
         assert "Times do not fit." in text, name

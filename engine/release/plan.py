@@ -1,0 +1,246 @@
+"""All that a release is made from but the noised messages: what is public, as plain values.
+
+A plan is fixed before anything is charged and kept in the ledger with the charge. It holds what was
+stated of the data and how many people they are, the method with its settings, the budget, the name
+and the versions, and never a number of anybody. With it and the noised messages everything that is
+published is made, the first time and every time again (`engine.release.published.made`), on a
+machine that need not have the data. So nothing published can depend on them in any other way.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from engine import __version__
+from engine.errors import InputError
+from engine.mechanisms import Mechanism, mechanisms
+from engine.noise import hardened
+from engine.release import certified
+from engine.release.certified import Key, Quote
+from engine.release.stand_ins import stand_in
+from engine.sources import Source, sources
+from engine.types import (
+    Array,
+    Budget,
+    Covariate,
+    CurveData,
+    Data,
+    Design,
+    PublicFacts,
+    SampleData,
+)
+
+_VERSION = 1
+_NUMBER = np.dtype("<f8")
+_ALIKE = 1e-9  # relative difference of two sizes of noise that is rounding
+
+
+def _plain(value: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back."""
+    plain: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
+    return plain
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The public side of one release; `plain` is all of it.
+
+    Raises
+    ------
+    InputError
+        From `read`, if the bytes are no plan of a version that is known.
+    """
+
+    plain: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, source: Source, mechanism: Mechanism, asked: Budget, name: str, unit: str,
+           request: Mapping[str, Any]) -> Plan:
+        """The plan of publishing these data.
+
+        Parameters
+        ----------
+        name : what the release is called.
+        unit : what is protected, in words.
+        request : the same settings for the command line, to be given away with the release.
+        """
+        plan = cls(_plain({
+            "version": _VERSION, "name": name, "unit": unit, "request": request,
+            "data": _public_data(source), "mechanism": {"key": mechanism.key,
+                                                        "parameters": mechanism.values()},
+            "asked": {"epsilon": asked.epsilon, "delta": asked.delta}, "versions": versions()}))
+        noise = {"inner": plan.quote.inner.epsilon, "messages": [
+            [server, step, one.law, one.most, one.size]
+            for (server, step), one in sorted(plan.quote.messages.items())]}
+        return cls({**plan.plain, "noise": _plain(noise)})
+
+    @classmethod
+    def read(cls, content: bytes) -> Plan:
+        """The plan that `to_bytes` wrote."""
+        plain = json.loads(content)
+        if plain.get("version") != _VERSION:
+            raise InputError("This release was made by a newer version of this program.",
+                             field="release", hint="Use that version to make it again.")
+        return cls(plain)
+
+    def to_bytes(self) -> bytes:
+        """Bytes that are equal for equal plans."""
+        return json.dumps(self.plain, ensure_ascii=False, sort_keys=True).encode()
+
+    def request_of(self, data: Data) -> bytes:
+        """A digest of all that was asked for, of these data: whoever is at which site included.
+
+        Versions are left out, so that a release is not charged again after an update.
+        """
+        asked = json.dumps({key: value for key, value in self.plain.items()
+                            if key not in ("versions", "noise")}, ensure_ascii=False,
+                           sort_keys=True)
+        records = sorted(hashlib.sha256(record).digest() for record in _records(data))
+        return hashlib.sha256(asked.encode() + b"\0" + b"".join(records)).digest()
+
+    @property
+    def name(self) -> str:
+        return str(self.plain["name"])
+
+    @property
+    def asked(self) -> Budget:
+        return Budget(**self.plain["asked"])
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        given = self.plain["mechanism"]
+        found: Mechanism = mechanisms.build(given["key"], given["parameters"])
+        return found
+
+    @property
+    def standin(self) -> Data:
+        """Data of the same public sizes and facts that hold nobody's numbers."""
+        return _standin(json.dumps(self.plain["data"]))
+
+    @property
+    def quote(self) -> Quote:
+        """What it costs, and how each message is noised."""
+        return _quote(json.dumps({key: self.plain[key] for key in ("data", "mechanism", "asked")}))
+
+    def check_noise(self) -> None:
+        """Refuse to read messages that were noised otherwise than this version would.
+
+        Raises
+        ------
+        InputError
+            If they were.
+        """
+        drawn, quoted = self.plain["noise"], self.quote
+        now = [(server, step, one.law, one.most, one.size)
+               for (server, step), one in sorted(quoted.messages.items())]
+        alike = len(now) == len(drawn["messages"]) and math.isclose(
+            drawn["inner"], quoted.inner.epsilon, rel_tol=_ALIKE) and all(
+            one[:3] + one[4:] == (*other[:3], other[4]) and math.isclose(
+                one[3], other[3], rel_tol=_ALIKE)
+            for one, other in zip(now, drawn["messages"], strict=True))
+        if not alike:
+            raise InputError(f"This release was drawn by version "
+                             f"{self.plain['versions']['privacy_curves']} of this program, and "
+                             "this one makes other numbers of it.", field="release",
+                             hint="Use that version to make it again.")
+
+
+@lru_cache(maxsize=8)
+def _quote(public: str) -> Quote:
+    plan = Plan(json.loads(public))
+    return certified.quote(plan.standin, plan.mechanism, plan.asked)
+
+
+@lru_cache(maxsize=8)
+def _standin(public: str) -> Data:
+    return stand_in(_made(json.loads(public)))
+
+
+def versions() -> dict[str, str]:
+    """What a release is made with."""
+    return {"privacy_curves": __version__, "opendp": hardened.library().split()[-1],
+            "numpy": np.__version__, "python": platform.python_version()}
+
+
+# -- messages -------------------------------------------------------------------------------------
+
+
+def messages_to_bytes(messages: Mapping[Key, Array]) -> bytes:
+    """Noised messages, in an order and of a size that do not depend on their numbers."""
+    keys = sorted(messages)
+    head = json.dumps([[server, step, len(messages[server, step])] for server, step in keys])
+    return head.encode() + b"\n" + b"".join(messages[key].astype(_NUMBER).tobytes()
+                                            for key in keys)
+
+
+def messages_from_bytes(content: bytes) -> dict[Key, Array]:
+    """The messages that `messages_to_bytes` wrote."""
+    head, _, body = content.partition(b"\n")
+    listed = json.loads(head)
+    numbers = np.frombuffer(body, _NUMBER)
+    ends = np.cumsum([size for _, _, size in listed], dtype=int)[:-1]
+    return {(server, step): np.array(own, dtype=float)
+            for (server, step, _), own in zip(listed, np.split(numbers, ends), strict=True)}
+
+
+# -- public data as plain values ------------------------------------------------------------------
+
+
+def _public_data(source: Source) -> dict[str, Any]:
+    """What is public of the data: all of what is published already, else what was stated."""
+    if source.facts.kind != "upload":
+        return {"source": source.key, "parameters": source.values()}
+    data = certified.drawn(source)
+    return {"facts": asdict(data.facts), "is_of_curves": isinstance(data, CurveData),
+            "people_per_site": list(data.sizes.n_curves_per_server),
+            "has_response": isinstance(data, SampleData) and data.y is not None}
+
+
+def _made(plain: Mapping[str, Any]) -> Data:
+    """Data with these public facts."""
+    if "source" in plain:
+        return certified.drawn(sources.build(plain["source"], plain["parameters"]))
+    facts, people = _facts(plain["facts"]), plain["people_per_site"]
+    server, n, d = np.repeat(np.arange(len(people)), people), sum(people), len(facts.covariates)
+    if not plain["is_of_curves"]:
+        return SampleData(np.zeros((1, n, d)), np.zeros((1, n)) if plain["has_response"] else None,
+                          server, facts)
+    counts = np.full(n, facts.observations_per_curve)
+    readings = np.zeros((1, counts.sum()))
+    return CurveData(readings, readings, counts, server, facts,
+                     covariates=np.zeros((1, n, d)) if d else None)
+
+
+def _facts(plain: Mapping[str, Any]) -> PublicFacts:
+    stated: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value
+                              for key, value in plain["design"].items()}
+    design = Design(**stated)
+    covariates = tuple(Covariate(**one) for one in plain["covariates"])
+    return PublicFacts(**{**plain, "design": design, "covariates": covariates})
+
+
+def _records(data: Data) -> list[bytes]:
+    """Each record of one data set as bytes, with its site."""
+    servers = data.server.astype("<i8")
+    if isinstance(data, SampleData):
+        table = data.x[0] if data.y is None else np.column_stack([data.x[0], data.y[0]])
+        return [site.tobytes() + row.tobytes() for site, row in zip(servers, table, strict=True)]
+    ends = np.cumsum(data.counts)
+    records = []
+    for k, (start, end) in enumerate(zip(ends - data.counts, ends, strict=True)):
+        order = np.lexsort((data.values[0, start:end], data.times[0, start:end]))
+        parts = [servers[k], data.times[0, start:end][order], data.values[0, start:end][order]]
+        if data.covariates is not None:
+            parts.append(data.covariates[0, k])
+        records.append(b"".join(np.ascontiguousarray(part).tobytes() for part in parts))
+    return records
+

@@ -1,0 +1,431 @@
+"""Whether a ledger can be believed, and a new one from what is left of one that cannot.
+
+A repair never lowers what was spent. It takes the rows that can still be read and all lines of the
+witness, and of what people have spent by either it charges the larger. The damaged file stays
+beside the new one. In detail:
+
+* The total of people is what a line of the witness says and all later rows add to it, or the sum of
+  their rows, whichever is more; labels that were ever joined stay joined. The most that all
+  releases may cost is the least that is stated anywhere.
+* Rows that are gone may have said that two groups of people are one, or may have lowered a total.
+  Lines of the witness say all that as well. Where one is missing, or of an earlier version that
+  said less, nothing is left for anybody in this ledger.
+* Where the data or the people behind a total cannot be known again, because their hashes are gone,
+  holders of any new data are asked whether they are the same people (`Books.unknown`).
+* A charge counts as drawn and lost, unless its messages are whole: then it can be made again.
+
+What it cannot know is what neither file says: see `engine.release.ledger`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputError
+from engine.release import ledger_file, witness
+from engine.release.books import Books, Odometer, sum_up
+from engine.release.ledger import Ledger
+from engine.release.ledger_file import Damaged
+from engine.release.salvage import Salvage, salvage
+from engine.release.sealed_log import FINAL, OpenLog, digest, line, refusals, unseen
+from engine.release.witness import Witness
+
+Total = tuple[int, float]
+
+
+@dataclass(frozen=True)
+class State:
+    """What `verify` finds: `problem` is None where the ledger can be believed.
+
+    `odometers` are by label; `n_rows`, `n_intact` and `n_lines` count rows of the ledger that read,
+    those with a good seal, and lines of the witness. `is_witnessed` is false where the last line is
+    missing, as after a kill.
+    """
+
+    problem: InputError | None
+    odometers: tuple[Odometer, ...] = ()
+    exists: bool = True
+    n_rows: int = 0
+    n_intact: int = 0
+    n_lines: int = 0
+    n_damaged: int = 0
+    is_witnessed: bool = True
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What `repair` did.
+
+    `kept` names the damaged file; "" where only the witness was completed by `added` lines. `more`
+    is what was charged beyond the rows that could be read, in billionths of ε, by label; `closed`
+    labels have nothing left because too little is known; `unknown` ones are asked after.
+    """
+
+    kept: str = ""
+    added: int = 0
+    more: Mapping[str, int] = field(default_factory=dict)
+    closed: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    odometers: tuple[Odometer, ...] = ()
+
+
+def verify(book: Ledger) -> State:
+    """Look at a ledger and its witness; only what a kill left half done is undone.
+
+    A ledger of an earlier version is taken over, as at any other opening.
+
+    Raises
+    ------
+    InputError
+        If the witness cannot be read.
+    """
+    with refusals():
+        seen = witness.read(book.witness)
+    n_lines, n_damaged = len(seen.lines), len(seen.damaged)
+    try:
+        if not book.log.exists():
+            return State(None, (), False, n_lines=n_lines, n_damaged=n_damaged)
+        with book.log.reading() as opened:
+            books, n = Books.of(opened.entries), len(opened.entries)
+            return State(None, _odometers(books), True, n, n, n_lines, n_damaged,
+                         book.log.is_witnessed(opened))
+    except InputError as problem:
+        with refusals():
+            left = salvage(book.path, max((one.number for one in seen.lines), default=0))
+        return State(problem, (), book.path.exists(), len(left.entries), len(left.intact), n_lines,
+                     n_damaged)
+
+
+def repair(book: Ledger) -> Repaired | None:
+    """Make a ledger that can be believed again; None if it is one.
+
+    Nothing else may use the ledger meanwhile.
+
+    Raises
+    ------
+    InputError
+        If nothing is known to make it from, or the file in its place is somebody else's.
+    """
+    state = verify(book)
+    if state.problem is None:
+        return None
+    if not isinstance(state.problem, Damaged):  # in use, or not to be read by us
+        raise state.problem
+    with refusals():
+        seen = witness.read(book.witness)
+        added = _complete(book, seen)
+        if added:
+            return Repaired(added=added)
+        left = salvage(book.path, max((one.number for one in seen.lines), default=0))
+        if left.is_foreign:
+            raise InputError("The file in the place of the ledger is a database of another "
+                             "program; it was not touched.", field="ledger",
+                             hint="Name the ledger, or move that file away and repair again.")
+        if not left.entries and not seen.lines:
+            raise InputError("Neither the ledger nor its witness can be read, so nothing is known "
+                             "of what was spent.", field="ledger", hint="Publish nothing more "
+                             "about the people it was about. Put back any copy of either file and "
+                             "repair again.")
+        return _Rebuilt(left, seen).put_in_place(book)
+
+
+def _odometers(books: Books) -> tuple[Odometer, ...]:
+    return tuple(books.odometer(label) for label in _labels(books))
+
+
+def _labels(books: Books) -> list[str]:
+    return sorted({books.label_of(label) for label in books.joined})
+
+
+def _complete(book: Ledger, seen: Witness) -> int:
+    """Write the lines that a witness lacks of a ledger that is sound; how many."""
+    if not book.path.exists():
+        return 0
+    try:
+        with ledger_file.opened(book.path, book.log.trial) as file:
+            file.execute("BEGIN IMMEDIATE")
+            opened = OpenLog(file)
+            opened.read()
+            names = {one.name for one in opened.entries}
+            settled = {tuple(pair) for one in opened.entries
+                       for pair in one.entry.get("settled", ())}
+            missing = unseen(opened, seen)
+            if seen.names - names - settled or not missing:
+                return 0
+            witness.append(book.witness, [line(one) for one in missing])
+            return len(missing)
+    except (InputError, sqlite3.Error, UnicodeDecodeError):
+        return 0
+
+
+# -- a new ledger ---------------------------------------------------------------------------------
+
+
+class _Rebuilt:
+    """The entries of a new ledger, from rows and lines."""
+
+    def __init__(self, left: Salvage, seen: Witness) -> None:
+        self.left, self.seen = left, seen
+        self.rows = left.entries
+        self.spent = [one.spent for one in seen.lines if one.spent is not None]
+        self.settled = {(number, seal) for entry in self.rows.values()
+                        for number, seal in entry.get("settled", ())}
+        self.groups = self._groups()
+        self.is_explained = self._is_explained()
+        self.at = datetime.now(UTC).isoformat(timespec="seconds")
+
+    # -- what is known ------------------------------------------------------------------------
+
+    def _groups(self) -> dict[str, str]:
+        """The first label of the people that each label belongs to."""
+        first: dict[str, str] = {}
+
+        def root(label: str) -> str:
+            while first.setdefault(label, label) != label:
+                label = first[label]
+            return label
+
+        for labels in self._labels_together():
+            roots = {root(label) for label in labels}
+            for one in roots:
+                first[one] = min(roots)
+        return {label: root(label) for label in list(first)}
+
+    def _labels_together(self) -> Iterator[list[str]]:
+        for entry in self.rows.values():
+            if entry["kind"] in ("copy", "joined"):
+                yield list(entry["of"])
+            elif "label" in entry:
+                yield [entry["label"], *entry.get("joined", ())]
+        for one in self.spent:
+            yield [one.label, *one.joined]
+        yield from self._labels_of_data().values()  # a hit may have changed the label in a row
+
+    def _labels_of_data(self) -> dict[str, list[str]]:
+        """All labels that rows and lines give to each hash of data."""
+        found: dict[str, list[str]] = {}
+        for entry in self.rows.values():
+            labels = entry["of"] if entry["kind"] == "copy" else [entry.get("label", "")]
+            if entry.get("data_set") and labels[0]:
+                found.setdefault(entry["data_set"], []).extend(labels)
+        for one in self.spent:
+            if one.data:
+                found.setdefault(one.data, []).append(one.label)
+        return found
+
+    def _is_explained(self) -> bool:
+        """Whether lines of the witness say all that rows said that are gone."""
+        lines = [one for one in self.seen.lines if (one.number, one.seal) not in self.settled]
+        full = {one.number for one in lines if not one.is_early and one.spent is not None}
+        numbers = {one.number for one in lines}
+        lost = self.left.lost(max(numbers, default=0))
+        if not lost or not self.rows:
+            return not lost or (not self.seen.damaged and numbers == full)
+        return not self.seen.damaged and all(
+            min((one for one in numbers if one >= number), default=None) in full
+            for number in lost)
+
+    def _data(self) -> dict[str, str]:
+        """The first label of the people that each hash of data is about."""
+        return {own: self.groups[labels[0]] for own, labels in self._labels_of_data().items()}
+
+    def _releases(self, label: str) -> dict[int, dict[str, Any]]:
+        """Charges that can be read, of one group of people."""
+        return {number: entry for number, entry in self.rows.items()
+                if entry["kind"] in ("release", "lost") and self.groups[entry["label"]] == label}
+
+    def total_spent(self, label: str) -> Total:
+        """The largest total of one group of people that rows and lines give."""
+        charges = self._releases(label)
+        lines = [one for one in self.seen.lines
+                 if one.spent is not None and self.groups[one.spent.label] == label]
+        candidates: list[Total] = [_sum(list(charges.values()))]
+        for one in lines:
+            assert one.spent is not None
+            is_now = (one.number, one.seal) not in self.settled
+            later = [entry for number, entry in charges.items() if is_now and number > one.number]
+            candidates.append(_plus((one.spent.epsilon, one.spent.delta), _sum(later)))
+        alone = witness.largest(one.spent for one in lines
+                                if one.spent is not None and len(one.spent.joined) < 2)
+        last = max((one.number for one in lines), default=0)
+        apart = _sum([entry for number, entry in charges.items() if number > last])
+        for cost in alone.values():
+            apart = _plus(apart, cost)
+        candidates += [apart] * (len(alone) > 1)
+        return max(one[0] for one in candidates), max(one[1] for one in candidates)
+
+    def limit(self, label: str, spent: Total) -> Total:
+        """The most that all releases about them may cost: the least that is stated anywhere."""
+        stated: list[Total] = [
+            (one.most, one.most_delta) for one in self.spent if self.groups[one.label] == label
+            and one.most is not None and one.most_delta is not None]
+        stated += [(entry["total"][0], entry["total"][1]) for number, entry in self.rows.items()
+                   if number in self.left.intact and "total" in entry
+                   and self.groups[entry["label"]] == label]
+        if not stated or not self.is_explained:
+            stated.append(spent)
+        return min(one[0] for one in stated), min(one[1] for one in stated)
+
+    # -- entries ------------------------------------------------------------------------------
+
+    def fill(self, file: sqlite3.Connection) -> None:
+        """Write all entries into a new ledger."""
+        for name, value in (("salt", self.left.salt), ("key", self.left.key)):
+            if value is not None:
+                file.execute("INSERT INTO facts VALUES (?, ?)", (name, value))
+        ledger_file.new_keys(file)
+        log = OpenLog(file)
+        log.add(kind="start", salt=digest(log.salt))
+        self.more, self.unknown, data = dict[str, int](), list[str](), self._data()
+        labels = sorted(set(self.groups.values()))
+        for label in labels:
+            own = [one for one, of in data.items() if of == label]
+            if not self._enter_people(log, label, own):
+                log.add(kind="unknown", label=label)
+                self.unknown.append(label)
+            self._enter_charges(log, label)
+        if not self.is_explained:
+            label = f"data-{secrets.token_hex(4)}"
+            log.add(kind="data set", data_set="", label=label, total=[0, 0.0], tight_delta=None,
+                    people={})
+            log.add(kind="lost", label=label, at=self.at, epsilon=1, delta=0.0)  # nothing is left
+            log.add(kind="unknown", label=label)
+        self._enter_standing(log, data)
+
+    def _enter_people(self, log: OpenLog, label: str, own: list[str]) -> bool:
+        """All data of one group; whether these and copies of them will be known again."""
+        together = sorted(one for one, first in self.groups.items() if first == label)
+        limit, tight = self.limit(label, self.total_spent(label)), self._tight(label)
+        traces = {one: self._traces(log, one) for one in own}
+        for k, name in enumerate(together):
+            first = own[0] if own and k == 0 else ""
+            log.add(kind="data set", data_set=first, label=name, total=list(limit),
+                    tight_delta=tight, people=traces.get(first) or {})
+        if len(together) > 1:
+            log.add(kind="joined", of=together)
+        for one in own[1:]:
+            log.add(kind="copy", data_set=one, of=[label], people=traces[one] or {})
+        return bool(own) and self.left.knows_salt and None not in traces.values()
+
+    def _traces(self, log: OpenLog, own: str) -> dict[str, Any] | None:
+        """Hashes of the people of some data; None where they are not whole."""
+        listed = [(number, entry["people"]) for number, entry in self.rows.items()
+                  if entry.get("data_set") == own and "people" in entry]
+        if not listed or not self.left.knows_key or listed[-1][0] not in self.left.intact:
+            return None
+        people: dict[str, Any] = listed[-1][1]
+        if not all(name in self.left.kept for _, name in people.values()):
+            return None
+        return {kind: [n, log.keep(self.left.kept[name])] for kind, (n, name) in people.items()}
+
+    def _tight(self, label: str) -> float | None:
+        """The δ of the tighter figure, which stands only where nothing at all is in doubt."""
+        rows = [entry for number, entry in self.rows.items() if entry["kind"] == "data set"
+                and number in self.left.intact and self.groups[entry["label"]] == label]
+        is_whole = self.is_explained and not self.left.lost(0)
+        return rows[0]["tight_delta"] if is_whole and len(rows) == 1 else None
+
+    def _enter_charges(self, log: OpenLog, label: str) -> None:
+        """Charges that can be read, what became of them, and what is missing to the total."""
+        charges = self._releases(label)
+        for number, entry in charges.items():
+            if entry["kind"] == "lost":
+                log.add(**entry)
+                continue
+            plan = self.left.kept.get(entry.get("plan", ""))
+            again = log.add(**{**entry, "plan": "" if plan is None else log.keep(plan)})
+            self._enter_end(log, number, again, plan is not None)
+        (epsilon, delta), by_rows = self.total_spent(label), _sum(list(charges.values()))
+        if (epsilon, delta) != by_rows:
+            self.more[label] = epsilon - by_rows[0]
+            log.add(kind="lost", label=label, at=self.at, epsilon=epsilon - by_rows[0],
+                    delta=max(delta - by_rows[1], 0.0) * (1 + 1e-12))
+
+    def _enter_end(self, log: OpenLog, number: int, again: int, has_plan: bool) -> None:
+        ends = [(k, entry) for k, entry in self.rows.items()
+                if k in self.left.intact and entry.get("release") == number]
+        end = ends[-1][1] if ends else None
+        if end is not None and end["kind"] == "finished":
+            log.add(kind="finished", release=again)
+        elif end is not None and end["kind"] == "drawn" and has_plan and (
+                end["messages"] in self.left.kept):
+            log.add(**{**end, "release": again,
+                       "messages": log.keep(self.left.kept[end["messages"]])})
+        elif self.rows[number].get("request"):
+            entry = self.rows[number]
+            log.add(kind="closed", release=again, at=self.at, id=entry["id"], label=entry["label"],
+                    data_set=entry["data_set"], spent=entry["spent"])
+
+    def _enter_standing(self, log: OpenLog, data: Mapping[str, str]) -> None:
+        """What everybody has spent now, for the witness, and which of its lines are settled."""
+        books, settled = Books.of(log.entries), sorted(self.settled | self.seen.names)
+        standing = [(own, label) for own, label in data.items()]
+        standing += [("", label) for label in set(self.groups.values()) - set(data.values())]
+        for own, label in standing or [("", "nobody")]:
+            spent = total = [0, 0.0]
+            if label in books.total:
+                now = books.odometer(label)
+                spent = [round(now.spent_epsilon * witness.BILLION), now.spent_delta]
+                total = list(books.total[label])
+            log.add(kind="repair", at=self.at, id=secrets.token_hex(8), label=label, spent=spent,
+                    total=total, joined=sorted(books.joined.get(label, ())), data_set=own,
+                    settled=[list(pair) for pair in settled])
+            settled = []
+
+    # -- files --------------------------------------------------------------------------------
+
+    def put_in_place(self, book: Ledger) -> Repaired:
+        """Keep the damaged files beside, tell the witness, and put the new ledger in place."""
+        aside = ledger_file.write_aside(book.path, self.fill)
+        try:
+            log = self._opened(aside)
+            kept = _set_aside(book.path)
+            witness.append(book.witness, [line(one) for one in log.entries
+                                          if one.entry["kind"] == FINAL[-1]])
+            ledger_file.replace(aside, book.path)
+        finally:
+            aside.unlink(missing_ok=True)
+        books = Books.of(log.entries)
+        return Repaired(kept, 0, self.more, () if self.is_explained else tuple(_labels(books)),
+                        tuple(self.unknown), _odometers(books))
+
+    @staticmethod
+    def _opened(aside: Path) -> OpenLog:
+        file = sqlite3.connect(aside, isolation_level=None)
+        try:
+            log = OpenLog(file)
+            log.read()
+            return log
+        finally:
+            file.close()
+
+
+def _set_aside(path: Path) -> str:
+    """Copy the damaged ledger beside itself, and move away what must not touch the new one."""
+    stamp = f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(2)}"
+    kept = path.with_name(f"{path.name}.{stamp}")
+    if path.exists():
+        shutil.copyfile(path, kept)
+        kept.chmod(0o600)
+    for suffix in ("-journal", "-wal", "-shm"):
+        beside = Path(f"{path}{suffix}")
+        if os.path.lexists(beside):
+            beside.replace(f"{kept}{suffix}")
+    return kept.name if path.exists() else ""
+
+
+def _sum(charges: list[dict[str, Any]]) -> Total:
+    return sum(entry["epsilon"] for entry in charges), sum_up([entry["delta"] for entry in charges])
+
+
+def _plus(one: Total, other: Total) -> Total:
+    return one[0] + other[0], sum_up([one[1], other[1]])
+
