@@ -280,7 +280,8 @@ def _check(unknown: str, target: float) -> None:
         raise InputError(f"There is no dial {brief(unknown)}.", field="unknown",
                          hint=f"Ask for one of {', '.join(DIALS)}.")
     if unknown != "error" and not _LEAST_TARGET <= target <= 1 / _LEAST_TARGET:
-        raise InputError(f"The error to reach must be above zero; got {target:g}.", field="target",
+        raise InputError(f"The error to reach must be above zero, and no more than 1e+12; got "
+                         f"{target:g}.", field="target",
                          hint="Give it in the unit of the values.")
 
 
