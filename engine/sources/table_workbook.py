@@ -26,6 +26,7 @@ from engine.errors import InputError
 from engine.sources.table_limits import SAMPLE, SAVE, Limits, check_columns, have, refused
 from engine.sources.table_words import counted, listed, shortened
 
+_EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_576, 16_384
 _BATCH = 20_000  # rows that are Python objects at a time
 _LARGEST_DIRECTORY = 1_000_000  # bytes of the parts that list sheets
 _WHOLE_BELOW = 2.0**53  # up to here a whole number is written without a point
@@ -197,12 +198,13 @@ def _cells(content: bytes, sheet: str | None, limits: Limits
                       if one.typ == SheetTypeEnum.WorkSheet)
         used = sheet or names[0]
         chosen = book.get_sheet_by_name(used)
-        left = (chosen.start or (0, 0))[1]  # columns without a cell before the first
+        left = (chosen.start or (0, 0))[1]  # columns before the first cell, which rows leave out
+        _check_corner(chosen.end or (0, 0), limits)
         chunks: list[list[pa.Array]] = [[] for _ in range(left + chosen.width)]
         rows, n_cells, width = chosen.iter_rows(), 0, 0
         while batch := list(islice(rows, _BATCH)):
             columns = [pa.array([""] * len(batch), pa.string())] * left + [
-                _texts(column) for column in zip(*batch, strict=True)][left:]
+                _texts(column) for column in zip(*batch, strict=True)]
             blank = _is_blank(columns)
             width = max([width, *(k for k, column in enumerate(columns, start=1)
                                   if pc.any(pc.not_equal(column, "")).as_py())])
@@ -214,6 +216,14 @@ def _cells(content: bytes, sheet: str | None, limits: Limits
             for chunk, column in zip(chunks, columns, strict=True):
                 chunk.append(column.filter(pc.invert(blank)))
     return names, used, [pa.chunked_array(chunk, pa.string()) for chunk in chunks[:width]]
+
+
+def _check_corner(corner: tuple[int, int], limits: Limits) -> None:
+    """Refuse a sheet whose last filled row or column is where no spreadsheet program has one."""
+    if corner[0] >= _EXCEL_ROWS:
+        raise refused(f"The sheet has more than {_EXCEL_ROWS:,} rows.", "Save it as .csv.")
+    if corner[1] >= _EXCEL_COLUMNS:
+        check_columns(corner[1] + 1, limits)
 
 
 def _is_blank(columns: Sequence[pa.Array]) -> pa.Array:

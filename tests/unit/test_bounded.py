@@ -71,7 +71,7 @@ def test_a_file_is_read_as_without_bounds():
 
 
 @pytest.mark.parametrize("name", [
-    "a cell far off", slow("a cell that is nowhere"), slow("a column that is nowhere")])
+    "a cell far off", slow("cells without places"), slow("two columns far apart")])
 def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, capfd):
     with pytest.raises(InputError, match=r"5 seconds or 400 MB|damaged"):
         reading.read_file(WORKBOOKS[name][0]())
