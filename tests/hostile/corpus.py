@@ -309,8 +309,7 @@ def run(case: Case, folder: Path) -> Ran:
     """Run a case in a process of its own, which has a minute of processor time and 3 GB."""
     prepared(case, folder)
     command = [sys.executable, "-m", "tests.hostile.corpus", case.door]
-    words = [word.encode("utf-8", "surrogatepass") for word in case.arguments]
-    (folder / "words").write_bytes(base64.b64encode(b"\xff".join(words)) if words else b"")
+    (folder / "words").write_text(json.dumps(case.arguments))
     (folder / "stdin").write_bytes(b"" if case.stdin is None else case.stdin())
     start = os.times()
     with (folder / "stdin").open("rb") as stdin, (folder / "output").open("wb+") as output:
@@ -323,9 +322,10 @@ def run(case: Case, folder: Path) -> Ran:
             process.wait()
         output.seek(0)
         text = output.read().decode(errors="replace")
-    end, usage = os.times(), text.rpartition("\nUSAGE ")
+    end, usage = os.times(), text.rpartition("\nUSAGE ")  # what follows it is a fault of this script
     spent = end.children_user + end.children_system - start.children_user - start.children_system
-    return Ran(process.returncode, usage[0], spent, float(usage[2] or 0))
+    memory, _, fault = usage[2].partition("\n")
+    return Ran(process.returncode, usage[0] + fault, spent, float(memory or 0))
 
 
 def _live(door: str) -> int:
@@ -334,8 +334,7 @@ def _live(door: str) -> int:
 
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))
-    words = [word.decode("utf-8", "surrogatepass") for word in
-             base64.b64decode(Path("words").read_bytes()).split(b"\xff")] if Path("words").stat().st_size else []
+    words = json.loads(Path("words").read_text())
     for name in ("words", "output"):
         Path(name).unlink()
     try:
