@@ -14,8 +14,10 @@ def test_the_corpus_is_large_and_the_same_each_time():
     again = corpus.cases()
     assert [(case.name, case.arguments, case.codes) for case in again] == [
         (case.name, case.arguments, case.codes) for case in CASES]
-    assert all(one.inputs[name]() == other.inputs[name]() for one, other in zip(CASES, again, strict=True)
-               if not one.is_heavy and "workbook" not in one.name for name in one.inputs)  # an archive holds the time
+    for one, other in zip(CASES, again, strict=True):
+        for name in () if one.is_heavy or "workbook" in one.name else one.inputs:
+            content = one.inputs[name]()
+            assert content.startswith(b"PK") or content == other.inputs[name]()  # an archive holds the time
 
 
 @pytest.mark.parametrize("case", FEW, ids=str)
