@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import scenario
 from engine.entrance import bytes_of, json_of
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.running.reading import read_file
 from engine.sources import Source
@@ -53,6 +53,7 @@ _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "peopl
 _DESIGN = ("law", "times", "gap", "window", "heights")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
           "symmetric")
+_ROLES = ("id", "time", "value", "server", "covariates")
 _UNSTATED = PublicFacts()
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed")
 
@@ -142,8 +143,7 @@ def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
         "file", "columns", "several", "facts")
     given = scenario.checked_object(given, "data", keys)
     table = read_file(bytes_of(_beside(folder, given.get("file")), MOST_BYTES))
-    columns = scenario.checked_object(given.get("columns", {}), "columns",
-                                      ("id", "time", "value", "server", "covariates"))
+    columns = _columns(given.get("columns", {}))
     facts = scenario.checked_object(given.get("facts", {}), "facts", _FACTS)
     if is_density:
         return _records(table, _features(given, "features"), columns, facts)
@@ -157,6 +157,21 @@ def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
         observations=_number(facts, "observations_per_curve"),
         symmetric=facts.get("symmetric") is True, **words)
     return Upload(curves=curves, declared=declared)  # type: ignore[call-arg]
+
+
+def _columns(given: Any) -> Mapping[str, Any]:
+    """Which column plays which role: names, never places."""
+    columns = scenario.checked_object(given, "columns", _ROLES)
+    for role, name in columns.items():
+        names = name if role == "covariates" and isinstance(name, list) else [name]
+        is_list = names is name
+        if name is not None and (is_list != (role == "covariates")
+                                 or not all(isinstance(one, str) for one in names)):
+            raise InputError(f"“columns” must give {role} as "
+                             f"{'a list of names' if role == 'covariates' else 'a name'}; got "
+                             f"{brief(name)}.", field="columns",
+                             hint="Columns are called by their names in the header.")
+    return columns
 
 
 def _beside(folder: Path, name: Any) -> Path:
