@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
+from pathlib import Path
 
 from engine.commands import audit, coverage, exhibit, ledger, listing, plan, release, run, show
 from engine.errors import InputError
 
+_ENGINE = Path(__file__).parent
+_FAULT = 70  # as in sysexits.h
 _COMMANDS = (listing, run, plan, audit, coverage, exhibit, show, release, ledger)
 
 
@@ -15,7 +19,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code.
 
     0 if all is well, 1 if an audit or the ledger is not as it should be, 2 for what the person can
-    put right.
+    put right, 70 for a fault of the program. What a fault says is not shown, because it may quote a
+    reading.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -29,7 +34,21 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         sys.stderr.close()
         return 0
+    except MemoryError:
+        print("error: There is not enough memory. Ask for less at once.", file=sys.stderr)
+        return 2
+    except Exception as fault:
+        print(f"error: Something went wrong on our side: {_place(fault)}.", file=sys.stderr)
+        return _FAULT
     return code or 0
+
+
+def _place(fault: Exception) -> str:
+    """The kind of an error and the last place of it in the engine, without its message."""
+    places = [frame for frame in traceback.extract_tb(fault.__traceback__)
+              if Path(frame.filename).is_relative_to(_ENGINE)]
+    where = Path(places[-1].filename).relative_to(_ENGINE.parent) if places else "elsewhere"
+    return f"{type(fault).__name__} in {where}" + (f", line {places[-1].lineno}" if places else "")
 
 
 def _parser() -> argparse.ArgumentParser:

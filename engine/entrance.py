@@ -62,7 +62,7 @@ def existing_file(name: str | os.PathLike[str], field: str = "file") -> Path:
     InputError
         If there is none, or it is a folder, a device, a pipe, a socket or a file of the kernel.
     """
-    path, status = _looked_at(name, field)
+    path, status = _looked_at(name, field, "read")
     if status is None:
         raise InputError(f"Cannot read {called(name)}: No such file.", field=field,
                          hint="Check its name.")
@@ -95,7 +95,7 @@ def folder_to_fill(name: str | os.PathLike[str], field: str = "out") -> Path:
     InputError
         If something else has that name, or it cannot be made.
     """
-    path, status = _looked_at(name, field)
+    path, status = _looked_at(name, field, "write into")
     if status is not None and not stat.S_ISDIR(status.st_mode):
         raise InputError(f"Cannot write into {called(name)}: it is {_kind(status)}, no folder.",
                          field=field, hint="Name a folder.")
@@ -112,7 +112,8 @@ def unwritable(name: str | os.PathLike[str], problem: OSError, field: str) -> In
                       field=field, hint="Choose another folder or make room.")
 
 
-def _looked_at(name: str | os.PathLike[str], field: str) -> tuple[Path, os.stat_result | None]:
+def _looked_at(name: str | os.PathLike[str], field: str, verb: str = "use"
+               ) -> tuple[Path, os.stat_result | None]:
     """The path and what is there, if anything, without opening it."""
     text = os.fspath(name)
     if not isinstance(text, str) or not text or "\0" in text:
@@ -125,7 +126,7 @@ def _looked_at(name: str | os.PathLike[str], field: str) -> tuple[Path, os.stat_
         status = None
     except (OSError, UnicodeError) as problem:  # too long, a loop of links, not allowed
         reason = getattr(problem, "strerror", None) or "no possible name"
-        raise InputError(f"Cannot use {called(name)}: {reason}.", field=field,
+        raise InputError(f"Cannot {verb} {called(name)}: {reason}.", field=field,
                          hint="Check its name and who may read it.") from None
     if any(where == root or where.startswith(f"{root}/") for root in _KERNEL):
         raise InputError(f"{called(name)} is no file that is kept on a disk.", field=field,
@@ -218,8 +219,19 @@ def _bounded(file: Any, limit: int) -> bytes | None:
     return b"".join(steps) if left else None
 
 
-def write_whole(path: Path, content: bytes, field: str = "out") -> None:
-    """Write a file whole or not at all, also on a full disk and if the power fails.
+def write_whole(path: Path, content: bytes, field: str = "out", sync: bool = True) -> None:
+    """Write a file whole or not at all, also on a full disk.
+
+    Parameters
+    ----------
+    path : Path
+        Replaced if it is there.
+    content : bytes
+        All of it.
+    field : str
+        What an error names as its place.
+    sync : bool
+        Whether to wait until it would outlast a loss of power.
 
     Raises
     ------
@@ -228,10 +240,12 @@ def write_whole(path: Path, content: bytes, field: str = "out") -> None:
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
+        aside.unlink(missing_ok=True)
         with aside.open("xb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                os.fsync(file.fileno())
         aside.replace(path)
     except OSError as problem:
         with suppress(OSError):

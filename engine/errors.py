@@ -19,3 +19,24 @@ class InputError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+
+def brief(value: object) -> str:
+    """A value that a person gave, as it stands in a message: on one line, and never long.
+
+    Examples
+    --------
+    >>> brief("scheme"), brief(10**400), brief([1, 2])
+    ("'scheme'", 'a number of about 401 digits', 'a list')
+    """
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"a number of about {1 + int(value.bit_length() * 0.30103):,} digits"
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    return ("a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else
+            "something else")
+
+
+_LONGEST = 60  # characters of a text in a message

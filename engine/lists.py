@@ -17,9 +17,10 @@ def whole_numbers(field: str, text: str | None) -> tuple[int, ...]:
     InputError
         That names the field, if it is anything else or longer than 1000 numbers.
     """
-    if text is None or not str(text).strip():
+    if text is None or (isinstance(text, str) and not text.strip()):
         return ()
-    words = [word.strip() for word in str(text).split(",")]
+    words = text.split(",", MOST_SITES) if isinstance(text, str) else [""]
+    words = [word.strip() for word in words]
     if len(words) > MOST_SITES or not all(re.fullmatch("[0-9]{1,9}", w) and int(w) for w in words):
         raise InputError(f"“{field}” must be up to {MOST_SITES} whole numbers above 0, with commas "
                          "between them.", field=field, hint="For example 400, 250, 100.")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+import sys
 import types
 import typing
 from collections.abc import Mapping
@@ -17,7 +18,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
-from engine.errors import InputError
+from engine.errors import InputError, brief
 
 T = TypeVar("T", bound="type[Parameterised]")
 
@@ -57,22 +58,27 @@ class Parameter:
                 return None
             raise self._error("is needed")
         if self.kind is float and isinstance(value, int) and not isinstance(value, bool):
+            if abs(value) > sys.float_info.max:
+                raise self._error("is too large a number")
             value = float(value)
         if self.kind is int and isinstance(value, float) and value.is_integer():
             value = int(value)
         if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
-            raise self._error(f"must be {_WORDS[self.kind]}; got {value!r}")
-        return self._within(value)
+            raise self._error(f"must be {_WORDS[self.kind]}; got {brief(value)}")
+        return self._within(self.kind(value))  # and of no other type that counts as such
 
     def _within(self, value: Any) -> Any:
         if self.choices and value not in self.choices:
-            raise self._error(f"must be one of {', '.join(self.choices)}; got {value!r}")
+            raise self._error(f"must be one of {', '.join(self.choices)}; got {brief(value)}")
         if self.kind is float and not math.isfinite(value):
             raise self._error("must be a finite number")
+        if self.kind is int and abs(value) > _MOST_WHOLE:
+            raise self._error("is too large a number")
         below = self.low is not None and value < self.low
         above = self.high is not None and value > self.high
         if below or above:
-            raise self._error(f"must lie between {self.low:g} and {self.high:g}; got {value:g}")
+            raise self._error(f"must lie between {self.low:g} and {self.high:g}; got "
+                              f"{brief(value)}")
         return value
 
     def _error(self, problem: str) -> InputError:
@@ -92,6 +98,7 @@ class Parameter:
         return out
 
 
+_MOST_WHOLE = 2**63 - 1  # what arrays can hold
 _WORDS = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
@@ -230,7 +237,7 @@ class Registry:
         """
         self._load()
         if not isinstance(key, str) or key not in self._members:
-            raise InputError(f"There is no {self.noun} {key!r}.", field=self.noun,
+            raise InputError(f"There is no {self.noun} {brief(key)}.", field=self.noun,
                              hint=f"Choose one of {', '.join(sorted(self._members))}.")
         return self._members[key]
 
@@ -250,7 +257,7 @@ class Registry:
         known = [p.name for p in parameters(cls)]
         unknown = [name for name in chosen if name not in known]
         if unknown:
-            raise InputError(f"The {self.noun} {key!r} has no parameter {unknown[0]!r}.",
+            raise InputError(f"The {self.noun} {brief(key)} has no parameter {brief(unknown[0])}.",
                              field=str(unknown[0]), hint=f"It has {', '.join(known)}.")
         return cls(**chosen)
 

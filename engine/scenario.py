@@ -15,10 +15,10 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from engine.errors import InputError
+from engine.entrance import json_of, text_of
+from engine.errors import InputError, brief
 from engine.experiments import Cell, Run
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source, sources
@@ -26,6 +26,8 @@ from engine.types import Budget
 
 VERSION = 1
 MOST_CELLS = 10_000
+__all__ = ["Scenario", "budgets_of", "checked_object", "from_json", "from_plain", "mechanism_of",
+           "text_of", "to_plain"]
 _LIMITS = {"repeats": (1, 100_000), "draws": (1, 100_000), "seed": (0, 2**63 - 1)}
 _KEYS = ("version", "source", "mechanism", "budgets", "repeats", "draws", "seed", "axes")
 
@@ -63,22 +65,6 @@ class Scenario:
         return Cell(at, *_checked_core(plain, None if is_moved else self.source))
 
 
-def text_of(file: str) -> str:
-    """The text of a scenario or a view, from a file or standard input.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or is not UTF-8 text.
-    """
-    try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"Cannot read {file!r}: {problem.strerror}.", field="file") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{file!r} is not UTF-8 text.", field="file") from None
-
-
 def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
     """Read a scenario from JSON text; values in `instead` replace those at its top level.
 
@@ -87,12 +73,7 @@ def from_json(text: str, instead: Mapping[str, Any] | None = None) -> Scenario:
     InputError
         Naming the key that is unknown, of the wrong type, or out of range.
     """
-    try:
-        plain = json.loads(text)
-    except ValueError as problem:
-        line = getattr(problem, "lineno", 1)
-        raise InputError(f"The scenario is not valid JSON (line {line}).", field="scenario",
-                         hint="Check commas, quotes and brackets there.") from None
+    plain = json_of(text, "scenario")
     return from_plain({**plain, **(instead or {})} if isinstance(plain, dict) else plain)
 
 
@@ -106,7 +87,7 @@ def from_plain(plain: Any) -> Scenario:
     """
     plain = _deep_copy(checked_object(plain, "scenario", _KEYS))
     if plain.setdefault("version", VERSION) != VERSION:
-        raise InputError(f"This scenario has version {plain['version']!r}; only {VERSION} is "
+        raise InputError(f"This scenario has version {brief(plain['version'])}; only {VERSION} is "
                          "known.", field="version", hint="Export it again.")
     is_study = not {"repeats", "draws"} & set(plain)
     for name in ("seed",) if is_study else ("repeats", "draws", "seed"):
@@ -189,26 +170,28 @@ def _budget(given: Any) -> Budget:
 def _number(value: Any, name: str) -> float:
     if value == "inf":
         return math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        raise InputError(f"“{name}” must be a number; got {value!r}.", field=name)
+    if (isinstance(value, bool) or not isinstance(value, int | float) or value != value
+            or sys.float_info.max < abs(value) < math.inf):
+        raise InputError(f"“{name}” must be a number; got {brief(value)}.", field=name)
     return float(value)
 
 
 def _whole_number(value: Any, name: str) -> int:
     low, high = _LIMITS[name]
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InputError(f"“{name}” must be a whole number from {low} to {high}; got {value!r}.",
-                         field=name)
+        raise InputError(f"“{name}” must be a whole number from {low} to {high}; got "
+                         f"{brief(value)}.", field=name)
     return value
 
 
 def _axis(path: str, values: Any) -> tuple[Any, ...]:
     group, _, name = path.partition(".")
     if group not in ("source", "mechanism", "budgets") or not name:
-        raise InputError(f"There is no axis {path!r}.", field="axes",
+        raise InputError(f"There is no axis {brief(path)}.", field="axes",
                          hint="Use source.NAME, mechanism.NAME, budgets.epsilon or budgets.delta.")
     if not isinstance(values, list) or not values:
-        raise InputError(f"The axis {path!r} must be a list with at least one value.", field=path)
+        raise InputError(f"The axis {brief(path)} must be a list with at least one value.",
+                         field=path)
     return tuple(values)
 
 
@@ -236,7 +219,7 @@ def checked_object(value: Any, name: str, known: tuple[str, ...] = ()) -> dict[s
         raise InputError(f"“{name}” must be an object in braces.", field=name)
     unknown = [key for key in value if known and key not in known]
     if unknown:
-        raise InputError(f"“{name}” has no key {unknown[0]!r}.", field=str(unknown[0]),
+        raise InputError(f"“{name}” has no key {brief(unknown[0])}.", field=str(unknown[0]),
                          hint=f"It has {', '.join(known)}.")
     return value
 

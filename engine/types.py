@@ -10,15 +10,17 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.numerics.grids import drawing_points, interpolated, quadrature, read_only
 
 Array = NDArray[np.float64]
+LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +30,27 @@ class Budget:
     Raises
     ------
     InputError
-        If ε is not positive or δ is outside [0, 1).
+        If ε is not positive, is finite and outside [1e-12, 1e12], beyond which squares and
+        exponentials leave floating point, or if δ is outside [0, 1).
     """
 
     epsilon: float
     delta: float = 0.0
 
     def __post_init__(self) -> None:
+        for name, value in (("epsilon", self.epsilon), ("delta", self.delta)):
+            if not isinstance(value, Real) or isinstance(value, bool):
+                raise InputError(f"“{name}” must be a number; got {brief(value)}.", field=name)
         if not self.epsilon > 0:
-            raise InputError(f"ε must be positive; got {self.epsilon:g}.", field="epsilon",
+            raise InputError(f"ε must be positive; got {brief(self.epsilon)}.", field="epsilon",
+                             hint="Usual values lie between 0.05 and 10.")
+        if not LEAST_EPSILON <= self.epsilon <= MOST_EPSILON and self.epsilon != math.inf:
+            raise InputError(f"ε must lie between {LEAST_EPSILON:g} and {MOST_EPSILON:g}; got "
+                             f"{brief(self.epsilon)}.", field="epsilon",
                              hint="Usual values lie between 0.05 and 10.")
         if not 0 <= self.delta < 1:
-            raise InputError(f"δ must lie between 0 and 1; got {self.delta:g}.", field="delta",
-                             hint="Choose δ below 1/n, for example 1/n².")
+            raise InputError(f"δ must lie between 0 and 1; got {brief(self.delta)}.",
+                             field="delta", hint="Choose δ below 1/n, for example 1/n².")
 
     @property
     def is_private(self) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 
 from engine.audit import permission
 from engine.audit.cases import Case
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.types import Budget, Data, Estimate
 
@@ -94,6 +94,6 @@ def get(name: str) -> Bug:
     """
     _loaded()
     if name not in _bugs:
-        raise InputError(f"There is no broken variant {name!r}.", field="broken",
+        raise InputError(f"There is no broken variant {brief(name)}.", field="broken",
                          hint=f"Choose one of {', '.join(sorted(_bugs))}.")
     return _bugs[name]

@@ -9,10 +9,12 @@ from functools import partial
 from typing import Any
 
 from engine import audit, broken, scenario
-from engine.errors import InputError
+from engine.commands import arguments
+from engine.entrance import text_of
+from engine.errors import InputError, brief
 from engine.mechanisms import mechanisms
 from engine.running import executors
-from engine.types import Budget
+from engine.types import LEAST_EPSILON, MOST_EPSILON, Budget
 from engine.views import audit as audit_view
 from engine.words import audit as audit_words
 
@@ -29,8 +31,9 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("mechanism", nargs="?", help="key of one mechanism (default: all)")
     parser.add_argument("--broken", metavar="NAME", help="audit a broken variant instead, which "
                         "must be caught; “all” takes every one, of the mechanism if one is given")
-    parser.add_argument("--epsilon", type=float, action="append", metavar="E", help="claim to "
-                        "audit at, instead of the usual one; may be given several times")
+    parser.add_argument("--epsilon", action="append", metavar="E",
+                        type=arguments.number(LEAST_EPSILON, MOST_EPSILON), help="claim to audit "
+                        "at, instead of the usual one; may be given several times")
     parser.add_argument("--scenario", metavar="FILE", help="audit the mechanism of a scenario at "
                         "its budget, around its simulated data (- for standard input)")
     parser.add_argument("--small", action="store_true", help="with --scenario: around small data "
@@ -39,14 +42,14 @@ def _add_what(parser: argparse.ArgumentParser) -> None:
 
 def _add_how(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--executor", default="serial", help="serial (default) or processes:N")
-    parser.add_argument("--seconds", type=float, default=20.0,
+    parser.add_argument("--seconds", type=arguments.number(0, 1e6), default=20.0,
                         help="at most so long for each (default: 20)")
-    parser.add_argument("--tries", type=int, default=4000,
+    parser.add_argument("--tries", type=arguments.whole(1, 10**7), default=4000,
                         help="pairs of neighbours for each (default: 4000)")
-    parser.add_argument("--runs", type=int, default=1_000_000, help="at most so many releases of "
-                        "each data set of the worst pair, for the lower bound (default: 1000000; "
-                        "fewer where they show enough)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--runs", type=arguments.whole(1, 10**8), default=1_000_000,
+                        help="at most so many releases of each data set of the worst pair, for the "
+                        "lower bound (default: 1000000; fewer where they show enough)")
+    parser.add_argument("--seed", type=arguments.seed, default=1)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -90,7 +93,7 @@ def _audited(options: argparse.Namespace) -> list[Audited]:
 
 
 def _of_scenario(options: argparse.Namespace) -> Audited:
-    chosen = scenario.from_json(scenario.text_of(options.scenario))
+    chosen = scenario.from_json(text_of(options.scenario))
     asked = audit_view.Attack(
         chosen.mechanism, min(chosen.budgets, key=lambda one: one.epsilon),
         None if options.small else chosen.source, options.broken or "")
@@ -107,5 +110,6 @@ def _cases(options: argparse.Namespace) -> list[tuple[str, str, audit.Case]]:
     chosen = [(one.name, one.what, one.case) for one in found
               if cls is None or isinstance(one.case.mechanism, cls)]
     if not chosen:
-        raise InputError(f"This is no broken variant of {options.mechanism!r}.", field="broken")
+        raise InputError(f"This is no broken variant of {brief(options.mechanism)}.",
+                         field="broken")
     return chosen

@@ -11,6 +11,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from engine.commands import arguments
+from engine.entrance import existing_file, text_of, write_whole
 from engine.errors import InputError
 from engine.views import coverage_table
 from engine.views.covariate_coverage import covariate_coverage
@@ -30,7 +32,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser.add_argument("--of", choices=("mean", *_OTHERS), default="mean",
                         help="mean curves, effects of covariates, sparse or wavelet regression")
     parser.add_argument("--repeats", type=int, default=60, help="data sets of each row")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=arguments.seed, default=1)
     parser.add_argument("--only", default="", metavar="WORD", help="rows whose label has this word")
     parser.add_argument("--write", type=Path, metavar="FILE",
                         help="put the table into this file, between its two marks")
@@ -45,6 +47,8 @@ def _run(options: argparse.Namespace) -> int:
         rows_of_others = _OTHERS[options.of](repeats=options.repeats, seed=options.seed)
         print(_as_table(rows_of_others))
         return 0
+    if options.write is not None:
+        existing_file(options.write, "write")  # before minutes of work
     rows = []
     for setting in coverage_table.settings():
         if options.only in setting.label:
@@ -66,13 +70,9 @@ def _as_table(rows: Sequence[Any]) -> str:
 
 
 def _write(path: Path, table: str) -> None:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"The file to write into cannot be read: {problem.strerror}.",
-                         field="write") from None
+    text = text_of(str(existing_file(path, "write")), "write")
     start, end = text.find(_START), text.find(_END)
     if not 0 <= start < end:
         raise InputError("The file has no place for the table.", field="write",
                          hint=f"Put the lines {_START.strip()} and {_END.strip()} there.")
-    path.write_text(text[:start] + _START + table + text[end:], encoding="utf-8")
+    write_whole(path, (text[:start] + _START + table + text[end:]).encode(), "write")

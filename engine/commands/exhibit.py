@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.commands import limits
+from engine.entrance import folder_to_fill, write_whole
 from engine.errors import InputError
 from engine.exhibits import Exhibit, Form, Paper, Progress, Result, run
 from engine.exports import exhibits as exhibit_files
@@ -50,6 +51,8 @@ def command(options: argparse.Namespace) -> int:
     if options.store and options.full:
         raise InputError("Only quick results come with the engine.", field="store",
                          hint="Leave out --full, or write with --out.")
+    if options.out is not None:
+        folder_to_fill(options.out)  # before minutes of work
     surprises = [key for key in (names() if options.key == ALL else [options.key])
                  if not _shown(*find(key), options)]
     return 1 if surprises else 0
@@ -70,8 +73,8 @@ def _shown(paper: Paper, exhibit: Exhibit, options: argparse.Namespace) -> bool:
     lines = [exhibit_words.claim(*pair) for pair in zip(exhibit.claims, found, strict=True)]
     print("\n  ".join([f"{paper.key}/{exhibit.key}: {exhibit.title} ({result.seconds:.1f} s)",
                        *lines]), flush=True)
-    if options.out:
-        _write(Path(options.out), paper, exhibit, result, lines)
+    if options.out is not None:
+        _write(folder_to_fill(options.out), paper, exhibit, result, lines)
     if options.store:
         exhibit_files.STORED.mkdir(parents=True, exist_ok=True)
         path = exhibit_files.STORED / f"{exhibit_files.name(paper, exhibit)}.json"
@@ -109,10 +112,5 @@ def _write(folder: Path, paper: Paper, exhibit: Exhibit, result: Result, lines: 
              f"{stem}.html": files.page(f"{paper.title}: {exhibit.title}", exhibit.about, panels,
                                         [*lines, exhibit_words.made(result)]),
              files.SCRIPT: files.script()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, "utf-8")
-    except OSError as problem:
-        raise InputError(f"Cannot write into {str(folder)!r}: {problem.strerror}.", field="out",
-                         hint="Choose another folder or make room.") from None
+    for name, text in texts.items():
+        write_whole(folder / name, text.encode())

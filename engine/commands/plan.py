@@ -7,6 +7,8 @@ import json
 from typing import Any
 
 from engine import scenario
+from engine.commands import arguments
+from engine.entrance import text_of
 from engine.errors import InputError
 from engine.running.steps import result_of
 from engine.views import planner
@@ -20,7 +22,7 @@ def add(commands: Any) -> None:
     parser.add_argument("file", help="scenario file, or - for standard input")
     parser.add_argument("--unknown", choices=planner.DIALS, default="epsilon",
                         help="what to solve for (default: epsilon)")
-    parser.add_argument("--target", type=float, default=1.0,
+    parser.add_argument("--target", type=arguments.number(1e-12, 1e12), default=1.0,
                         help="error to reach, in the unit of the values")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(command=command)
@@ -34,7 +36,7 @@ def command(options: argparse.Namespace) -> None:
     InputError
         If sites have different budgets, or whatever a scenario is refused for.
     """
-    chosen = scenario.from_json(scenario.text_of(options.file))
+    chosen = scenario.from_json(text_of(options.file))
     cell = chosen.cells()[0]
     if len(set(cell.budgets)) != 1:
         raise InputError("A plan has one budget for all sites; got several.", field="budgets",

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine import experiments, scenario
 from engine.commands import limits
+from engine.entrance import text_of
 from engine.errors import InputError
 from engine.experiments import Outcome, Part
 from engine.exports import outcome_rows
@@ -40,7 +41,7 @@ def command(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     instead = {name: getattr(options, name) for name in ("repeats", "seed")
                if getattr(options, name) is not None}
-    chosen = scenario.from_json(scenario.text_of(options.file), instead)
+    chosen = scenario.from_json(text_of(options.file), instead)
     outcomes = _outcomes(chosen, options)
     seconds = round(time.perf_counter() - start, 3)
     origin = outcome_rows.provenance(chosen, options.executor)

@@ -15,7 +15,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine import lessons, scenario
-from engine.errors import InputError
+from engine.entrance import json_of, text_of
+from engine.errors import InputError, brief
 from engine.experiments import Cell
 from engine.privacy.amplification import Person, SecretSample
 from engine.rates import Rate, rates
@@ -48,7 +49,7 @@ def add(commands: Any) -> None:
 
 
 def command(options: argparse.Namespace) -> None:
-    found = numbers(scenario.text_of(options.file))
+    found = numbers(text_of(options.file))
     print(json.dumps(found, ensure_ascii=False) if options.json else shown.lines(found))
 
 
@@ -60,19 +61,20 @@ def numbers(text: str) -> Numbers:
     InputError
         For text that is no view, and whatever sources and mechanisms refuse.
     """
-    try:
-        view = json.loads(text)
-    except ValueError:
-        view = None
-    if not isinstance(view, dict) or view.get("view") not in _VIEWS:
+    view = json_of(text, "view")
+    if not isinstance(view, dict) or not isinstance(view.get("view"), str) or (
+            view["view"] not in _VIEWS):
         raise InputError("This is no view.", field="view", hint='It needs a "view", one of '
                          f"{', '.join(_VIEWS)}; the dashboard writes it under *Code for this "
                          "view*.")
     try:
         return _VIEWS[view["view"]](view)
-    except (KeyError, TypeError) as problem:
-        raise InputError(f"The view lacks something, or has too much: {problem}.",
-                         field="view") from None
+    except InputError:
+        raise
+    except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as problem:
+        what = f" ({brief(problem.args[0])})" if isinstance(problem, KeyError) else ""
+        raise InputError(f"The view lacks something, or holds what no page can show{what}.",
+                         field="view", hint="Write it again under *Code for this view*.") from None
 
 
 def _cell(view: View) -> tuple[Cell, int]:
@@ -131,7 +133,7 @@ def _sites(view: View) -> Numbers:
 def _plan(view: View) -> Numbers:
     cell, seed = _cell(view)
     if view["unknown"] not in DIALS:
-        raise InputError(f"There is no dial {view['unknown']!r}.", field="unknown",
+        raise InputError(f"There is no dial {brief(view['unknown'])}.", field="unknown",
                          hint=f"Choose one of {', '.join(DIALS)}.")
     setting = Setting.of(cell.source, cell.mechanism, cell.budgets[0].epsilon, view.get("delta"))
     answer = result_of(planned(setting, view["unknown"], view["target"], seed))
@@ -180,7 +182,7 @@ def _coverage(view: View) -> Numbers:
 def _question(view: View) -> coverage_lab.Question:
     cell, seed = _cell(view)
     if view["limits"] not in coverage_lab.KINDS:
-        raise InputError(f"There are no limits {view['limits']!r}.", field="limits",
+        raise InputError(f"There are no limits {brief(view['limits'])}.", field="limits",
                          hint=f"Choose one of {', '.join(coverage_lab.KINDS)}.")
     return coverage_lab.Question(view["limits"], cell.source, cell.mechanism, cell.budgets[0],
                                  seed, view["where"])

@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Generator
 from functools import cache
 
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.exhibits import Exhibit, Paper, Progress, Result, run
 from engine.running.executors import SerialExecutor
 
@@ -38,7 +38,7 @@ def find(key: str) -> tuple[Paper, Exhibit]:
         for one in paper.exhibits:
             if key == f"{paper.key}/{one.key}":
                 return paper, one
-    raise InputError(f"There is no exhibit {key!r}.", field="exhibit",
+    raise InputError(f"There is no exhibit {brief(key)}.", field="exhibit",
                      hint=f"Choose one of {', '.join(names())}.")
 
 

@@ -23,17 +23,19 @@ repeats and draws are not looked at. For a density "data" has "features" in plac
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import scenario
-from engine.errors import InputError
+from engine.entrance import bytes_of, json_of
+from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
+from engine.running.reading import read_file
 from engine.sources import Source
-from engine.sources.tables import Table, read_table
+from engine.sources.table_limits import MOST_BYTES
+from engine.sources.tables import Table
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_design import StatedDesign
@@ -51,6 +53,7 @@ _WORDS = ("value_name", "value_unit", "time_name", "time_unit", "person", "peopl
 _DESIGN = ("law", "times", "gap", "window", "heights")
 _FACTS = (*_ENDS, *_WORDS, "origin", "covariates", "periodic", "design", "observations_per_curve",
           "symmetric")
+_ROLES = ("id", "time", "value", "server", "covariates")
 _UNSTATED = PublicFacts()
 _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats", "draws", "seed")
 
@@ -73,13 +76,7 @@ def from_json(text: str, folder: Path) -> Request:
     InputError
         Naming the key that is unknown, missing or out of range, or what is wrong with the file.
     """
-    try:
-        plain = json.loads(text)
-    except ValueError as problem:
-        raise InputError(f"The request is not valid JSON (line {getattr(problem, 'lineno', 1)}).",
-                         field="request", hint="Check commas, quotes and brackets there."
-                         ) from None
-    plain = scenario.checked_object(plain, "request", _KEYS)
+    plain = scenario.checked_object(json_of(text, "request"), "request", _KEYS)
     name = plain.get("name", "")
     if not isinstance(name, str):
         raise InputError("“name” must be text.", field="name")
@@ -145,14 +142,8 @@ def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
     keys = ("file", "features", "columns", "facts") if is_density else (
         "file", "columns", "several", "facts")
     given = scenario.checked_object(given, "data", keys)
-    path = folder / str(given.get("file", ""))
-    try:
-        table = read_table(path.read_bytes())
-    except OSError as problem:
-        raise InputError(f"Cannot read {str(given.get('file', ''))!r}: {problem.strerror}.",
-                         field="file") from None
-    columns = scenario.checked_object(given.get("columns", {}), "columns",
-                                      ("id", "time", "value", "server", "covariates"))
+    table = read_file(bytes_of(_beside(folder, given.get("file")), MOST_BYTES))
+    columns = _columns(given.get("columns", {}))
     facts = scenario.checked_object(given.get("facts", {}), "facts", _FACTS)
     if is_density:
         return _records(table, _features(given, "features"), columns, facts)
@@ -166,6 +157,29 @@ def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
         observations=_number(facts, "observations_per_curve"),
         symmetric=facts.get("symmetric") is True, **words)
     return Upload(curves=curves, declared=declared)  # type: ignore[call-arg]
+
+
+def _columns(given: Any) -> Mapping[str, Any]:
+    """Which column plays which role: names, never places."""
+    columns = scenario.checked_object(given, "columns", _ROLES)
+    for role, name in columns.items():
+        names = name if role == "covariates" and isinstance(name, list) else [name]
+        is_list = names is name
+        if name is not None and (is_list != (role == "covariates")
+                                 or not all(isinstance(one, str) for one in names)):
+            raise InputError(f"“columns” must give {role} as "
+                             f"{'a list of names' if role == 'covariates' else 'a name'}; got "
+                             f"{brief(name)}.", field="columns",
+                             hint="Columns are called by their names in the header.")
+    return columns
+
+
+def _beside(folder: Path, name: Any) -> Path:
+    """The path of a file that a request names."""
+    if not isinstance(name, str) or not name:
+        raise InputError("“file” must be the name of a file.", field="file",
+                         hint="It is relative to the request.")
+    return folder / name
 
 
 def _design(facts: Mapping[str, Any], layout: Layout) -> StatedDesign:

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from engine import __version__
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.running.workers import WorkerDied
 
 _PATIENCE = 10  # seconds for a scheduler to answer and for a first worker to be there
@@ -80,7 +80,7 @@ def connect(address: str) -> DaskExecutor:
     try:
         client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError):  # refused or timed out; not an address
-        raise InputError(f"No Dask scheduler answers at {address!r}.", field="executor",
+        raise InputError(f"No Dask scheduler answers at {brief(address)}.", field="executor",
                          hint=_HOW) from None
     try:
         _refuse_unlike(client, address)
@@ -94,7 +94,7 @@ def _refuse_unlike(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
-        raise InputError(f"The scheduler at {address!r} has no workers.", field="executor",
+        raise InputError(f"The scheduler at {brief(address)} has no workers.", field="executor",
                          hint=_HOW) from None
     try:
         found = client.run(surroundings)

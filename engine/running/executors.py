@@ -16,7 +16,7 @@ from concurrent.futures import Executor, Future
 from multiprocessing.connection import Connection
 from typing import Any
 
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.running.workers import Worker, WorkerDied
 
 _MOST_PROCESSES = 512
@@ -140,7 +140,7 @@ def make(description: str) -> Executor:
         from engine.running import cluster
 
         return cluster.connect(where.removeprefix("//"))
-    raise InputError(f"There is no executor {description!r}.", field="executor",
+    raise InputError(f"There is no executor {brief(description)}.", field="executor",
                      hint=f"Use serial, processes:N with N from 1 to {_MOST_PROCESSES}, or "
                      "dask://HOST:PORT.")
 

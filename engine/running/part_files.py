@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import blake2b
@@ -19,11 +18,12 @@ import numpy as np
 import scipy
 
 from engine import __version__
-from engine.errors import InputError
+from engine.entrance import bytes_of, folder_to_fill, write_whole
 from engine.experiments import Part
 from engine.types import Array, Budget, Spend
 
 # Another version may give other last bits, so its files are as good as not there.
+_MOST_BYTES = 2_000_000_000  # of one part
 VERSIONS = {"format": "1", "engine": __version__, "numpy": np.__version__,
             "scipy": scipy.__version__}
 
@@ -41,37 +41,25 @@ class PartFiles:
     """
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise self._unusable(problem) from None
+        self.folder = folder_to_fill(folder, "resume")
 
     def get(self, key: str) -> Part | None:
         try:
-            first, second = self._path(key).read_text(encoding="utf-8").splitlines()
+            content = bytes_of(self._path(key), _MOST_BYTES, "resume")
+            first, second = content.decode().splitlines()
             if json.loads(first) == _header(key, second):
                 return _part(json.loads(second))
-        except (OSError, ValueError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             pass  # missing, half-written or not ours
         return None
 
     def __setitem__(self, key: str, part: Part) -> None:
         text = json.dumps(_plain(part))
-        path = self._path(key)
-        aside = path.with_suffix(f".{os.getpid()}.unfinished")
-        try:
-            aside.write_text(f"{json.dumps(_header(key, text))}\n{text}\n", encoding="utf-8")
-            aside.replace(path)
-        except OSError as problem:
-            raise self._unusable(problem) from None
+        write_whole(self._path(key), f"{json.dumps(_header(key, text))}\n{text}\n".encode(),
+                    "resume", sync=False)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.part"
-
-    def _unusable(self, problem: OSError) -> InputError:
-        return InputError(f"Cannot write into {str(self.folder)!r}: {problem.strerror}.",
-                          field="resume", hint="Choose another folder or make room.")
 
 
 def _header(key: str, text: str) -> dict[str, str]:

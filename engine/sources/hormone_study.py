@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr
@@ -13,7 +14,7 @@ from scipy.special import ndtr
 from engine.errors import InputError
 from engine.lists import whole_numbers
 from engine.numerics.observation_times import visit_times
-from engine.registry import param
+from engine.registry import UNSET, param
 from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
@@ -70,11 +71,12 @@ class HormoneStudy(Source):
         "Numbers such as 97, 97, 96: one for each site. Empty: women are split evenly.")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
-        listed = whole_numbers("site_sizes", self.site_sizes)
+        text: Any = self.site_sizes
+        listed = whole_numbers("site_sizes", None if text is UNSET else text)
         if listed:  # what follows from the list is not left at another value
             object.__setattr__(self, "n_curves", sum(listed))
             object.__setattr__(self, "n_servers", len(listed))
+        super().__post_init__()  # checks the totals of the list as well
         check_sites(self.n_servers, self.n_curves, "women")
 
     @property

@@ -22,7 +22,9 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}
 _MARKS = ((b"\xff\xfe\x00\x00", "utf-32"), (b"\x00\x00\xfe\xff", "utf-32"),
           (b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _OWN = b"# Privacy Curves"  # how our own exports begin: notes, then a table
+_TABLE_LINE = re.compile(rb"^(?!#)", re.MULTILINE)  # where the first line that is no note begins
 _LONGEST_HEADER = 100_000  # bytes
+_MOST_BAD_ROWS = 100_000  # that are counted
 
 # How other kinds of file begin, and what they are called.
 _MARKUP = ((b"%pdf-", "a PDF document"), (b"<!doctype html", "a web page"),
@@ -102,24 +104,28 @@ def read_text(text: bytes, limits: Limits) -> tuple[list[str], list[pa.Array], s
     try:
         cells = _parse(text, names, separator, bad_rows)
     except pa.ArrowInvalid:  # its message may quote a row
-        raise _open_quote() from None
+        raise (_uneven(bad_rows, header, separator) if len(bad_rows) > _MOST_BAD_ROWS else
+               _open_quote()) from None
     if cells.num_rows and cells[names[-1]][-1].as_py().endswith("\n"):  # it ran to the end
         raise _open_quote()
     if bad_rows:
-        raise refused(f"{counted(len(bad_rows), 'row')} {have(len(bad_rows))} more or fewer "
-                      f"cells than the header, which has {len(header):,}.",
-                      "Check the separators and quotation marks of those rows."
-                      + (" Numbers with decimal commas need semicolons between columns."
-                         if separator == "," else ""))
+        raise _uneven(bad_rows, header, separator)
     return header, [cells[name].combine_chunks() for name in names], separator
+
+
+def _uneven(bad_rows: list[int], header: list[str], separator: str) -> InputError:
+    number = (f"More than {_MOST_BAD_ROWS:,} rows have" if len(bad_rows) > _MOST_BAD_ROWS else
+              f"{counted(len(bad_rows), 'row')} {have(len(bad_rows))}")
+    return refused(f"{number} more or fewer cells than the header, which has {len(header):,}.",
+                   "Check the separators and quotation marks of those rows."
+                   + (" Numbers with decimal commas need semicolons between columns."
+                      if separator == "," else ""))
 
 
 def _without_notes(text: bytes) -> bytes:
     """One of our own exports without the notes above its table; anything else as it is."""
-    if text.startswith(_OWN):
-        while text.startswith(b"#"):
-            text = text.partition(b"\n")[2]
-    return text
+    table = _TABLE_LINE.search(text) if text.startswith(_OWN) else None
+    return text[table.start():] if table else text
 
 
 def _open_quote() -> InputError:
@@ -169,7 +175,7 @@ def _rows(sample: str, separator: str) -> list[list[str]]:
 def _parse(text: bytes, names: list[str], separator: str, bad_rows: list[int]) -> pa.Table:
     def skip(row: Any) -> str:
         bad_rows.append(row.actual_columns)
-        return "skip"
+        return "skip" if len(bad_rows) <= _MOST_BAD_ROWS else "error"  # each takes microseconds
 
     return arrow_csv.read_csv(
         pa.BufferReader(text),

@@ -1,52 +1,93 @@
 """A table in one sheet of an Excel workbook, read without running anything in it.
 
 Sizes are checked before anything is unpacked at once; formulas, macros and links are not followed.
+Calamine, which is compiled, reads sheets in a hundredth of the time that hostile ones cost a reader
+that makes an object of every element. What it takes is proportional to the rectangle around the
+filled cells, so that one cell far off can cost gigabytes: pages and commands read files through
+`engine.running.bounded`, which ends that.
 """
 
 from __future__ import annotations
 
 import datetime
 import io
+import posixpath
 import re
-import warnings
 import zipfile
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from engine.errors import InputError
 from engine.sources.table_limits import SAMPLE, SAVE, Limits, check_columns, have, refused
 from engine.sources.table_words import counted, listed, shortened
 
-_EXCEL_ROWS = 1_048_576
+_EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_576, 16_384
+_BATCH = 20_000  # rows that are Python objects at a time
+_LARGEST_DIRECTORY = 1_000_000  # bytes of the parts that list sheets
+_WHOLE_BELOW = 2.0**53  # up to here a whole number is written without a point
+_DIRECTORIES = ("xl/workbook.xml", "xl/_rels/workbook.xml.rels")
+
+# Each pattern is linear: what it repeats ends at the next angle bracket and is never given back.
+_FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
+_FORMULA_CELL = re.compile(
+    rb"<(?:\w+:)?c(?=[ >])(?P<facts>[^<>]*+)>\s*+<(?:\w+:)?f(?=[ />])[^<>]*+>"
+    rb"(?:(?<=/>)|[^<]*+</(?:\w+:)?f\s*>)\s*+"
+    rb"(?P<result><(?:\w+:)?v\s*/>|<(?:\w+:)?v\s*>\s*+</(?:\w+:)?v\s*>)?\s*+</(?:\w+:)?c\s*>")
+_PLACE = re.compile(rb"\br=[\"']([A-Z]{1,3})[0-9]")
+_CLAIMS_TO_BE_WIDE = re.compile(rb"dimension ref=\"[A-Z]+[0-9]+:[A-Z]{3,}")
+_FAR = re.compile(rb"\br=[\"'][A-Z]{3,}[0-9]+[\"'][^<>]*+(?<!/)>\s*+<(?:\w+:)?(?:v|is|f)\b")
+
+
+class _Sheet(NamedTuple):
+    """What a look at the text of a sheet tells before it is read."""
+
+    has_formulas: bool
+    lost: list[int]  # the column of each formula without a saved result, from 0
+    n_errors: int
 
 
 def read_workbook(content: bytes, sheet: str | None, limits: Limits
                   ) -> tuple[list[str], list[pa.Array], list[str], tuple[str, ...]]:
     """Return header, columns, notes and the names of all sheets."""
     try:
-        notes, has_formulas = _inspect(content, limits)
-        with warnings.catch_warnings():  # they would write cells into the log
-            warnings.simplefilter("ignore")
-            names, rows = _sheet_rows(content, sheet, limits)
-            if has_formulas:
-                _check_formulas(content, sheet, limits, rows)
-    except InputError:
+        notes, looked_at = _inspect(content, sheet, limits)
+        names, used, columns = _cells(content, sheet, limits)
+    except (InputError, MemoryError):
         raise
-    except Exception:  # a damaged archive fails anywhere in three libraries, in any way
-        raise refused("This workbook is damaged and cannot be read.", SAVE) from None
-    if not rows:
+    except BaseException as problem:  # a damaged archive fails anywhere, and Rust panics besides
+        if isinstance(problem, KeyboardInterrupt | SystemExit):
+            raise
+        raise _damaged() from None
+    is_empty = not columns or not len(columns[0])
+    _check_formulas(looked_at.lost, [] if is_empty else [name[0].as_py() for name in columns])
+    if is_empty:
         raise refused("The sheet is empty.", "Upload a workbook whose first sheet is the table.")
-    used = sheet or names[0]
+    header, columns = _below_header(columns)
+    if looked_at.has_formulas:
+        notes.insert(0, "formulas were not run: their saved results were read")
+    if looked_at.n_errors:
+        notes.append(f"{counted(looked_at.n_errors, 'cell')} with an error in place of a result "
+                     "read as empty")
     notes.insert(0, f"sheet “{shortened(used)}”")
     if len(names) > 1:
         notes.insert(1, f"not read: {listed([name for name in names if name != used])}")
-    return (*_columns_of(rows), notes, names)
+    return header, columns, notes, names
 
 
-def _inspect(content: bytes, limits: Limits) -> tuple[list[str], bool]:
-    """Refuse what must not be unpacked; return notes, and whether any sheet has formulas.
+def _damaged() -> InputError:
+    return refused("This workbook is damaged and cannot be read.", SAVE)
+
+
+# -- before anything is read ----------------------------------------------------------------------
+
+
+def _inspect(content: bytes, sheet: str | None, limits: Limits) -> tuple[list[str], _Sheet]:
+    """Refuse what must not be unpacked; return notes, and what a look at the sheet tells.
 
     Sizes are first taken as declared, then every part is read through in small steps: a part that
     holds more than it declares fails its checksum there, before anything reads it at once.
@@ -60,14 +101,57 @@ def _inspect(content: bytes, limits: Limits) -> tuple[list[str], bool]:
             with archive.open(member) as part:
                 while part.read(SAMPLE):
                     pass
+        if len(names) < len(members):  # two readers might take different ones
+            raise _damaged()
         if b"macroEnabled" in archive.read("[Content_Types].xml"):
             raise _macros()
-        sheets = [n for n in names if n.startswith("xl/worksheets/") and n.endswith(".xml")]
-        has_formulas = any(re.search(rb"<(\w+:)?f[ />]", archive.read(name)) for name in sheets)
-    notes = ["formulas were not run: their saved results were read"] if has_formulas else []
-    if any(name.startswith("xl/externalLinks/") for name in names):
-        notes.append("links to other files were not followed")
-    return notes, has_formulas
+        if any(archive.getinfo(name).file_size > _LARGEST_DIRECTORY for name in _DIRECTORIES):
+            raise _damaged()
+        looked_at = _look(archive.read(_part_of(archive, sheet)), limits)
+    external = any(name.startswith("xl/externalLinks/") for name in names)
+    return ["links to other files were not followed"] * external, looked_at
+
+
+def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
+    """The name of the part that holds a sheet, or the first one."""
+    book, relations = (ElementTree.fromstring(archive.read(name)) for name in _DIRECTORIES)
+    targets = {one.get("Id"): (one.get("Target", ""), one.get("Type", "")) for one in relations}
+    parts = {}
+    for one in book.iter():
+        if one.tag.endswith("}sheet"):
+            relation = next((v for k, v in one.attrib.items() if k.endswith("}id")), None)
+            target, kind = targets.get(relation, ("", ""))
+            if kind.endswith("/worksheet"):
+                parts[one.get("name")] = posixpath.normpath(posixpath.join("/xl", target))[1:]
+    if sheet is not None and sheet not in parts:
+        raise refused(f"There is no sheet “{shortened(sheet)}”.",
+                      f"Choose one of {listed([str(name) for name in parts], 10)}.", "sheet")
+    return parts[sheet] if sheet is not None else next(iter(parts.values()))
+
+
+def _look(text: bytes, limits: Limits) -> _Sheet:
+    """What the text of a sheet tells: in linear time, and without an object for every cell."""
+    start = text[:SAMPLE]
+    if b"\x00" in start or b"<!DOCTYPE" in start:  # which no spreadsheet program writes
+        raise _damaged()
+    if _CLAIMS_TO_BE_WIDE.search(start) and _FAR.search(text):
+        raise refused(f"The sheet has cells far to the right of its table; at most "
+                      f"{limits.columns:,} columns are read.", "Delete them, or save as .csv.")
+    has_formulas = (b"<f" in text or b":f" in text) and _FORMULA.search(text) is not None
+    lost = [_column_of(found["facts"]) for found in _FORMULA_CELL.finditer(text)
+            if not (found["result"] and b'"str"' in found["facts"])  # an empty text is a result
+            ] if has_formulas else []
+    return _Sheet(has_formulas, lost, text.count(b' t="e"'))
+
+
+def _column_of(facts: bytes) -> int:
+    """The column of a cell from its attributes, counted from 0."""
+    place = _PLACE.search(facts)
+    letters = place[1] if place else b"A"
+    column = 0
+    for letter in letters:
+        column = 26 * column + letter - ord("A") + 1
+    return column - 1
 
 
 def _check_unpacked(n_members: int, declared: int, packed: int, limits: Limits) -> None:
@@ -101,85 +185,99 @@ def _macros() -> InputError:
     return refused("This is a workbook with macros (.xlsm), which is not read.", SAVE)
 
 
-def _sheet_rows(content: bytes, sheet: str | None, limits: Limits, formulas: bool = False
-                ) -> tuple[tuple[str, ...], list[list[Any]]]:
-    """Return the names of all sheets, and the rows of one from the first that is not blank."""
-    from openpyxl import load_workbook  # only workbooks need it
-
-    book = load_workbook(io.BytesIO(content), read_only=True, data_only=not formulas,
-                         keep_links=False)
-    try:
-        sheets = {found.title: found for found in book.worksheets}
-        if sheet is not None and sheet not in sheets:
-            raise refused(f"There is no sheet “{shortened(sheet)}”.",
-                          f"Choose one of {listed(list(sheets), 10)}.", "sheet")
-        chosen = sheets[sheet or next(iter(sheets))]
-        chosen.reset_dimensions()  # the stated size is a claim, and rows would be padded to it
-        return tuple(sheets), list(_filled_rows(chosen.iter_rows(values_only=True), limits))
-    finally:
-        book.close()
+# -- the cells ------------------------------------------------------------------------------------
 
 
-def _filled_rows(rows: Iterable[tuple[Any, ...]], limits: Limits) -> Iterator[list[Any]]:
-    """Rows without the empty cells at their ends; stops as soon as a limit is passed."""
-    width = n_cells = 0
-    for place, row in enumerate(rows):
-        if place >= _EXCEL_ROWS:
-            raise refused(f"The sheet has more than {_EXCEL_ROWS:,} rows.", "Save it as .csv.")
-        filled = _without_tail(row)
-        check_columns(len(filled), limits)
-        width = max(width, len(filled))
-        n_cells += width if filled else 0
-        if n_cells > limits.cells + width:  # the header does not count
-            raise refused(f"The sheet has more than {limits.cells:,} cells.",
-                          "Leave out columns that are not needed, or fewer readings per curve.")
-        if width:
-            yield filled
+def _cells(content: bytes, sheet: str | None, limits: Limits
+           ) -> tuple[tuple[str, ...], str, list[pa.ChunkedArray]]:
+    """The names of all sheets, the one that is read, and its columns as text from the first row."""
+    from python_calamine import CalamineWorkbook, SheetTypeEnum  # only workbooks need it
+
+    with CalamineWorkbook.from_filelike(io.BytesIO(content)) as book:
+        names = tuple(one.name for one in book.sheets_metadata
+                      if one.typ == SheetTypeEnum.WorkSheet)
+        used = sheet or names[0]
+        chosen = book.get_sheet_by_name(used)
+        left = (chosen.start or (0, 0))[1]  # columns before the first cell, which rows leave out
+        _check_corner(chosen.end or (0, 0), limits)
+        chunks: list[list[pa.Array]] = [[] for _ in range(left + chosen.width)]
+        rows, n_cells, width = chosen.iter_rows(), 0, 0
+        while batch := list(islice(rows, _BATCH)):
+            columns = [pa.array([""] * len(batch), pa.string())] * left + [
+                _texts(column) for column in zip(*batch, strict=True)]
+            blank = _is_blank(columns)
+            width = max([width, *(k for k, column in enumerate(columns, start=1)
+                                  if pc.any(pc.not_equal(column, "")).as_py())])
+            check_columns(width, limits)
+            n_cells += (len(batch) - int(pc.sum(blank).as_py())) * width
+            if n_cells > limits.cells + width:  # the header does not count
+                raise refused(f"The sheet has more than {limits.cells:,} cells.",
+                              "Leave out columns that are not needed, or fewer readings per curve.")
+            for chunk, column in zip(chunks, columns, strict=True):
+                chunk.append(column.filter(pc.invert(blank)))
+    return names, used, [pa.chunked_array(chunk, pa.string()) for chunk in chunks[:width]]
 
 
-def _without_tail(row: tuple[Any, ...]) -> list[Any]:
-    end = len(row)
-    while end and row[end - 1] in (None, ""):
-        end -= 1
-    return list(row[:end])
+def _check_corner(corner: tuple[int, int], limits: Limits) -> None:
+    """Refuse a sheet whose last filled row or column is where no spreadsheet program has one."""
+    if corner[0] >= _EXCEL_ROWS:
+        raise refused(f"The sheet has more than {_EXCEL_ROWS:,} rows.", "Save it as .csv.")
+    if corner[1] >= _EXCEL_COLUMNS:
+        check_columns(corner[1] + 1, limits)
 
 
-def _check_formulas(content: bytes, sheet: str | None, limits: Limits,
-                    results: list[list[Any]]) -> None:
-    """Refuse formulas without a saved result, as programs write that do no sums themselves."""
-    formulas = _sheet_rows(content, sheet, limits, formulas=True)[1]
-    shorter = [*results, *[[]] * (len(formulas) - len(results))]
-    lost = [column for row, result in zip(formulas, shorter, strict=False)
-            for column, cell in enumerate(row)
-            if _is_formula(cell) and (column >= len(result) or result[column] is None)]
-    if lost:
-        named = dict(enumerate(results[0] if results else []))
-        name = named.get(lost[0]) or f"column {lost[0] + 1}"
-        raise refused(f"{counted(len(lost), 'cell')} {have(len(lost))} a formula without a saved "
-                      f"result, the first in column “{shortened(str(name))}”.",
-                      "Open the workbook in a spreadsheet program, save it, and upload it again.")
+def _is_blank(columns: Sequence[pa.Array]) -> pa.Array:
+    """Which rows have no cell."""
+    blank = pc.equal(columns[0], "")
+    for column in columns[1:]:
+        blank = pc.and_(blank, pc.equal(column, ""))
+    return blank
 
 
-def _is_formula(cell: Any) -> bool:
-    return (isinstance(cell, str) and cell.startswith("=")) or type(cell).__name__ in (
-        "ArrayFormula", "DataTableFormula")
-
-
-def _columns_of(rows: list[list[Any]]) -> tuple[list[str], list[pa.Array]]:
-    header, body = [_cell_text(cell) for cell in rows[0]], [row for row in rows[1:] if row]
-    too_long = sum(len(row) > len(header) for row in body)
-    if too_long:
-        raise refused(f"{counted(too_long, 'row')} of the sheet {have(too_long)} more cells than "
-                      f"the header, which has {len(header):,}.",
-                      "Name every column, and leave notes beside the table out.")
-    padded = ([*map(_cell_text, row), *[""] * (len(header) - len(row))] for row in body)
-    return header, [pa.array(column, pa.string()) for column in zip(*padded, strict=True)]
+def _texts(cells: Iterable[Any]) -> pa.Array:
+    """Cells of one column as the text a CSV file would hold; numbers all at once."""
+    filled = [None if cell == "" else cell for cell in cells]
+    kinds = set(map(type, filled)) - {type(None)}
+    if kinds == {str}:
+        return pc.fill_null(pa.array(filled, pa.string()), "")
+    if not kinds <= {float, int}:
+        return pa.array(map(_cell_text, filled), pa.string())
+    numbers = pa.array(filled, pa.float64())
+    is_whole = pc.and_(pc.equal(pc.floor(numbers), numbers),
+                       pc.less(pc.abs(numbers), _WHOLE_BELOW))
+    whole = pc.cast(pc.if_else(is_whole, numbers, None), pa.int64())
+    return pc.fill_null(pc.if_else(is_whole, pc.cast(whole, pa.string()),
+                                   pc.cast(numbers, pa.string())), "")
 
 
 def _cell_text(cell: Any) -> str:
-    """A cell as the text a CSV file would hold."""
     if cell is None:
         return ""
     if isinstance(cell, datetime.datetime | datetime.date | datetime.time):
         return cell.isoformat()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _WHOLE_BELOW:
+        return str(int(cell))
     return repr(cell) if isinstance(cell, float) else str(cell)
+
+
+def _below_header(columns: list[pa.ChunkedArray]) -> tuple[list[str], list[pa.Array]]:
+    """The first row, and the columns below it."""
+    header = [column[0].as_py() for column in columns]
+    width = max(place for place, name in enumerate(header, start=1) if name)
+    body = [column.slice(1).combine_chunks() for column in columns]
+    beyond = _is_blank(body[width:]) if len(body) > width else None
+    too_long = 0 if beyond is None else len(beyond) - int(pc.sum(beyond).as_py() or 0)
+    if too_long:
+        raise refused(f"{counted(too_long, 'row')} of the sheet {have(too_long)} more cells than "
+                      f"the header, which has {width:,}.",
+                      "Name every column, and leave notes beside the table out.")
+    return header[:width], body[:width]
+
+
+def _check_formulas(lost: list[int], header: list[str]) -> None:
+    """Refuse formulas without a saved result, as programs write that do no sums themselves."""
+    if lost:
+        name = dict(enumerate(header)).get(lost[0]) or f"column {lost[0] + 1}"
+        raise refused(f"{counted(len(lost), 'cell')} {have(len(lost))} a formula without a saved "
+                      f"result, the first in column “{shortened(name)}”.",
+                      "Open the workbook in a spreadsheet program, save it, and upload it again.")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", ".")
 _INFINITE = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+_MARKS = r"\pM{31}"
 _COMMA_NUMBER = r"[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?"
 
 
@@ -131,13 +132,18 @@ def read_table(content: bytes, encoding: str = "utf-8", sheet: str | None = None
         If the file is empty, too large, of another kind, or not one header with rows below it.
     """
     _check_bytes(content, limits)
-    if content.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if is_workbook(content):
         header, columns, notes, sheets = read_workbook(content, sheet, limits)
         return _checked(header, columns, notes, limits, sheets=sheets)
     text, notes = decoded(content, encoding)
     header, columns, separator = read_text(text, limits)
     notes.insert(0, f"columns separated by {SEPARATORS[separator]}")
     return _checked(header, columns, notes, limits, separator)
+
+
+def is_workbook(content: bytes) -> bool:
+    """Whether a file is an archive, as workbooks are, and not text."""
+    return content.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def _check_bytes(content: bytes, limits: Limits) -> None:
@@ -200,6 +206,7 @@ def _most(text: pa.Array, pattern: str) -> bool:
 def _checked(header: list[str], columns: list[pa.Array], notes: list[str], limits: Limits,
              separator: str = "", sheets: tuple[str, ...] = ()) -> Table:
     """Name the columns, drop what is wholly empty, and find the decimal mark."""
+    _check_marks([pa.array(header, pa.string()), *columns])
     columns, n_blank = _without_blank_rows(columns)
     if not columns or not len(columns[0]):
         raise refused("There are no data rows below the header.",
@@ -214,6 +221,19 @@ def _checked(header: list[str], columns: list[pa.Array], notes: list[str], limit
     if decimal == ",":
         notes.append("decimal commas read as points")
     return Table(pa.table(dict(zip(names, columns, strict=True))), tuple(notes), decimal, sheets)
+
+
+def _check_marks(columns: list[pa.Array]) -> None:
+    """Refuse text with long runs of combining marks: to order them takes the square of their time.
+
+    The bound is that of Unicode's stream-safe text (UAX #15), which no language comes near.
+    """
+    for column in columns:
+        text = column.buffers()[2]
+        if (text is not None and np.frombuffer(text, np.int8).min(initial=0) < 0
+                and pc.any(pc.match_substring_regex(column, _MARKS)).as_py()):
+            raise refused("Some text has more than 30 accents on one letter.",
+                          "Replace it by plain text.")
 
 
 def _without_blank_rows(columns: list[pa.Array]) -> tuple[list[pa.Array], int]:

@@ -16,7 +16,7 @@ from typing import Any
 from engine import audit, broken, scenario
 from engine.audit.cases import case_like
 from engine.audit.neighbours import FAMILIES, family_of
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.experiments import Run
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source, sources
@@ -81,7 +81,7 @@ def subject(key: str) -> Subject:
     for one in subjects():
         if one.key == key:
             return one
-    raise InputError(f"There is nothing to audit by the name {key!r}.", field="mechanism")
+    raise InputError(f"There is nothing to audit by the name {brief(key)}.", field="mechanism")
 
 
 def variants_of(mechanism: Mechanism) -> tuple[broken.Bug, ...]:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from engine import studies
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.metrics import Accuracy
 from engine.privacy import accounting, risk
@@ -37,6 +37,7 @@ _HIGHEST = {"epsilon": HIGHEST_EPSILON, "people": 20_000.0, "readings": 1000.0, 
 _MOST_READINGS = 1_000_000  # of one data set
 _MOST_PEOPLE = 20_000  # in all
 _CORRECTIONS = 4
+_LEAST_TARGET = 1e-12  # and its inverse the most: beyond, squares leave floating point
 _MET = 0.005  # of log error: the target is met
 _NEAR = 0.03  # of log error: the search is over
 _MOST_STEPS = 12
@@ -276,10 +277,11 @@ def _with_beyond(answer: Answer, seed: int) -> Answer:
 
 def _check(unknown: str, target: float) -> None:
     if unknown not in DIALS:
-        raise InputError(f"There is no dial {unknown!r}.", field="unknown",
+        raise InputError(f"There is no dial {brief(unknown)}.", field="unknown",
                          hint=f"Ask for one of {', '.join(DIALS)}.")
-    if unknown != "error" and not (math.isfinite(target) and target > 0):
-        raise InputError(f"The error to reach must be above zero; got {target:g}.", field="target",
+    if unknown != "error" and not _LEAST_TARGET <= target <= 1 / _LEAST_TARGET:
+        raise InputError(f"The error to reach must be above zero, and no more than 1e+12; got "
+                         f"{target:g}.", field="target",
                          hint="Give it in the unit of the values.")
 
 

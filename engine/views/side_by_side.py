@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.errors import InputError
+from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.sources import Source
@@ -98,7 +98,7 @@ def step(epsilon: float) -> int:
         If it is none of them.
     """
     if epsilon not in EPSILON_STEPS:
-        raise InputError(f"ε = {epsilon!r} is no step of the slider.", field="epsilons",
+        raise InputError(f"ε = {brief(epsilon)} is no step of the slider.", field="epsilons",
                          hint=f"The steps are {', '.join(f'{e:g}' for e in EPSILON_STEPS)}.")
     return EPSILON_STEPS.index(epsilon)
 

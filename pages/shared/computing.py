@@ -7,6 +7,7 @@ ends what only they had asked for. Where no server runs, as in tests of pages, i
 from __future__ import annotations
 
 import inspect
+import math
 import threading
 import time
 from collections import Counter
@@ -17,7 +18,9 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared.jobs import Job, Jobs
+from engine.running import bounded
+from engine.running.bounded import Bounds
+from pages.shared.jobs import DIED, Job, Jobs
 
 _SLOTS, _WAITING = 2, 30
 _MOST_MINUTES = 3.0  # of one computation, while somebody looks at an empty place
@@ -71,26 +74,31 @@ def uses_workers() -> bool:
 
 
 def computed(key: str, function: Callable[..., Any], *arguments: Any,
-             shown: Callable[[int], None] = lambda done: None) -> Any:
+             shown: Callable[[int], None] = lambda done: None,
+             bounds: Bounds | None = None) -> Any:
     """What a function of the engine returns; `shown` hears how many steps of a generator are done.
 
     Visitors who ask with the same key at once share one computation: the key of what is computed
-    from an upload must name its session.
+    from an upload must name its session. With `bounds` the worker is ended when it takes more.
 
     Raises
     ------
     InputError
         From the function, or if too many computations are waiting.
+    Ended
+        If it was ended because it took more than its bounds.
     """
     if not _in_workers:
         return _here(function(*arguments), shown) if inspect.isgeneratorfunction(function) \
             else function(*arguments)
+    if bounds is not None:
+        function, arguments = bounded.within, (bounds, function, *arguments)
     pace = st.session_state.setdefault("pace", _Pace()) if _of_a_page() else _Pace()
     is_moving = pace.is_moving
     with pace.followed():
         if is_moving:
             _rest()
-        return _outcome(_waited_for(key, function, arguments, shown))
+        return _outcome(_waited_for(key, function, arguments, shown, bounds), bounds)
 
 
 def _here(steps: Generator[Any, None, Any], shown: Callable[[int], None]) -> Any:
@@ -113,19 +121,22 @@ def _rest() -> None:
 
 
 def _waited_for(key: str, function: Callable[..., Any], arguments: tuple[Any, ...],
-                shown: Callable[[int], None]) -> Job:
+                shown: Callable[[int], None], bounds: Bounds | None) -> Job:
+    wait = math.inf if bounds is None else bounds.wait
     while True:
         job = _POOL.start(key, "pages.shared.jobs:call", function, *arguments, visitor=_visitor())
         with _watching(job):
-            _follow(job, shown)
+            _follow(job, shown, wait)
         if job.state != "stopped":  # else given up by others just before we came
             return job
 
 
-def _follow(job: Job, shown: Callable[[int], None]) -> None:
+def _follow(job: Job, shown: Callable[[int], None], wait: float) -> None:
     done = 0
     while not job.wait(_TURN_SECONDS):
         _make_way()
+        if job.seconds > wait:
+            raise bounded.Ended("time")  # nobody watches it any more, which ends it
         if len(job.parts) > done:
             done = len(job.parts)
             shown(done)
@@ -185,9 +196,11 @@ def _forget(job: Job) -> None:
     _POOL.forget(job)
 
 
-def _outcome(job: Job) -> Any:
+def _outcome(job: Job, bounds: Bounds | None) -> Any:
     if job.problem is not None:
         raise job.problem
+    if bounds is not None and job.fault in (DIED, bounded.Ended.__name__):
+        raise bounded.Ended(job.fault)
     if job.fault:
         raise RuntimeError(f"{job.fault} in job {job.key}")
     return job.result

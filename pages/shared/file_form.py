@@ -10,6 +10,9 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.exports.code_for import OwnFile
+from engine.identity import digest
+from engine.running.bounded import Ended
+from engine.running.reading import BOUNDS, too_much
 from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.table_limits import MOST_BYTES
 from engine.sources.table_text import ENCODINGS
@@ -26,6 +29,7 @@ from engine.sources.upload_layout import (
 )
 from engine.sources.upload_rows import RowLayout
 from engine.words.grammar import capital
+from pages.shared.computing import computed
 from pages.shared.controls import plain
 
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"))
@@ -63,7 +67,8 @@ def _parsed(file: Any) -> Table:
     is_asked = encoding != ENCODINGS[0]  # a choice lasts only while it is on screen
     try:
         if st.session_state.get("upload_read", ("",))[0] != way:
-            st.session_state.upload_read = (way, read_table(file.getvalue(), *way[1:]))
+            with st.spinner("Reading the file …"):
+                st.session_state.upload_read = (way, _read_apart(way, file.getvalue()))
     except InputError as problem:
         is_asked |= problem.field == "encoding"
         raise
@@ -73,6 +78,15 @@ def _parsed(file: Any) -> Table:
     table: Table = st.session_state.upload_read[1]
     if len(table.sheets) > 1:
         st.selectbox("Sheet", table.sheets, key=key_of("upload_sheet"))
+    return table
+
+
+def _read_apart(way: tuple[Any, ...], content: bytes) -> Table:
+    """The table, read in a worker that is ended if a file takes it too far."""
+    try:
+        table: Table = computed(f"file {digest(way)}", read_table, content, *way[1:], bounds=BOUNDS)
+    except Ended:
+        raise too_much() from None
     return table
 
 

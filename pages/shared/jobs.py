@@ -33,7 +33,7 @@ _MOST_OF_ONE = 8  # jobs of one visitor that run or wait
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
-_DIED = "WorkerDied"
+DIED = "WorkerDied"  # the fault of a job whose worker ended before it
 _log = logging.getLogger("privacy_curves")
 
 
@@ -303,7 +303,7 @@ class Jobs:
                     _turn(job, worker)
         except Exception as fault:
             worker.kill()
-            job._fail(_DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
+            job._fail(DIED if isinstance(fault, EOFError | OSError) else type(fault).__name__)
 
     def _too_long(self) -> InputError:
         return InputError(f"This takes longer than {self.minutes:g} minutes, the most for one "

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 
 from engine.errors import InputError
@@ -46,3 +47,35 @@ def surroundings():
     """Whether the web framework was imported, and how far the worker steps back."""
     yield from ()
     return "streamlit" in sys.modules, os.nice(0)
+
+
+# -- what no bounds would let go on ---------------------------------------------------------------
+
+SECRET = "Zaphodella"
+
+
+def spin():
+    while True:
+        pass
+
+
+def gather():
+    return [bytearray(b"1" * 10_000_000) for _ in range(10_000)]
+
+
+def rest():
+    threading.Event().wait()
+
+
+def end():
+    os.abort()
+
+
+def chatter():
+    print(SECRET, flush=True)
+    os.write(2, SECRET.encode())
+    raise ValueError(SECRET)
+
+
+def decline():
+    raise InputError("Too few people.", field="people", hint="Ask more.")

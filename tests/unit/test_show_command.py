@@ -68,7 +68,7 @@ def test_where_nothing_would_be_published_no_error_is_claimed():
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("no", "no view"), ('{"view": "nothing"}', "no view"), ('{"view": "curves"}', "lacks"),
+    ("no", "not valid JSON"), ('{"view": "nothing"}', "no view"), ('{"view": "curves"}', "lacks"),
     ('{"view": "rate", "rate": {"key": "univariate_mean", "parameters": {}}}', "lacks")])
 def test_what_is_no_view_is_told_in_one_sentence(text, said):
     with pytest.raises(InputError, match=said):

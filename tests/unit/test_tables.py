@@ -1,5 +1,6 @@
 """From bytes to a table of text: good forms agree, other kinds of file are refused by name."""
 
+import datetime
 import tracemalloc
 
 import numpy as np
@@ -41,6 +42,21 @@ def test_cells_stay_text_so_that_identifiers_survive():
 
 def test_a_workbook_gives_the_same_text_as_a_csv_file():
     assert cells(WORKBOOK) == cells(files.rows("a,1,2.5\nb,2,3"))
+
+
+def test_a_table_may_begin_anywhere_on_its_sheet():
+    header, *rows = ["id", "time", "value"], ["a", 1, 2.5], ["b", 2, 3]
+    moved = files.sheet([], [None, None, *header], [], *([None, None, *row] for row in rows))
+    assert cells(moved) == cells(files.rows("a,1,2.5\nb,2,3"))
+
+
+def test_cells_of_a_sheet_are_the_text_of_a_csv_file():
+    day = datetime.datetime(2024, 1, 31, 5)
+    table = cells(files.sheet(["a", "b", "c", "d"], [1, 0.1, True, day], [123456789012, 1e-7, "x", None],
+                              [None, 1e22, 2.5, day.date()], [-3, 1 / 3, 4, "é"]))
+    assert table == {"a": ["1", "123456789012", "", "-3"], "c": ["True", "x", "2.5", "4"],
+                     "b": ["0.1", "1e-07", "1e+22", "0.3333333333333333"],
+                     "d": ["2024-01-31T05:00:00", "", "2024-01-31", "é"]}
 
 
 def test_names_are_trimmed_and_compared_without_case():
@@ -174,7 +190,8 @@ def test_an_unknown_encoding_is_refused():
      "macros"),
     (b"PK\x03\x04broken", "damaged"),
     (WORKBOOK[:len(WORKBOOK) // 2], "damaged"),
-    (edited(b"<sheetData>", b"<sheetData><"), "damaged"),
+    (edited(b"</c>", b""), "damaged"),
+    (edited(b"<v>2.5</v>", b"<v>two</v>"), "damaged"),
     (files.repacked(WORKBOOK, **{f"m{k}": str(k) for k in range(250)}), "parts; at most 200"),
     (files.sheet(), "sheet is empty"),
     (files.sheet(["id", "time", "value"]), "no data rows"),
@@ -259,6 +276,20 @@ def test_saved_results_of_formulas_are_read_with_a_note():
     table = read_table(edited(b"<v>2.5</v>", b"<f>1+1.5</f><v>2.5</v>"))
     assert table.frame["value"].tolist() == ["2.5", "3"]
     assert any("formulas were not run" in note for note in table.notes)
+
+
+def test_an_empty_text_is_a_result_of_a_formula_and_no_value_is_none():
+    empty = edited(b'<c r="C2" t="n"><v>2.5</v></c>', b'<c r="C2" t="str"><f>""</f><v></v></c>')
+    assert cells(empty)["value"] == ["", "3"]
+    for lost in (b"<v></v>", b"<v/>", b"", b" "):
+        none = edited(b'<c r="C2" t="n"><v>2.5</v></c>', b'<c r="C2"><f>1+1</f>' + lost + b"</c>")
+        assert_refused(none, "1 cell has a formula without a saved result, the first in column “value”")
+
+
+def test_an_error_in_place_of_a_result_is_an_empty_cell_with_a_note():
+    table = read_table(edited(b't="n"><v>2.5</v>', b't="e"><f>1/0</f><v>#DIV/0!</v>'))
+    assert table.frame["value"].tolist() == ["", "3"]
+    assert "1 cell with an error in place of a result read as empty" in table.notes
 
 
 def test_links_to_other_files_are_noted():

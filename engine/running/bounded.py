@@ -1,0 +1,176 @@
+"""Calls whose time and memory are bounded, whatever they are given: they end, or are ended.
+
+What reads a file of somebody's cannot be trusted to end in time: it runs in a worker process whose
+processor time and memory are limited, and whose owner watches the clock. Nothing that it prints
+reaches a log, and it leaves no image of its memory when it is ended: both might hold readings.
+
+Memory and processor time are limited where the system can (Linux); the clock is watched everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from engine.errors import InputError
+from engine.running.workers import Worker
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
+
+
+class Ended(Exception):
+    """A call was ended because it took more than its bounds, or its process died."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a call may take.
+
+    Parameters
+    ----------
+    seconds : int
+        Processor time. It is counted in whole seconds, so up to one second less.
+    megabytes : int
+        Memory beyond what the process had before.
+    wait : float
+        Seconds on the clock, for what neither computes nor ends.
+    """
+
+    seconds: int = 5
+    megabytes: int = 400
+    wait: float = 20.0
+
+
+def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in this process, which is to be a worker, and is ended beyond the bounds.
+
+    Returns
+    -------
+    What the function returns.
+
+    Raises
+    ------
+    Ended
+        If memory ran out in a way that left the process alive.
+    """
+    with _silent(), _limited(bounds):
+        try:
+            return function(*arguments)
+        except MemoryError:
+            raise Ended("memory") from None
+
+
+class BoundedWorker:
+    """A worker process for bounded calls, one at a time; it stays for the next one.
+
+    Its owner does not inherit its limits. Threads may share it: they wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._worker, self._turn = Worker(_answer), threading.Lock()
+
+    def call(self, bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
+        """What the function, which is one of a module, returns.
+
+        Raises
+        ------
+        Ended
+            If it took more than the bounds, or its process died.
+        InputError
+            From the function. What else it raises is an `Ended` as well: a message may quote a
+            reading.
+        """
+        with self._turn:
+            try:
+                self._worker.send(pickle.dumps((bounds, function, arguments)))
+                self._await(bounds)
+                problem, result = self._worker.message()
+            except (EOFError, OSError):
+                self._worker.kill()
+                raise Ended("the process died") from None
+            except BaseException:  # nobody waits for the answer any more
+                self._worker.kill()
+                raise
+        if problem is not None:
+            raise problem
+        return result
+
+    def _await(self, bounds: Bounds) -> None:
+        """Wait for the answer. The clock starts when the process is up, which takes a moment."""
+        self._worker.message()
+        if not self._worker.has_message(bounds.wait):
+            raise Ended("time")
+
+
+def _answer(pipe: Connection, task: bytes) -> None:
+    """Do one call in the worker: say that it begins, and how it ended."""
+    bounds, function, arguments = pickle.loads(task)
+    pipe.send(None)
+    answer: tuple[Exception | None, Any]
+    try:
+        answer = None, within(bounds, function, *arguments)
+    except InputError as problem:
+        answer = problem, None
+    except BaseException as problem:  # its message stays here: it may quote a reading
+        answer = Ended(type(problem).__name__), None
+    pipe.send(answer)
+
+
+# -- limits of a process --------------------------------------------------------------------------
+
+
+@contextmanager
+def _limited(bounds: Bounds) -> Iterator[None]:
+    """Limits of processor time and memory, for as long as this lasts."""
+    if resource is None:
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    wanted = {resource.RLIMIT_CPU: int(time.process_time()) + bounds.seconds}
+    with suppress(OSError):  # a system without this file limits no memory
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        wanted[resource.RLIMIT_AS] = pages * resource.getpagesize() + bounds.megabytes * 10**6
+    before = {kind: resource.getrlimit(kind) for kind in wanted}
+    try:
+        for kind, soft in wanted.items():
+            hard = before[kind][1]
+            resource.setrlimit(kind, (soft if hard < 0 else min(soft, hard), hard))
+        yield
+    finally:
+        for kind, limits in before.items():
+            resource.setrlimit(kind, limits)
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Let nothing that libraries print be seen, from Python or below it."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    kept = {number: os.dup(number) for number in (1, 2) if _is_open(number)}
+    try:
+        for number in kept:
+            os.dup2(null, number)
+        yield
+    finally:
+        for number, copy in kept.items():
+            os.dup2(copy, number)
+            os.close(copy)
+        os.close(null)
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""A call that takes too much is ended, says nothing, and the next one goes on as before."""
+
+import os
+
+import pytest
+
+from engine.errors import InputError
+from engine.running import reading
+from engine.running.bounded import BoundedWorker, Bounds, Ended
+from pages.shared import computing
+from pages.shared.jobs import Jobs
+from tests import files
+from tests.heavy import slow
+from tests.hostile.workbooks import WORKBOOKS
+from tests.unit import job_targets
+
+BOUNDS = Bounds(seconds=1, megabytes=200, wait=60)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    worker = BoundedWorker()
+    yield worker
+    worker._worker.kill()
+
+
+def test_what_keeps_to_its_bounds_is_answered_by_the_same_process(worker):
+    first, second = (worker.call(BOUNDS, os.getpid) for _ in range(2))
+    assert first == second != os.getpid()
+
+
+@pytest.mark.parametrize("task", [job_targets.spin, job_targets.gather, slow(job_targets.end)])
+def test_what_takes_more_than_its_bounds_is_ended_and_the_next_call_goes_on(worker, task):
+    with pytest.raises(Ended):
+        worker.call(BOUNDS, task)
+    assert worker.call(BOUNDS, sum, (1, 2)) == 3
+
+
+def test_what_neither_computes_nor_ends_is_ended_by_the_clock(worker):
+    with pytest.raises(Ended):
+        worker.call(Bounds(wait=0.0), job_targets.rest)
+    assert worker.call(BOUNDS, sum, (1, 2)) == 3
+
+
+def test_what_a_person_can_put_right_comes_back_and_nothing_else_is_said(worker, capfd):
+    with pytest.raises(InputError, match="Too few people") as refused:
+        worker.call(BOUNDS, job_targets.decline)
+    assert refused.value.hint == "Ask more."
+    with pytest.raises(Ended) as ended:
+        worker.call(BOUNDS, job_targets.chatter)
+    shown = capfd.readouterr()
+    assert job_targets.SECRET not in str(ended.value) + shown.out + shown.err
+
+
+def test_limits_last_as_long_as_the_call(worker):
+    import resource
+
+    worker.call(BOUNDS, sum, (1, 2))
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_CPU):
+        assert worker.call(BOUNDS, resource.getrlimit, kind)[0] > 0
+    assert worker.call(Bounds(megabytes=2000), len, bytes(500_000_000)) == 500_000_000
+
+
+# -- reading --------------------------------------------------------------------------------------
+
+
+def test_a_file_is_read_as_without_bounds():
+    for content in (files.csv(), files.xlsx(), b"a,b\n" + b"1,2\n" * 50_000):
+        here, there = reading.read_table(content), reading.read_file(content)
+        assert there.cells.equals(here.cells) and there.notes == here.notes
+
+
+@pytest.mark.parametrize("name", [
+    "a cell far off", slow("cells without places"), slow("two columns far apart")])
+def test_a_workbook_that_takes_the_reader_down_is_refused_in_a_sentence(name, capfd):
+    with pytest.raises(InputError, match=r"5 seconds or 400 MB|damaged"):
+        reading.read_file(WORKBOOKS[name][0]())
+    shown = capfd.readouterr()
+    assert not shown.out and not shown.err
+    assert reading.read_file(files.xlsx()).n_rows
+
+
+def test_pages_read_within_the_same_bounds(monkeypatch):
+    pool = Jobs(slots=1, waiting=3)
+    monkeypatch.setattr(computing, "_in_workers", True)
+    monkeypatch.setattr(computing, "_POOL", pool)
+    try:
+        with pytest.raises(Ended):
+            computing.computed("file that ends the worker", job_targets.end, bounds=BOUNDS)
+        with pytest.raises(Ended):
+            computing.computed("file that fills it", job_targets.gather, bounds=BOUNDS)
+        assert computing.computed("file fine", reading.read_table, files.xlsx(), bounds=BOUNDS).n_rows
+        with pytest.raises(Ended):
+            computing.computed("file late", job_targets.rest, bounds=Bounds(wait=0.0))
+    finally:
+        pool.close()
