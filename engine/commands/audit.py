@@ -46,7 +46,7 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
                         help="at most so long for each (default: 20)")
     parser.add_argument("--tries", type=arguments.whole(1, 10**7), default=4000,
                         help="pairs of neighbours for each (default: 4000)")
-    parser.add_argument("--runs", type=arguments.whole(1, 10**8), default=1_000_000,
+    parser.add_argument("--runs", type=arguments.whole(0, 10**8), default=1_000_000,
                         help="at most so many releases of each data set of the worst pair, for the "
                         "lower bound (default: 1000000; fewer where they show enough)")
     parser.add_argument("--seed", type=arguments.seed, default=1)

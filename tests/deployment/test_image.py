@@ -9,7 +9,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from tests.server import ROOT, free_port
 from tests.waiting import PATIENCE, finished, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.image]
+_RUNS = 20
 LIMIT = 4096  # of files and processes: less than is usual, so that no right is needed for it
 TOOLS = ("buildah", "debootstrap", "podman")
 
@@ -98,7 +98,7 @@ def container(image: str, engine: Engine) -> Iterator[tuple[str, str]]:
 
 def _health(url: str) -> bytes:
     try:
-        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=PATIENCE) as answer:
             return answer.read()
     except OSError:
         return b""
@@ -111,10 +111,11 @@ def _ended(engine: Engine, name: str) -> bool:
 def test_a_visitor_gets_a_computed_page_from_a_container_without_rights(container):
     async def visit():
         async with Visitor(container[1]) as visitor:
-            end = time.monotonic() + PATIENCE
-            while "errs least of 8 methods" not in visitor.words:  # computed by the workers
-                assert time.monotonic() < end, visitor.words
+            for _ in range(_RUNS):  # a run ends when the workers have computed what it shows
                 await visitor.run()
+                if "errs least of 8 methods" in visitor.words:
+                    break
+            assert "errs least of 8 methods" in visitor.words
             assert not visitor.faults
 
     finished(visit())

@@ -192,7 +192,9 @@ def test_the_command_line_plans(tmp_path, capsys):
     assert command.main(["plan", str(file), "--unknown", "people", "--target", "1.5",
                          "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["value"] > 100
-    assert command.main(["plan", str(file), "--target", "-1"]) == 2
+    with pytest.raises(SystemExit) as end:
+        command.main(["plan", str(file), "--target", "-1"])
+    assert end.value.code == 2 and "a number from" in capsys.readouterr().err
     file.write_text(file.read_text().replace('"n_curves": 150', '"n_curves": 150, "n_servers": 2')
                     .replace("}]}", '}, {"epsilon": 2, "delta": 1e-5}]}'))
     assert command.main(["plan", str(file)]) == 2
