@@ -21,6 +21,7 @@ import numpy as np
 
 from tests import files
 from tests.hostile.workbooks import WORKBOOKS
+from tests.waiting import PATIENCE
 
 SEED = 20
 ROOT = Path(__file__).parents[2]
@@ -316,7 +317,7 @@ def run(case: Case, folder: Path) -> Ran:
         process = subprocess.Popen(command, cwd=folder, stdin=stdin, stdout=output, stderr=subprocess.STDOUT,
                                    env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"})
         try:
-            process.wait(300)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
