@@ -14,7 +14,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -64,7 +64,7 @@ def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any
     Ended
         If memory ran out in a way that left the process alive.
     """
-    with _silent(), _limited(bounds):
+    with _silent(), _time_limited(bounds.seconds), memory_limited(bounds.megabytes):
         try:
             return function(*arguments)
         except MemoryError:
@@ -131,25 +131,45 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 
 @contextmanager
-def _limited(bounds: Bounds) -> Iterator[None]:
-    """Limits of processor time and memory, for as long as this lasts."""
+def memory_limited(megabytes: int) -> Iterator[None]:
+    """A limit of this process's memory beyond what it has, for as long as this lasts.
+
+    Parameters
+    ----------
+    megabytes : int
+        What goes beyond it ends in a MemoryError. Only where the system can tell (Linux).
+    """
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except OSError:
+        yield
+        return
+    with _limited("RLIMIT_AS", pages * os.sysconf("SC_PAGE_SIZE") + megabytes * 10**6):
+        yield
+
+
+@contextmanager
+def _time_limited(seconds: int) -> Iterator[None]:
+    """A limit of processor time from now on, at which the process ends and leaves no image."""
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    with _limited("RLIMIT_CPU", int(time.process_time()) + seconds):
+        yield
+
+
+@contextmanager
+def _limited(kind: str, most: int) -> Iterator[None]:
+    """A limit that the system keeps, never above one that there was."""
     if resource is None:
         yield
         return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    wanted = {resource.RLIMIT_CPU: int(time.process_time()) + bounds.seconds}
-    with suppress(OSError):  # a system without this file limits no memory
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        wanted[resource.RLIMIT_AS] = pages * resource.getpagesize() + bounds.megabytes * 10**6
-    before = {kind: resource.getrlimit(kind) for kind in wanted}
+    number = getattr(resource, kind)
+    before = resource.getrlimit(number)
+    resource.setrlimit(number, (min([most, *(one for one in before if one >= 0)]), before[1]))
     try:
-        for kind, soft in wanted.items():
-            hard = before[kind][1]
-            resource.setrlimit(kind, (soft if hard < 0 else min(soft, hard), hard))
         yield
     finally:
-        for kind, limits in before.items():
-            resource.setrlimit(kind, limits)
+        resource.setrlimit(number, before)
 
 
 @contextmanager

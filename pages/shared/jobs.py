@@ -26,9 +26,11 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from engine.errors import InputError
+from engine.running.bounded import memory_limited
 from engine.running.workers import Worker
 
 _MOST_KEPT = 32  # jobs that have ended
+_MOST_MEGABYTES = 2000  # that a job may take beyond what its worker has
 _MOST_OF_ONE = 8  # jobs of one visitor that run or wait
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
@@ -356,10 +358,16 @@ def parts(function: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[A
 
 def _answer(pipe: Connection, task: bytes) -> None:
     try:
-        for message in _messages(task):
-            pipe.send(message)
+        with memory_limited(_MOST_MEGABYTES):
+            for message in _messages(task):
+                pipe.send(message)
     except InputError as problem:
         pipe.send(("problem", problem))
+    except MemoryError:
+        pipe.send(("problem", InputError(
+            f"This needs more than {_MOST_MEGABYTES:,} MB of memory, the most for one computation "
+            "on this server.", hint="Choose smaller sizes or fewer repeats, or run the code of "
+            "this view on a machine of your own.")))
     except Exception as fault:  # its message stays here: it may quote a reading
         where = "".join(traceback.format_tb(fault.__traceback__))
         pipe.send(("fault", (type(fault).__name__, where)))

@@ -79,3 +79,8 @@ def chatter():
 
 def decline():
     raise InputError("Too few people.", field="people", hint="Ask more.")
+
+
+def fill_memory():
+    yield "begun"
+    bytearray(3_000_000_000)

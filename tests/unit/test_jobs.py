@@ -109,6 +109,14 @@ def test_a_job_ends_after_the_time_of_the_server_with_what_to_do():
         pool.close()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system limits no memory of a process")
+def test_a_job_that_needs_too_much_memory_is_told_and_its_worker_goes_on(pool):
+    job = finished(pool, "too much", "fill_memory")
+    assert job.state == "failed" and not job.fault
+    assert "more than 2,000 MB of memory" in job.problem.message and job.problem.hint
+    assert finished(pool, "after too much", "squares", 3).state == "done"
+
+
 def test_visitors_who_ask_the_same_share_one_job(pool, long_job):
     assert pool.start("long", *LONG) is long_job
 
