@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -50,36 +51,33 @@ def unhurried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
-@pytest.fixture
-def few_data_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+def fewer_data_sets() -> Iterator[None]:
     """Few data sets behind every error, for tests that ask which number is said, not how precise.
 
-    How precise errors are, is tested with the engine.
+    How precise errors are, is tested with the engine. What pages keep meanwhile is not kept longer.
     """
-    for name, value in FEW_DATA_SETS.items():
-        monkeypatch.setattr(name, value)
+    def forget() -> None:
+        if "pages.shared.run" in sys.modules:
+            sys.modules["pages.shared.run"].forget()
+
+    with pytest.MonkeyPatch.context() as patch:
+        forget()
+        for name, value in FEW_DATA_SETS.items():
+            patch.setattr(name, value)
+        yield
+        forget()
 
 
-_numbers_of = {"data_sets": "usual"}  # behind the results that pages keep in this process
-
-
-@pytest.fixture(autouse=True)
-def _pages_are_quick(request: pytest.FixtureRequest) -> None:
-    """Pages say the engine's number, whatever it is; what they keep is of as many data sets."""
-    few = request.path.parent.name in PAGES or "few_data_sets" in request.fixturenames
-    if few:
-        request.getfixturevalue("few_data_sets")
-    asked = "few" if few else "usual"
-    if asked != _numbers_of["data_sets"] and "pages.shared.run" in sys.modules:
-        sys.modules["pages.shared.run"].forget()
-    _numbers_of["data_sets"] = asked
+@pytest.fixture(scope="module")
+def few_data_sets() -> Iterator[None]:
+    """See `fewer_data_sets`; tests of pages have it anyway."""
+    yield from fewer_data_sets()
 
 
 FEW_DATA_SETS = {"engine.studies.MOST_DATA_SETS": 8, "engine.studies._FEWEST_DATA_SETS": 2,
                  "engine.studies._READINGS": 100_000, "engine.views.coefficients._REPEATS": 8,
                  "engine.views.coefficients._REPEATS_QUICK": 4}
 
-PAGES = ("pages", "hostile")  # folders of tests of pages in the framework's own tester
 LONG = ("browser", "pages", "hostile", "golden", "audit")  # folders of tests that take seconds
 SLOW_SECONDS = 4 * 3600.0  # a slow test that takes minutes may take an hour on a busy machine
 

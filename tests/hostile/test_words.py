@@ -18,6 +18,8 @@ from tests import files
 from tests.heavy import few
 from tests.pages.opening import open_page, visit
 
+pytestmark = pytest.mark.usefixtures("few_data_sets")
+
 EVIL = ["[x](javascript:1)", "![x](http://x/y)", "$x$ $\\href{a}{b}$", ":red[x]", "**x** `y`",
         "<script>x</script>", ":material/home:", "# x"]
 # What Markdown would act on: no backslash before it.

@@ -147,8 +147,8 @@ def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(l
     printed = by_command(command)
     assert "Certified: ε = 2" in printed and strip.odds.split(" in ")[0] in printed
     assert ledger.Ledger().odometer(content_of(sources.build("sea_temperature", {}))) is None
-    assert "its noise is drawn anew" in said and "the ledger is charged" in said
-    assert "drawn anew" in "".join(notebook["cells"][0]["source"])
+    assert "with new noise" in said and "charged" in said
+    assert "noise of its own" in "".join(notebook["cells"][0]["source"])
 
 
 def test_code_of_a_release_with_a_name_is_the_real_path_and_is_charged(look, real):

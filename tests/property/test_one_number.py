@@ -35,6 +35,7 @@ from engine.words import plan as plan_words
 from engine.words.numbers import small
 from pages.shared import address, pin_facts, plan_cards, run, settings
 from pages.shared.pins import Pin
+from tests.conftest import fewer_data_sets
 from tests.heavy import few
 from tests.pages.opening import visit
 from tests.pages.reading import components, words
@@ -293,9 +294,14 @@ def name(case):
     return f"{case.source.facts.name}, {case.mechanism.key}, {case.epsilon:g}, {case.seed}"
 
 
+@pytest.fixture
+def quick():
+    """Few data sets, for everybody alike."""
+    yield from fewer_data_sets()
+
+
 @pytest.mark.parametrize("case", few(FAST, 3), ids=name)
-@pytest.mark.usefixtures("few_data_sets")
-def test_every_page_command_and_memo_says_the_same(case, tmp_path, capsys, monkeypatch):
+def test_every_page_command_and_memo_says_the_same(case, tmp_path, capsys, monkeypatch, quick):
     check_commands(case, tmp_path, capsys)
     check_pages(case, monkeypatch)
     check_pins(case)
