@@ -144,6 +144,7 @@ def test_messages_of_all_rounds_give_away_nine_tenths_of_the_claim_and_no_more(s
     assert not report.shortfall
 
 
+@pytest.mark.slow
 def test_a_choice_of_features_gives_away_most_of_what_gaussian_noise_of_its_cost_does():
     """Up to 200 000 releases of each side; the ε that is proved from ρ is larger still."""
     report = audited(SparseRegression(sparsity=2, rounds=3), Budget(2.0, 1e-3))

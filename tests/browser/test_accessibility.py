@@ -177,6 +177,7 @@ def test_a_keyboard_moves_the_slider_the_view_and_a_fold_and_goes_round_the_page
     assert unseen == []
 
 
+@pytest.mark.slow
 def test_a_keyboard_follows_the_menu_and_the_arrows_move_along_the_strip(window):
     page = window("/rates")
     stops(page, lambda stop: stop["name"] == "Compare")
@@ -216,6 +217,7 @@ def test_a_folded_menu_is_no_stop_and_an_open_one_is_a_list(window):
     assert findings(page) == []
 
 
+@pytest.mark.slow
 def test_nothing_moves_for_who_asked_for_less_motion(window):
     page = window("/")
     page.get_by_text("Why, and for a careful attacker").click()

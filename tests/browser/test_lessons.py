@@ -20,6 +20,7 @@ def tab_to(page, wanted):
     raise AssertionError(f"Tab never reaches {wanted}")
 
 
+@pytest.mark.slow
 def test_a_lesson_is_done_by_keyboard_and_the_score_stays_in_the_browser(server, open_app):
     page = open_app(f"{server.url}/teach")
     handle = page.get_by_role("slider", name="Pupils who have copied")

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import expect
 
 
+@pytest.mark.slow
 def test_the_budget_on_screen_is_pinned_compared_and_opened_again(server, open_app):
     page = open_app(server.url + "/")
     pin = page.locator("#strip .ways button").nth(1)

@@ -33,6 +33,7 @@ def place(plot, share):
         "(g, share) => g._fullLayout._size.l + g._fullLayout.xaxis.d2p(share)", share)}
 
 
+@pytest.mark.slow
 def test_an_epsilon_changes_the_sentences_and_a_click_moves_the_point(regression):
     page = regression()
     before = page.get_by_text(OFF).inner_text()

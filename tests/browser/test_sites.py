@@ -27,6 +27,7 @@ def type_epsilon(page, row, value):
     page.keyboard.press("Enter")
 
 
+@pytest.mark.slow
 def test_an_epsilon_typed_into_the_table_changes_the_sentence_the_strip_and_the_address(table):
     page = table()
     before = page.get_by_text(ERROR).inner_text()

@@ -53,6 +53,7 @@ def test_errors_with_a_known_basis_match_the_independent_runs():
     assert match(of("13.3"))
 
 
+@pytest.mark.slow
 def test_errors_at_the_edge_and_without_delta_match_the_independent_runs():
     """30 cells: bounds that are loose, tight or nearly reached, few curves, and δ = 0."""
     assert match(of("13.6", "10"))

@@ -22,6 +22,7 @@ from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.privacy import accounting
 from engine.types import Budget, CurveData, Design, PublicFacts, Sizes
+from tests.heavy import few
 
 BUDGET = Budget(1.0, 0.01)
 GRID = midpoints(100)
@@ -236,7 +237,7 @@ def assert_close(found, text, repeats):
     assert abs(found["mean"] - number) <= 5 * se + half, (found, text)
 
 
-@pytest.mark.parametrize("name", MEANS)
+@pytest.mark.parametrize("name", few(MEANS, 2))
 def test_errors_of_simulated_means(name):
     """40 data sets of 1000 curves each: four estimation errors and ten totals."""
     assert_errors(name, 40)

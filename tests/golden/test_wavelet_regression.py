@@ -161,7 +161,7 @@ def test_simulated_errors_agree_with_exact_ones(chosen, network, signal):
     assert abs(monte_carlo(WaveletGlobal(**chosen), network, signal, 200)) < Z
 
 
-@pytest.mark.parametrize("network", ["homogeneous", "many_small"])
+@pytest.mark.parametrize("network", few(["homogeneous", "many_small"]))
 def test_simulated_errors_at_a_point_agree_with_exact_ones(network):
     """200 data sets for each cell."""
     assert abs(monte_carlo(POINT, network, "cusp", 200)) < Z

@@ -63,6 +63,7 @@ def test_the_open_blank_can_be_chosen_and_the_others_set_sizes_that_explore_show
     assert (source.n_servers, source.n_curves) == (2, 400)
 
 
+@pytest.mark.slow
 def test_an_impossible_target_is_refused_plainly_with_what_would_do():
     at = visit("plan", "target-0.05")
     assert at.error[0].value.startswith("**Not possible.** No ε does: without any noise")

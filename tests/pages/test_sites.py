@@ -187,6 +187,7 @@ def test_words_of_the_table_survive_the_way_into_the_address_and_back():
         assert site_table.rows_of_word(site_table.word(preset.rows)) == preset.rows
 
 
+@pytest.mark.slow
 def test_the_hormone_study_at_seven_sites_brings_its_own_curves_and_protocol():
     at = visit("sites", fold_holdout=True)
     at.selectbox(key="w_site_preset").set_value("Hormone study at seven sites").run()

@@ -16,6 +16,7 @@ from engine.views.regression import Network
 from engine.words import regression as regression_words
 from pages.shared import address, run, session, visitors
 from tests import files
+from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
 from tests.unit.test_upload_readings import STATED, frame
@@ -249,7 +250,7 @@ def test_budgets_that_allow_no_estimate_are_said():
     assert "allow no estimate" in errors(at) and at.number_input(key="w_own_epsilon_0")
 
 
-@pytest.mark.parametrize("page", ["regression", "sparse"])
+@pytest.mark.parametrize("page", few(["regression", "sparse"]))
 def test_a_demonstration_that_others_may_reach_takes_no_files_and_says_why(monkeypatch, page):
     monkeypatch.setenv(visitors.UPLOADS_NAME, "off")
     at = visit(page, upload_open=True)

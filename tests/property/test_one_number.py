@@ -335,7 +335,7 @@ def worst_gain(source, mechanism):
     return max(found, default=-math.inf)
 
 
-@pytest.mark.parametrize("case", FAST, ids=name)
+@pytest.mark.parametrize("case", few(FAST, 3), ids=name)
 def test_privacy_never_seems_to_help(case):
     assert worst_gain(case.source, case.mechanism) < 3
 

@@ -13,6 +13,7 @@ from engine.metrics import coverage
 from engine.running import executors
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
+from tests.heavy import few
 
 EPSILONS = (0.5, 1.0, 3.0)
 KNOWN = AdaptiveMean(basis="fourier", truncation=3, shrink="never")
@@ -56,7 +57,7 @@ def as_often_as_they_say(mean, n, delta, repeats=400):
             and ((whole >= 0.90) & (whole <= 0.99 + error)).all())
 
 
-@pytest.mark.parametrize("mean", ["mu1", "wiggly"])
+@pytest.mark.parametrize("mean", few(["mu1", "wiggly"]))
 def test_bands_hold_the_kept_waves_as_often_as_they_say(mean):
     """400 data sets of 250 curves at three ε."""
     assert as_often_as_they_say(mean, 250, 250**-2)
@@ -71,6 +72,7 @@ def test_bands_hold_the_kept_waves_over_curves_sizes_and_deltas(mean, n, delta):
     assert as_often_as_they_say(mean, n, delta or n**-2)
 
 
+@pytest.mark.slow
 def test_a_band_in_the_good_range_holds_pointwise():
     """200 data sets of 1000 curves at ε = 3."""
     source = SparseCurves(n_curves=1000)

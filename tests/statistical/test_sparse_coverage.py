@@ -99,7 +99,7 @@ def p_values(place, repeats, budgets=BUDGETS, noise_counts=True):
     return found.reshape(len(budgets), repeats)
 
 
-@pytest.mark.parametrize("place", [SUPPORT[0] + 1, 49])
+@pytest.mark.parametrize("place", few([SUPPORT[0] + 1, 49]))
 def test_p_values_are_uniform_where_a_coefficient_is_zero(place):
     """1200 data sets at ε = 1, 2, 4: five standard errors at nine levels."""
     levels = np.array([0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95])
@@ -114,7 +114,7 @@ def test_p_values_that_leave_the_privacy_noise_out_are_too_small():
     assert below > 0.05 + 5 * math.sqrt(0.05 * 0.95 / 1200)
 
 
-@pytest.mark.parametrize("place, low, high", [(SUPPORT[0], 0.0, 0.6), (49, 0.93, 0.97)])
+@pytest.mark.parametrize("place, low, high", few([(SUPPORT[0], 0.0, 0.6), (49, 0.93, 0.97)]))
 def test_the_printed_sign_misses_what_matters_and_nobody_notices_elsewhere(place, low, high):
     """1200 data sets at ε = 1, 2."""
     vectors, found, truth, columns = parts(alone(place), FEASIBLE, 1200,

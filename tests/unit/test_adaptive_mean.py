@@ -18,6 +18,7 @@ from engine.privacy import accounting
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Band, Budget, CurveData, Design, Estimate, PublicFacts, Sizes, Truth
+from tests.heavy import few
 
 CURVES = SparseCurves(n_curves=250)
 BUDGET = (Budget(1.0, 1e-3),)
@@ -83,7 +84,7 @@ def test_the_public_scale_is_that_of_sampling_and_smoothness():
     assert np.allclose(public_scale(3, Sizes((9,), 90, 10)), np.sqrt(0.1 + np.array([1, 1/8, 1/27])))
 
 
-@pytest.mark.parametrize(("n", "epsilon"), [(250, 1.0), (1000, 0.5), (1000, 1.0), (1000, 3.0)])
+@pytest.mark.parametrize(("n", "epsilon"), few([(250, 1.0), (1000, 0.5), (1000, 1.0), (1000, 3.0)], 2))
 def test_the_planned_error_is_near_what_privacy_really_adds(n, epsilon):
     """Within a factor of two, on 60 data sets; the rule was made for such curves."""
     source, method = SparseCurves(n_curves=n), AdaptiveMean(shrink="never")

@@ -32,6 +32,7 @@ from engine.views import coverage_lab as lab
 from engine.views import reuse
 from engine.views.audit import Attack
 from engine.words import audit as audit_words
+from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 BUDGET = Budget(1.0, 1e-5)
@@ -82,7 +83,7 @@ def test_a_planted_fault_is_caught_with_the_budget_of_the_page():
         assert "false" in audit_words.attacked(report)
 
 
-@pytest.mark.parametrize("bug", [one for one in broken.bugs() if one.case.budget.epsilon > 4],
+@pytest.mark.parametrize("bug", few([one for one in broken.bugs() if one.case.budget.epsilon > 4], 8),
                          ids=lambda bug: bug.name)
 def test_faults_of_methods_that_need_many_records_are_caught_at_one_epsilon(bug):
     """Those whose small data release nothing at ε = 1 unless there are more of them."""
@@ -175,9 +176,9 @@ def test_at_least_numbers_are_rounded_down_and_claims_are_not():
 # -- repetitions ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("kind", "source", "own"), [
+@pytest.mark.parametrize(("kind", "source", "own"), few([
     ("point", SparseCurves(), AdaptiveMean()), ("curve", SparseCurves(), AdaptiveMean()),
-    ("coefficient", SparseRows(n_curves=100_000, n_features=20), SparseInference())])
+    ("coefficient", SparseRows(n_curves=100_000, n_features=20), SparseInference())]))
 def test_bands_cover_as_stated_and_naive_ones_do_not(kind, source, own):
     """500 repetitions at ε = 1: at 5 % more than 46 misses have a chance of one in 10 000."""
     mechanism = lab.mechanism_for(kind, own, 0.37)

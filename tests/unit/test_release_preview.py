@@ -38,6 +38,7 @@ def test_the_release_has_its_band_and_lies_in_the_stated_unit():
     assert found.errors.shape == (20,) and 0 < found.error < found.within
 
 
+@pytest.mark.slow
 def test_more_budget_and_more_people_make_the_preview_more_accurate_and_show_more_peaks():
     weak, strong = seen(0.3), seen(8.0, Sizes((20_000,), 160_000, 8))
     assert weak.error > 3 * strong.error

@@ -327,6 +327,7 @@ def test_names_are_short_and_on_one_line_in_messages():
     assert len(caught.value.message) < 80 and "\n" not in caught.value.message
 
 
+@pytest.mark.slow
 def test_a_million_rows_are_read():
     rng = np.random.default_rng(0)
     lines = [f"c{k // 100:05d},{t:.4f},{y:.4f}" for k, (t, y) in enumerate(rng.random((10**6, 2)))]
