@@ -56,7 +56,7 @@ def test_a_teacher_shows_a_figure_of_the_paper(arrive):
     page = arrive("/rates")
     choose(page, "w_example", "Figure 1, more readings")
     expect(page.get_by_role("figure", name=re.compile(
-        "here it is “privacy and sparse readings”.* Privacy rules 60 %"))).to_be_visible()
+        "here it is “privacy and sparse readings”.* Privacy rules 19 %"))).to_be_visible()
     expect(page.get_by_text("n = 400, m = 9, S = 1, ε = 0.05")).to_be_visible()
     expect(page).to_have_url(re.compile("example-figure-1-middle"))
     assert page.problems == []
