@@ -136,6 +136,7 @@ def audited(mechanism, budget=BUDGET, runs=200_000):
     return audit_case(Case(mechanism, budget, attains=0.0), tries=400, runs=runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", few(["split", "full_batch"]))
 def test_messages_of_all_rounds_give_away_nine_tenths_of_the_claim_and_no_more(scheme):
     """Up to 200 000 releases of each side, three rounds of three numbers."""
@@ -181,6 +182,7 @@ def test_outputs_of_the_adaptive_mean_give_away_no_more_than_the_claim(chosen):
     assert report.bound <= report.lost
 
 
+@pytest.mark.slow
 def test_an_adaptive_mean_that_calibrates_to_half_the_shift_is_exposed():
     """40 000 releases of the worst known pair; all noise is half of what it must be."""
     class TooQuiet(AdaptiveMean):

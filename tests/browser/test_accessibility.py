@@ -13,8 +13,7 @@ from tests.heavy import all_but
 from tests.waiting import settle
 
 PATHS = ["/" + script.removesuffix(".py") for _, script, _ in PAGES]
-ALIKE = ("/coefficients", "/regression", "/summaries", "/sparse", "/sites", "/sweeps", "/rates",
-         "/plan", "/compare", "/reproduce", "/methods")
+ALIKE = [path for path in PATHS if path not in ("/explore", "/release")]
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 ZOOMED = {"width": 640, "height": 360}  # 1280 × 720 at 200 %
 
@@ -196,6 +195,7 @@ def test_a_keyboard_follows_the_menu_and_the_arrows_move_along_the_strip(window)
     assert findings(page) == []  # with a tooltip open
 
 
+@pytest.mark.slow
 def test_a_fold_opens_to_all_of_its_content_where_less_motion_is_asked_for(window):
     page = window("/")
     fold = page.locator("[data-testid=stExpander]", has_text="More options").locator("details")

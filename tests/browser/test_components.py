@@ -92,6 +92,7 @@ def test_a_movement_is_on_screen_with_the_next_frame(show):
         0.8, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15)]
 
 
+@pytest.mark.slow
 def test_twelve_quick_movements_are_reported_once_or_twice(show):
     page = show()
     slider(page).evaluate(  # in the page, where timers ring in order however slow the computer is
@@ -132,6 +133,7 @@ def test_the_server_can_move_the_slider_and_old_reports_do_not_move_it_back(show
     expect(server_says(page)).to_contain_text("server budget 0, view ranges")
 
 
+@pytest.mark.slow
 def test_a_picture_that_comes_back_stands_where_it_was(show):
     page = show()
     slider(page).focus()
@@ -199,6 +201,7 @@ def test_releases_play_one_after_another_until_something_is_touched(show):
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_where_motion_is_unwanted_every_press_shows_the_next_release(show):
     page = show()
     page.evaluate(PLAYERS)
@@ -267,6 +270,7 @@ def test_where_nothing_would_be_published_words_stand_in_place_of_the_picture(sh
     assert page.problems == []
 
 
+@pytest.mark.slow
 def test_lines_can_be_switched_on_and_off(show):
     page = show()
     page.get_by_role("switch", name="Children’s curves").uncheck(force=True)
@@ -276,6 +280,7 @@ def test_lines_can_be_switched_on_and_off(show):
     expect(server_says(page)).to_contain_text("shown without+truth")
 
 
+@pytest.mark.slow
 def test_without_a_known_truth_there_is_no_switch_for_it(show):
     page = show("plain")
     expect(page.get_by_role("switch", name="Without protection")).to_have_count(1)
@@ -303,6 +308,7 @@ def test_the_title_of_the_picture_tells_the_chosen_budget(show):
     expect(picture.locator("title")).to_contain_text("at ε = 0.8: error 4.4 cm")
 
 
+@pytest.mark.slow
 def test_the_chip_turns_amber_with_words_from_epsilon_4(show):
     page = show()
     slider(page).focus()
@@ -412,6 +418,7 @@ def test_turning_the_phone_draws_the_picture_anew(show):
     assert page.locator("#main").bounding_box()["width"] == pytest.approx(560, abs=0.5)
 
 
+@pytest.mark.slow
 def test_the_picture_follows_a_change_of_theme(show):
     page = show(color_scheme="light")
     release = page.locator("#main g[clip-path] .release").first
@@ -421,6 +428,7 @@ def test_the_picture_follows_a_change_of_theme(show):
     expect(page.locator("#main g[clip-path] .without")).to_have_css("stroke", "rgb(217, 223, 234)")
 
 
+@pytest.mark.slow
 def test_the_chart_has_a_name_keeps_its_zoom_and_its_space(show):
     page = show()
     chart = page.get_by_role("figure", name="The error falls with ε.")

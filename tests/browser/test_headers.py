@@ -14,7 +14,7 @@ from tests.heavy import all_but
 from tests.waiting import settle
 
 PATHS = ["/", *("/" + script.removesuffix(".py") for _, script, _ in PAGES[1:])]
-QUICK = ("/teach", "/guide")
+QUICK = ("/guide",)
 # A library tries once whether numbers of 64 bits may be computed by machine code, and goes without.
 WITHOUT = ("script-src", "wasm-eval")
 RECORD = """window.refused = []; document.addEventListener('securitypolicyviolation',

@@ -63,6 +63,7 @@ def test_moving_the_slider_changes_the_sentences_and_the_address(explore):
     expect(page).to_have_url(re.compile("s=epsilon-2"))
 
 
+@pytest.mark.slow
 def test_the_slider_keeps_the_keyboard_from_its_first_movement_on(explore):
     page = explore()
     settle(page)
@@ -74,6 +75,7 @@ def test_the_slider_keeps_the_keyboard_from_its_first_movement_on(explore):
     expect(page.locator("#value")).to_have_text("ε = 1.5")
 
 
+@pytest.mark.slow
 def test_odds_and_accuracy_follow_while_the_slider_is_held(explore):
     page = explore()
     settle(page)
@@ -129,6 +131,7 @@ def test_own_curves_are_shown_after_their_bounds_are_stated(explore):
     assert page.outside == []
 
 
+@pytest.mark.slow
 def test_the_panel_for_ones_own_curves_opens_in_sight(explore):
     page = explore()
     page.get_by_role("button", name="Use my curves").click()

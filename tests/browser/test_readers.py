@@ -42,6 +42,7 @@ def test_a_policymaker_finds_the_budget_for_an_accuracy_and_takes_the_memo(arriv
     assert page.problems == [] and page.outside == []
 
 
+@pytest.mark.slow
 def test_a_teacher_opens_a_lesson_and_takes_the_link_for_the_class(arrive):
     page = arrive()
     page.get_by_role("link", name="Teach it").click()  # 1

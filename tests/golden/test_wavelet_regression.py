@@ -155,7 +155,7 @@ def monte_carlo(mechanism, network, signal, repeats, budgets=None):
 @pytest.mark.parametrize(("chosen", "network", "signal"), few([
     ({}, "homogeneous", "smooth"), ({}, "dominant", "heavisine"), ({}, "many_small", "bumps"),
     ({"weights": "published"}, "mixed_eps", "smooth"), ({"plan_rule": "literal"}, "homogeneous", "smooth"),
-    ({"edges": "corrected"}, "homogeneous", "ramp"), ({"moments": 1}, "homogeneous", "blocks")], 2), ids=str)
+    ({"edges": "corrected"}, "homogeneous", "ramp"), ({"moments": 1}, "homogeneous", "blocks")]), ids=str)
 def test_simulated_errors_agree_with_exact_ones(chosen, network, signal):
     """200 data sets for each cell."""
     assert abs(monte_carlo(WaveletGlobal(**chosen), network, signal, 200)) < Z

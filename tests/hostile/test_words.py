@@ -67,7 +67,7 @@ def test_what_is_said_of_curves_with_evil_names_is_plain(word):
     assert not active(at)
 
 
-@pytest.mark.parametrize("script", ["coefficients", "summaries", "sites", "plan", "rates"])
+@pytest.mark.parametrize("script", few(["summaries", "sites", "coefficients", "plan", "rates"], 2))
 def test_other_pages_that_know_the_curves_are_plain(script):
     word = "[x](a) $x$ :red[x] **x** `y`"
     upload = own(word)
@@ -75,7 +75,7 @@ def test_other_pages_that_know_the_curves_are_plain(script):
     assert not active(at)
 
 
-@pytest.mark.parametrize("word", EVIL)
+@pytest.mark.parametrize("word", few(EVIL, 3))
 def test_the_panel_shows_names_of_columns_and_words_as_they_are(monkeypatch, word):
     frame = files.growth_frame().assign(**{word: 1.0, f"{word} site": "a"})
     given = SimpleNamespace(file_id="1", getvalue=lambda: files.csv(frame))
@@ -93,7 +93,7 @@ def test_a_link_shows_what_it_asked_for_as_it_is(word):
     assert at.warning and not active(at)
 
 
-@pytest.mark.parametrize("script", few(["explore", "coefficients", "summaries", "sites", "plan", "rates"], 3))
+@pytest.mark.parametrize("script", few(["explore", "coefficients", "summaries", "sites", "plan", "rates"], 1))
 def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
     table = read_table(files.rows("a,0.1,5\na,0.5,6"))
     upload = Upload(curves=read_curves(table, suggest_layout(table)),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pages.shared.jobs import jobs
 from tests.conftest import fewer_data_sets
 
 
@@ -11,3 +12,11 @@ from tests.conftest import fewer_data_sets
 def _few_data_sets() -> Iterator[None]:
     """For the fixtures of whole files as well: pages keep what was computed."""
     yield from fewer_data_sets()
+
+
+@pytest.fixture(autouse=True)
+def _who_leaves_waits_for_nothing() -> Iterator[None]:
+    """The tester's sessions never end, so that what they asked for would crowd out later tests."""
+    yield
+    for job in list(jobs()._waiting):
+        job.stop()

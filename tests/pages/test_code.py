@@ -226,6 +226,7 @@ def assert_the_table(at, said):
     assert len(table) * 6 < len(found)  # and the errors at equal protection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", [CHANGED["compare"], pytest.param("", marks=pytest.mark.slow)])
 def test_code_of_methods_prints_the_table_of_the_page(token):
     at = visit("compare", token, fold_compare_code=True)
@@ -248,6 +249,7 @@ def test_code_of_methods_measures_real_curves_from_one_aim(look):
 SEVERAL = "group-3~population-5000000"  # three curves of one person, and a declared sample
 
 
+@pytest.mark.slow
 def test_code_gives_the_odds_of_the_card_for_several_curves_and_a_declared_sample(look):
     token = f"{CHANGED['explore']}~{SEVERAL}"
     (python, command), _, strip, said = look("explore", token, fold_several=True)

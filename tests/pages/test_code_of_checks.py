@@ -71,6 +71,7 @@ def test_code_of_an_attack_asks_for_what_the_page_asks_for(look, around):
     assert command.count("--small") == 2 * (around == "small")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", [
     pytest.param("part-coverage~limits-coefficient~seed-2", marks=pytest.mark.slow),
     "part-reuse~again-5~draw-fresh"])
@@ -135,6 +136,7 @@ def real(tmp_path, monkeypatch):
     return "c-sea_temperature~epsilon-2"
 
 
+@pytest.mark.slow
 def test_code_of_a_release_tells_its_cost_and_publishes_nothing_without_a_name(look, real):
     (python, command), notebook, strip, said = look("release", real)
     cells = "\n".join("".join(cell["source"]) for cell in notebook["cells"]

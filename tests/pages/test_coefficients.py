@@ -105,6 +105,7 @@ def test_the_folds_hold_numbers_ledger_and_a_command_that_runs():
     assert plain["mechanism"]["key"] == "adaptive_coefficients"
 
 
+@pytest.mark.slow
 def test_explore_is_not_moved_by_what_is_chosen_here():
     at = open_page("g-coefficient_curves~g.n_covariates-3")
     assert at.session_state.settings.source == settings.Settings().source
@@ -198,6 +199,7 @@ def test_a_rare_answer_carries_its_warning_on_the_page_and_in_the_strip():
     assert any("Published with this release" in one.value for one in at.warning)
 
 
+@pytest.mark.slow
 def test_usual_covariates_carry_no_warning_and_the_page_says_what_sizes_cannot_know():
     at = visit("coefficients", "g-coefficient_curves")
     assert not any("covariate" in one.value for one in at.warning)

@@ -61,7 +61,7 @@ def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated
     assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 
 
-@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS), 3), ids=lambda x: str(x))
+@pytest.mark.parametrize(("cls", "chosen"), few(first_of_each(PRESETS)), ids=lambda x: str(x))
 def test_every_source_draws(cls, chosen):
     now = dataclasses.replace(settings.Settings(), source=cls(**chosen))
     at = open_page(address.encode(now))
@@ -84,6 +84,7 @@ def test_choosing_other_curves_changes_the_page_and_the_address():
     assert "s" not in at.query_params
 
 
+@pytest.mark.slow
 def test_the_seed_of_the_draws_is_in_sight_without_a_fold():
     for token, seed in (("", 1), ("seed-7", 7)):
         assert components(open_page(token), "picture")[0]["now"]["seed"] == seed
@@ -205,6 +206,7 @@ def test_without_delta_the_adaptive_mean_draws_and_only_pure_methods_stand_besid
     assert not at.error
 
 
+@pytest.mark.slow
 def test_text_and_shares_can_be_given_in_the_form_and_come_back_from_the_address():
     at = open_page(fold_more=True)
     at.text_input(key="w_m_adaptive_mean_prior").set_value("1, 2").run()

@@ -56,6 +56,7 @@ def test_the_open_fold_shows_both_charts_with_their_sentences_and_numbers():
     assert shown[columns]["mean of runs"].tolist() == runs.mean[0].round(4).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["split", pytest.param("full_batch", marks=pytest.mark.slow)])
 def test_other_methods_and_a_link_open_the_same_fold(scheme):
     at = open_page(f"{TWIN}~m-noisy_gradient_mean~m.scheme-{scheme}", fold_holdout=True)
@@ -63,6 +64,7 @@ def test_other_methods_and_a_link_open_the_same_fold(scheme):
     assert protocol.LICENSED in words(at)
 
 
+@pytest.mark.slow
 def test_where_nothing_would_be_published_there_are_no_runs():
     at = open_page(f"{TWIN}~c.n_curves-40~epsilon-0.5", fold_holdout=True)
     assert "there are no runs to show" in words(at)

@@ -82,12 +82,14 @@ def test_a_value_that_cannot_be_is_refused_beside_its_blank_and_the_answer_stays
     assert at.success[0].value == before
 
 
+@pytest.mark.slow
 def test_every_dial_can_be_found():
     for unknown in DIALS:
         at = visit("plan", f"unknown-{unknown}~target-3")
         assert not at.error and len(at.success) == 1, unknown
 
 
+@pytest.mark.slow
 def test_a_method_that_refuses_these_sizes_is_said_once_and_the_blanks_stay():
     at = visit("plan", "m-noisy_gradient_mean~m.scheme-split~m.n_iterations-500")
     assert len(at.error) == 1 and "need at least 500 curves" in at.error[0].value
@@ -136,6 +138,7 @@ def test_other_sizes_of_own_curves_can_be_planned_for_and_nothing_else_changes()
     assert at.session_state["upload"].sizes.n_curves == 80
 
 
+@pytest.mark.slow
 def test_public_curves_are_planned_with_by_their_twin():
     at = visit("plan", "c-sea_temperature~unknown-error~epsilon-8")
     assert "Planned with a simulated twin" in words(at) and not at.exception

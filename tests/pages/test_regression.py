@@ -44,6 +44,7 @@ def test_where_the_exact_error_disagrees_with_the_rates_both_are_said():
         visit("regression"))
 
 
+@pytest.mark.slow
 def test_every_network_curve_and_method_draws():
     at = visit("regression")
     for key, options in (("w_network", [*NETWORKS]), ("w_signal", ["blocks", "ramp", "cusp"]),
@@ -164,6 +165,7 @@ def test_the_table_of_sites_gives_shares_and_says_what_limits_each_kind():
     assert "privacy limits 24 of 25 sites" in words(at) and "regime 9" in words(at)
 
 
+@pytest.mark.slow
 def test_slopes_of_the_theory_stand_beside_exact_ones():
     at = visit("regression", fold_regression_slopes=True)
     assert not at.exception and not at.error
@@ -211,6 +213,7 @@ def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_c
     assert found.printed > found.exact
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_value_at_a_point():
     """60 seeds at one point of a smooth curve: 88 % or more, as 95 % less two errors is."""
     whole = WaveletGlobal().plan(SMALL.source(RegressionPoints()).sizes, SMALL.budgets,

@@ -212,6 +212,7 @@ def test_a_charge_that_a_kill_left_is_shown_and_drawn_with_the_same_settings_alo
     assert book.spent_epsilon == 1.0
 
 
+@pytest.mark.slow
 def test_the_odometer_is_shown_on_other_pages_with_the_same_data():
     publish(release_page(), "one")
     assert "Left for these years: **ε = 2 of 3**" in words(open_page(REAL))

@@ -102,7 +102,7 @@ def test_a_site_can_be_left_out_and_its_row_stays():
     ({"epsilon": 50.0}, "ε must lie between"), ({"people": None}, "needs a number"),
     ({"people": 0}, "people must lie between"), ({"readings": 2.5}, "whole number"),
     ({"name": "North"}, "same name"), ({"name": "<b>"}, "letters, digits"),
-    ({"delta": 0.5}, "below 1/n")], 2))
+    ({"delta": 0.5}, "below 1/n")]))
 def test_a_cell_that_cannot_be_is_refused_under_the_table_and_nothing_is_lost(cells, problem):
     at = edit(visit("sites"), 2, epsilon=2.0)
     kept, said = at.session_state.settings.sites, site_words.compared

@@ -151,6 +151,7 @@ def test_trust_can_be_looked_at_along_every_size(along):
 # -- limits, and machines that differ ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "kind"), few([
     ("band", "simultaneous"), ("coordinates", "pointwise")]))
 def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
@@ -164,6 +165,7 @@ def test_limits_hold_what_they_promise_over_two_hundred_data_sets(target, kind):
     assert f"{100 * held:.1f} %" in sparse_words.coverage(found, kind)
 
 
+@pytest.mark.slow
 def test_limits_on_screen_are_those_of_one_release_within_the_budget():
     view = sparse_interval_view.interval_view(ROOMY, SparseInference(), BUDGET, 1)
     assert view.guarantee.epsilon <= 1.0 and view.length > view.without_length

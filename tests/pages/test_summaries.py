@@ -55,6 +55,7 @@ def test_the_numbers_on_screen_are_those_of_the_engine():
     assert summary_words.largest(view.ways[0]) in words(at)
 
 
+@pytest.mark.slow
 def test_a_link_brings_back_the_summary_the_method_and_its_settings():
     token = "summary-covariance~q-frl~q.n_functions-4~h-covarying_curves~h.n_curves-500"
     at = visit("summaries", token)

@@ -235,6 +235,7 @@ def test_one_goes_back_and_forth_between_simulated_and_own_readings():
     assert "off by" not in words(at)
 
 
+@pytest.mark.slow
 def test_own_curves_and_own_readings_stay_apart():
     at = shown(upload=None)
     at.switch_page("../explore.py").run()

@@ -204,6 +204,7 @@ def test_numbers_beyond_their_ranges_are_counted_for_the_holder():
     assert any("1 number and 1 response lay outside" in w.value for w in at.warning)
 
 
+@pytest.mark.slow
 def test_one_goes_back_and_forth_and_records_serve_only_what_was_declared_of_them():
     at = shown(SPARSE, own(SPARSE, NAMES))
     at.selectbox(key="w_source_sparse_regression").set_value("Ten machines, 50 features")

@@ -57,6 +57,7 @@ def as_often_as_they_say(mean, n, delta, repeats=400):
             and ((whole >= 0.90) & (whole <= 0.99 + error)).all())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mean", few(["mu1", "wiggly"]))
 def test_bands_hold_the_kept_waves_as_often_as_they_say(mean):
     """400 data sets of 250 curves at three ε."""

@@ -81,7 +81,7 @@ def lengths(estimate):
 # -- machines that are alike ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", few([SUPPORT[0], 49, SUPPORT[1], SUPPORT[0] + 1], 2))
+@pytest.mark.parametrize("place", few([SUPPORT[0], 49, SUPPORT[1], SUPPORT[0] + 1]))
 def test_intervals_hold_95_of_100_for_coefficients_that_matter_and_that_do_not(place):
     """1200 data sets at ε = 1, 2, 4; lengths are those of the reference."""
     estimate = study(alone(place), FEASIBLE, 1200)
@@ -99,6 +99,7 @@ def p_values(place, repeats, budgets=BUDGETS, noise_counts=True):
     return found.reshape(len(budgets), repeats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", few([SUPPORT[0] + 1, 49]))
 def test_p_values_are_uniform_where_a_coefficient_is_zero(place):
     """1200 data sets at ε = 1, 2, 4: five standard errors at nine levels."""
@@ -154,6 +155,7 @@ def test_too_few_rounds_leave_a_bias_that_the_usual_ones_do_not():
 SMALL = SparseRows(n_curves=100_000, n_servers=4, n_features=20, n_shared=3)
 
 
+@pytest.mark.slow
 def test_bands_hold_all_coefficients_together_in_95_of_100():
     """400 data sets of 20 features at ε = 1, 2, 4."""
     estimate = study(SparseInference(target="band", sparsity=3), SMALL, 400)
@@ -206,6 +208,7 @@ def test_intervals_hold_with_rows_too_whose_clips_bite():
     assert row.refused == 0 and abs(row.off - 0.95) < 0.03 and row.error < 3 * row.least_squares
 
 
+@pytest.mark.slow
 def test_bands_without_privacy_noise_in_the_bootstrap_do_not_hold():
     """400 data sets of 20 features at ε = 1, 2, 4."""
     _, found, truth, columns = parts(SparseInference(target="band", sparsity=3), SMALL, 400)

@@ -229,6 +229,7 @@ def test_one_site_is_the_central_mechanism_bit_for_bit():
     assert (release(data).coefficients == release(data.pooled()).coefficients).all()
 
 
+@pytest.mark.slow
 def test_four_sites_are_worse_than_one_centre_and_far_better_than_one_site():
     """40 data sets of 4 × 250 curves at ε = 1, beside one trusted centre and one site alone."""
     def error(data):

@@ -16,6 +16,7 @@ from engine.views import planner
 from engine.views.beyond import FARTHEST, Beyond, beyond
 from engine.views.planner import Setting, measure, plan
 from engine.words import plan as plan_words
+from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -26,7 +27,7 @@ FACTS = GROWTH.source.facts
 
 @pytest.mark.parametrize(("dial", "at", "target_share"), [
     ("people", 1000, 0.3), ("sites", 4, 0.5)])
-@pytest.mark.parametrize("mechanism", [NoisyGradientMean(truncation=3), AdaptiveMean()],
+@pytest.mark.parametrize("mechanism", few([NoisyGradientMean(truncation=3), AdaptiveMean()]),
                          ids=lambda one: one.key)
 def test_the_number_that_a_law_gives_meets_the_target_when_it_is_simulated(
         dial, at, target_share, mechanism):

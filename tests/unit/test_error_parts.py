@@ -29,6 +29,7 @@ def found(source=SIMULATED, mechanism=OURS, budget=BUDGET):
     return error_parts(source, mechanism, budget, 1)
 
 
+@pytest.mark.slow
 def test_all_parts_together_are_the_errors_of_the_picture():
     parts = found()
     study = preview.preview(SIMULATED, AdaptiveMean(), BUDGET.delta, 1).study

@@ -38,6 +38,7 @@ def test_it_stands_between_the_simulated_and_the_bundled_curves():
     assert "synthetic" in STUDY.facts.name and "synthetic" in (HormoneStudy.__doc__ or "").lower()
 
 
+@pytest.mark.slow
 def test_the_mean_of_readings_at_each_age_is_the_truth():
     """1.2 million women in 34 bins of half a year; 5 standard errors, over women, in each."""
     repeats, bins = 1800, 34
@@ -200,6 +201,7 @@ def test_wide_clipping_errs_less_on_skewed_visits_than_tight_clipping(epsilon):
     assert gain.mean() > 5 * gain.std(ddof=1) / np.sqrt(len(gain))
 
 
+@pytest.mark.slow
 def test_the_band_holds_the_best_curve_with_the_kept_waves_where_it_used_to_miss_it():
     """Pointwise, over 100 data sets: at least .9 at each budget; .53 at ε = 8 if clipped tightly."""
     data = drawn(100)

@@ -26,6 +26,7 @@ from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
 from tests import files
+from tests.heavy import few
 
 HELD = bytes(32)
 ROWS = [("a", 1, 61.25), ("a", 2, 77.125), ("b", 1, 62.5), ("b", 2, 78.75), ("c", 1, 63.375)]
@@ -293,6 +294,7 @@ for k in range(10_000):
 """
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_instant_never_undercharges(tmp_path):
     """Three publishers are killed in the middle: the ledger has at least what each had shown."""
     path, shown = tmp_path / "ledger", 0
@@ -481,7 +483,7 @@ COPIES = {
 
 
 @pytest.mark.parametrize("names", [None, fresh], ids=["same ids", "other ids"])
-@pytest.mark.parametrize("copy", COPIES)
+@pytest.mark.parametrize("copy", few(COPIES, 4))
 def test_a_changed_copy_is_noticed_by_its_people_whether_or_not_ids_changed(book, copy, names):
     first_release(book)
     rows = COPIES[copy](study())

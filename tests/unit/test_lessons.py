@@ -241,6 +241,7 @@ def test_errors_with_few_and_many_readings_are_simulated():
     assert few > 2 * float(words["many_private"]) / float(words["many_without"])
 
 
+@pytest.mark.slow
 def test_more_hospitals_err_more_and_one_alone_most():
     found, words = many_sites.measure(SEED), worked(many_sites.ManySites).words
     source = SparseCurves(mean="growth", n_curves=1000, n_observations_per_curve=10, n_servers=20)

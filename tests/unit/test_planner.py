@@ -81,6 +81,7 @@ def test_the_error_is_measured_with_its_bar_where_it_is_what_is_asked_for():
     assert found.value == pytest.approx(measure(HERE, 7).error, rel=0.15)
 
 
+@pytest.mark.slow
 def test_readings_and_sites_can_be_solved_for():
     few = replace(HERE, readings=2, epsilon=2.0)
     target = 1.1 * measure(replace(few, readings=12), 1).error

@@ -18,6 +18,7 @@ from engine.views import sites
 from engine.views.site_table import PRESETS, SiteRow, budgets, checked, preset_of, rows_of
 from engine.views.sites import Memory, federation
 from engine.words import sites as site_words
+from tests.heavy import few
 
 pytestmark = pytest.mark.usefixtures("few_data_sets")
 
@@ -139,6 +140,7 @@ def test_pooled_keeps_the_strictest_promise_of_all():
     assert result.together.budgets == budgets(FEW)
 
 
+@pytest.mark.slow
 def test_the_best_site_has_the_largest_number_of_curves_times_mu():
     rows = PRESETS["mixed"].rows
     assert found(rows).members[found(rows).best].row.name == "North"
@@ -167,7 +169,7 @@ def test_shares_of_the_error_sum_to_one_and_so_do_weights(mechanism):
     assert sum(member.weight for member in result.members) == pytest.approx(1, abs=1e-6)
 
 
-@pytest.mark.parametrize("mechanism", [ADAPTIVE, GRADIENTS], ids=lambda m: m.key)
+@pytest.mark.parametrize("mechanism", few([GRADIENTS, ADAPTIVE]), ids=lambda m: m.key)
 def test_permuting_sites_permutes_their_shares_and_changes_the_error_only_by_chance(mechanism):
     rows = PRESETS["mixed"].rows
     order = (2, 0, 1)
@@ -198,6 +200,7 @@ def test_too_few_people_publish_nothing_and_have_no_shares():
     assert result.members[0].guarantee.epsilon < 1e-9
 
 
+@pytest.mark.slow
 def test_twenty_small_sites_reach_together_what_none_reaches_alone():
     result = found(PRESETS["small"].rows)
     assert result.together.error < 0.2

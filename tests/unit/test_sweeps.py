@@ -203,6 +203,7 @@ def test_a_worker_that_dies_in_the_middle_loses_nothing(pool, tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_a_block_that_kills_every_worker_fails_alone_and_is_not_kept(pool, tmp_path):
     cells = [*cells_of([Deadly(marks=str(tmp_path), deaths=9)]), *CELLS]
     kept = {}
@@ -378,7 +379,7 @@ MANY = CoefficientCurves(n_curves=400, n_observations_per_curve=3, n_covariates=
 @pytest.mark.parametrize("source, mechanism, repeats", few([
     (GROWTH, NOISY, 40), (GROWTH, AdaptiveMean(), 40), (GROWTH, Iclp(), 40),
     (FEW, AdaptiveCoefficients(), 1), (FEW, AdaptiveCoefficients(), 20),
-    (MANY, AdaptiveCoefficients(), 1)], 4), ids=lambda x: getattr(x, "key", str(x)))
+    (MANY, AdaptiveCoefficients(), 1)], 2), ids=lambda x: getattr(x, "key", str(x)))
 @pytest.mark.parametrize("n_draws", [1, 50])
 def test_the_memory_of_a_block_is_not_underestimated(source, mechanism, repeats, n_draws):
     import tracemalloc

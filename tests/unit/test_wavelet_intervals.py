@@ -175,6 +175,7 @@ def test_what_a_basis_leaves_out_is_the_curve_less_its_projection(name):
 # -- coverage -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_interval_that_is_given_covers_and_jumps_get_none():
     """100 data sets for each row: 90 % less five standard errors of a share is 75 %."""
     rows = coverage_table(sizes=(2000, 16_000), repeats=100)

@@ -254,6 +254,7 @@ def test_undoing_the_clip_removes_most_of_its_bias():
     assert undone == pytest.approx(0.0032, rel=0.15)
 
 
+@pytest.mark.slow
 def test_times_that_are_not_even_leave_a_bias_that_no_sample_size_removes_and_repairs_remove_it():
     free, known = (NON_PRIVATE,), "0.5, 1.5"
     rising = RegressionPoints(configuration="homogeneous", times="rising")
