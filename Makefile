@@ -23,7 +23,7 @@ run: $(VENV)/installed
 test: $(VENV)/tested browser
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-# Units and properties alone: no page, no browser, no statistics.
+# Units and properties alone: no page, no browser, no other process, no statistics.
 test-fast: $(VENV)/tested
 	$(BIN)/python -m pytest tests/unit tests/property $(PYTEST_ARGS)
 

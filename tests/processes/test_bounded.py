@@ -12,7 +12,7 @@ from pages.shared.jobs import Jobs
 from tests import files
 from tests.heavy import slow
 from tests.hostile.workbooks import WORKBOOKS
-from tests.unit import job_targets
+from tests.processes import job_targets
 
 BOUNDS = Bounds(seconds=1, megabytes=200, wait=60)
 

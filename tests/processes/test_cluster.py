@@ -17,7 +17,7 @@ from engine.running import cluster, executors
 from engine.running.sweeps import run_sweep
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
-from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
+from tests.processes.sweep_targets import Deadly, Slow, process_id, wrong
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]

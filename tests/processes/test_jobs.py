@@ -10,11 +10,11 @@ from streamlit.testing.v1 import AppTest
 
 from engine.errors import InputError
 from pages.shared.jobs import _MOST_KEPT, Job, Jobs
-from tests.unit import job_targets
+from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
-TARGETS = "tests.unit.job_targets:"
+TARGETS = "tests.processes.job_targets:"
 ENDLESS = 100_000
 LONG = (TARGETS + "squares", ENDLESS, 0.1)  # hours: ends only where it is ended
 ROUGHER = ":small[Stopped after 3 of 50. The numbers are rougher.]"

@@ -27,7 +27,7 @@ from engine.sources.dense_curves import DenseCurves
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import NON_PRIVATE, Budget
 from tests.heavy import few
-from tests.unit.sweep_targets import Deadly, Slow, process_id, wrong
+from tests.processes.sweep_targets import Deadly, Slow, process_id, wrong
 from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]

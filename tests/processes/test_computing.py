@@ -8,7 +8,7 @@ import pytest
 from engine.errors import InputError
 from pages.shared import computing
 from pages.shared.jobs import Jobs
-from tests.unit import job_targets
+from tests.processes import job_targets
 from tests.waiting import PATIENCE, until
 
 LONG = (job_targets.squares, 100_000, 0.1)  # hours: ends only where it is ended
