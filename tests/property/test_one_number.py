@@ -300,7 +300,7 @@ def quick():
     yield from fewer_data_sets()
 
 
-@pytest.mark.parametrize("case", few(FAST, 2), ids=name)
+@pytest.mark.parametrize("case", few(FAST), ids=name)
 def test_every_page_command_and_memo_says_the_same(case, tmp_path, capsys, monkeypatch, quick):
     check_commands(case, tmp_path, capsys)
     check_pages(case, monkeypatch)
@@ -335,7 +335,7 @@ def worst_gain(source, mechanism):
     return max(found, default=-math.inf)
 
 
-@pytest.mark.parametrize("case", few(FAST, 3), ids=name)
+@pytest.mark.parametrize("case", few(FAST), ids=name)
 def test_privacy_never_seems_to_help(case):
     assert worst_gain(case.source, case.mechanism) < 3
 

@@ -37,6 +37,8 @@ from tests.heavy import all_but
 pytestmark = pytest.mark.usefixtures("unhurried")
 SEED = 3
 EVERY = lessons.all()
+LONG = [broken_mechanism.BrokenMechanism, many_sites.ManySites,
+        when_privacy_is_free.WhenPrivacyIsFree]
 LOOKS = (drawn.WIDE, drawn.NARROW, drawn.PRESENTED, drawn.PRESENTED_NARROW, drawn.PRINTED)
 BANNED = ("safe", "secure", "anonymous", "compliant", "guarantee of privacy", "true privacy",
           "leak-free", "simply", "just")
@@ -66,7 +68,8 @@ def templates(lesson):
 
 
 def each(test):
-    return pytest.mark.parametrize("lesson", EVERY, ids=lambda one: one.__name__)(test)
+    """Lessons that simulate for seconds are in `make test-all`."""
+    return pytest.mark.parametrize("lesson", all_but(LONG, EVERY), ids=lambda one: one.__name__)(test)
 
 
 # -- all lessons --------------------------------------------------------------------------------
@@ -285,7 +288,8 @@ def test_the_fault_is_caught_from_releases_and_the_honest_program_is_not():
 
 
 @pytest.mark.parametrize("name", all_but(
-    ("errors of 1000 children by sites", "errors of 2000 children by readings"),
+    ("errors of 200 children by readings", "errors of 1000 children by sites",
+     "errors of 2000 children by readings"),
     lesson_store.makers()))
 def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)

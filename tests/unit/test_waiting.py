@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 TOOLS = ("benchmark", "load")  # measure times, by hand; they are no tests
 WAITS = ("waiting.py",)  # where all waiting is done
 # Work that takes its time, and a server that answers late: a slower machine only makes it longer.
-ALLOWED = {"unit/job_targets.py": {"a sleep"}, "unit/sweep_targets.py": {"a sleep"},
+ALLOWED = {"processes/job_targets.py": {"a sleep"}, "processes/sweep_targets.py": {"a sleep"},
            "browser/harness/slow_app.py": {"a clock"},
            "killing.py": {"a sleep"},  # after which a process is killed, at any instant
            "conftest.py": {"a ceiling of its own"}}  # that of the slow tests
