@@ -20,6 +20,7 @@ from engine.types import Array, Budget
 
 SOURCE = DenseCurves(mean="two_peaks", n_curves=200)
 MECHANISM = GaussianProcess(penalty_weight=0.01)  # not by a rule: f must not depend on ε
+DELTA = 1.0 / SOURCE.n_curves**2
 FORMULA = (r"r_1 = f + s_1\xi,\quad r_2 = f + s_2\xi\quad\Rightarrow\quad "
            r"f = \frac{s_2 r_1 - s_1 r_2}{s_2 - s_1}")
 

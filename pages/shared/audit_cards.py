@@ -21,6 +21,7 @@ from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.types import Budget
 from engine.views import audit as audit_view
 from engine.views import coverage_lab as lab
+from engine.views import reuse as reuse_view
 from engine.views.audit import Attack, Subject
 from engine.words import audit as words
 from pages.shared import (
@@ -104,9 +105,9 @@ def strip(view: View) -> None:
     """What is simulated and what is claimed."""
     if view.now.part == "reuse":
         budget = words.two_budgets(view.now.epsilon, view.now.again)
-        odds = words.odds_of_two(view.now.epsilon, view.now.again, run.delta_of_reuse(),
+        odds = words.odds_of_two(view.now.epsilon, view.now.again, reuse_view.DELTA,
                                  view.now.draw == "fresh")
-        strips.fixed(run.later("views.reuse").SOURCE.facts, budget, "audit_strip", odds)
+        strips.fixed(reuse_view.SOURCE.facts, budget, "audit_strip", odds)
         return
     shown = _lab(view) if view.now.part == "coverage" else view
     facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
@@ -344,7 +345,8 @@ def reuse(view: View) -> None:
     layout.prose(words.REUSE)
     _two_releases(view.now)
     now, is_fresh = view.now, view.now.draw == "fresh"
-    found = run.reused(now.epsilon, now.again, now.seed, is_fresh)
+    found = run.at_once(reuse_view.reuse, now.epsilon, now.again, reuse_view.DELTA, now.seed,
+                        is_fresh)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Two releases of one average", figures.reused(found, layout.theme()), "reuse",
@@ -393,7 +395,7 @@ def formula(view: View) -> None:
     """How it is done, and for an attack what is attacked."""
     st.markdown(words.METHOD[view.now.part])
     if view.now.part == "reuse":
-        st.latex(run.later("views.reuse").FORMULA)
+        st.latex(reuse_view.FORMULA)
     else:
         shown = _lab(view) if view.now.part == "coverage" else view
         guarantee_cards.formula(shown.mechanism, {})
@@ -409,7 +411,7 @@ def code(view: View) -> None:
             return code_for.attacks(asked, view.source)
         if now.part == "coverage":
             return code_for.coverage(_lab(view))
-        return code_for.reused(now.epsilon, now.again, run.delta_of_reuse(), now.seed,
+        return code_for.reused(now.epsilon, now.again, reuse_view.DELTA, now.seed,
                                now.draw == "fresh")
 
     note = ("It ends with exit code 0 if the claim holds, or if a planted fault is caught. Without "

@@ -13,6 +13,7 @@ from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism, mechanisms
 from engine.rates import rates
 from engine.types import Array
+from engine.views import preview
 from engine.words import chances, error_parts, quality
 from pages.shared import controls, layout, run, session, settings
 from pages.shared.scene import Scene
@@ -80,7 +81,8 @@ def methods(scene: Scene) -> tuple[error_curve.Method, list[error_curve.Method]]
     now = session.current()
     delta = session.chosen_delta(scene.source)
     budgets = tuple(replace(budget, delta=delta) for budget in scene.shown.budgets)
-    found = run.other_methods(scene.source, now.mechanism, budgets, now.seed)
+    found = run.answer(preview.other_methods, settings.TASK, scene.source, now.mechanism, budgets,
+                       now.seed)
     others = [_method(other, label, errors) for label, (other, errors) in found.items()]
     return _method(now.mechanism, now.mechanism.nearest_preset()[0], scene.error), others
 

@@ -14,7 +14,15 @@ from engine.figures import coefficients as figures
 from engine.figures.theme import Chart
 from engine.tasks import VARYING_COEFFICIENTS
 from engine.types import Budget
-from engine.views.coefficients import BUDGET_STEPS, CoefficientView, with_own
+from engine.views.coefficients import (
+    BUDGET_STEPS,
+    CoefficientView,
+    coefficient_view,
+    cost_of_covariates,
+    errors_over_budgets,
+    with_own,
+)
+from engine.views.preview import other_methods
 from engine.words import chances, numbers, quality, tags
 from engine.words import coefficients as words
 from pages.shared import (
@@ -67,7 +75,7 @@ def look() -> View | None:
         if session.uploaded(TASK):
             st.session_state.upload.check_regressors()
         chosen = Budget(now.epsilon, session.delta(source, TASK))
-        return View(run.coefficients(source, now.mechanism_of(TASK), chosen, now.seed))
+        return View(run.answer(coefficient_view, source, now.mechanism_of(TASK), chosen, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -168,8 +176,8 @@ def over_budgets(view: View) -> None:
     """The errors at other budgets, and those of the other methods at this one."""
     st.header("What each budget would buy", anchor=False)
     source, now = view.source, view.now
-    steps, found = with_own(view.shown, BUDGET_STEPS, run.coefficient_errors(
-        source, view.mechanism, view.budget.delta, now.seed))
+    steps, found = with_own(view.shown, BUDGET_STEPS, run.answer(
+        errors_over_budgets, source, view.mechanism, view.budget.delta, now.seed))
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Errors over ε", figures.over_budgets(
@@ -178,7 +186,7 @@ def over_budgets(view: View) -> None:
         st.markdown(":small[Dotted: you are here. No line: nothing would be published.]")
     with right:
         budget = replace(view.budget, delta=session.chosen_delta(source))
-        others = run.other_methods(source, view.mechanism, (budget,), now.seed, TASK)
+        others = run.answer(other_methods, TASK, source, view.mechanism, (budget,), now.seed)
         if not view.shown.is_refused:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
@@ -192,7 +200,7 @@ def cost(view: View) -> None:
         return
     st.header("What each covariate costs", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found = run.cost_of_covariates(view.source, view.mechanism, view.budget, view.now.seed)
+    found = run.answer(cost_of_covariates, view.source, view.mechanism, view.budget, view.now.seed)
     with left:
         view.draw("Total errors over covariates", figures.cost(
             found, view.mechanism.key, view.mechanism.family, view.facts, layout.theme()),

@@ -13,7 +13,7 @@ from engine.mechanisms import Mechanism
 from engine.privacy.failure import delta_rule
 from engine.sources import Source
 from engine.types import Array
-from engine.views.preview import EPSILON_STEPS
+from engine.views.preview import EPSILON_STEPS, drawn
 from engine.views.shape import Question
 from engine.views.side_by_side import Refused, Way, at_equal_risk, published, side_by_side
 from engine.words import chances, error_parts, numbers, quality
@@ -257,8 +257,8 @@ def shapes_kept(view: View) -> None:
 
 
 def _answer(view: View, way: Way, asked: Question) -> shape_cards.Answer:
-    draws = run.drawn(view.source, way.mechanism, view.known[0].mechanism, way.shown.budgets,
-                      view.now.seed)
+    draws = run.answer(drawn, view.source, way.mechanism, view.known[0].mechanism,
+                       way.shown.budgets, view.now.seed)
     return shape_cards.answer(asked, draws, way.error, view.facts)
 
 

@@ -12,6 +12,7 @@ from engine.figures.theme import Chart
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget
+from engine.views.holdout import PAPER_EPSILONS, holdout_study, release_range
 from engine.words import protocol
 from pages.shared import components as pieces
 from pages.shared import layout, run, session
@@ -35,7 +36,8 @@ def fold(source: Source, budget: Budget, is_refused: bool) -> None:
 def _distances(source: Source, budget: Budget) -> None:
     """Held-out women against protected ones, at the budgets of the paper."""
     now, facts = session.current(), source.facts
-    study = run.holdout(source, now.mechanism, budget.delta, now.seed)
+    budgets = tuple(Budget(epsilon, budget.delta) for epsilon in PAPER_EPSILONS)
+    study = run.answer(holdout_study, source, now.mechanism, budgets, now.seed)
     chart = figures.distances(study, _method(), facts.value_unit, layout.theme())
     _show(chart, "distances", protocol.holdout(
         facts, study.n_training, study.n_protected, study.n_iterations))
@@ -47,7 +49,7 @@ def _runs(source: Source, budget: Budget, is_refused: bool) -> None:
         st.markdown("Nothing would be published at this ε, so there are no runs to show.")
         return
     now, facts = session.current(), source.facts
-    shown = run.release_range(source, now.mechanism, budget, now.seed)
+    shown = run.answer(release_range, source, now.mechanism, (budget,), now.seed)
     chart = figures.runs(shown, 0, shown.n_runs, _method(), facts, layout.theme())
     _show(chart, "runs", protocol.runs(facts, budget, shown.n_runs, source.sizes.n_curves))
 

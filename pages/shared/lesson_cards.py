@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.exports import code_for
 from engine.exports.handout import handout
-from engine.lessons import Lesson, heading, lessons, neighbours
+from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.sources.sparse_curves import SparseCurves
 from engine.words import glossary
 from engine.words.chances import odds_short
@@ -35,7 +35,7 @@ class View:
         self.now = session.current()
         self.lesson: type[Lesson] = lessons.get(self.now.lesson)
         with st.spinner("Computing this lesson"):
-            self.worked = run.lesson(self.now.lesson, self.now.seed)
+            self.worked = run.answer(work, self.now.lesson, self.now.seed)
         self.message = guess.payload(self.now.lesson, self.worked.picture, self.worked.guess,
                                      self.said(self.lesson.ask), self.is_presented)
 

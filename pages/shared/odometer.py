@@ -19,8 +19,10 @@ def line(source: Source) -> None:
     """One line under the strip; nothing for simulated data, of which there is no ledger."""
     if source.is_random:
         return
+    from engine.words.release import left  # on first use: most pages show simulated curves
+
     try:
-        words = run.later("words.release").left(source.facts, read(source))
+        words = left(source.facts, read(source))
     except InputError:
         words = "The ledger cannot be read, so nothing can be published."
     st.markdown(f":material/receipt_long: {words}")
@@ -28,9 +30,24 @@ def line(source: Source) -> None:
 
 def known(source: Source) -> Known | None:
     """Whether people of data that are new to the ledger seem to be in it already."""
-    return run.known_people(source)
+    from engine.release.ledger import Ledger
+
+    ledger = Ledger()
+    stamp = ledger.path.stat().st_mtime_ns if ledger.path.exists() else 0
+    return run.at_once(_known, source, str(ledger.path), stamp)
+
+
+def _known(source: Source, place: str, stamp: int) -> Known | None:
+    """Looked up anew when the ledger has changed, which `stamp` tells."""
+    from engine.release.data_content import content_of, traces_of
+    from engine.release.ledger import Ledger
+
+    return Ledger(place).known(run.at_once(content_of, source), traces_of(source))
 
 
 def read(source: Source) -> Odometer | None:
     """What has been spent on these data; None if nothing ever was."""
-    return run.later("release.ledger").Ledger().odometer(run.content(source))
+    from engine.release.data_content import content_of
+    from engine.release.ledger import Ledger
+
+    return Ledger().odometer(run.at_once(content_of, source))

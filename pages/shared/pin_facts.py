@@ -10,9 +10,14 @@ from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.tasks import SPARSE_REGRESSION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.types import Budget
+from engine.views import planner
+from engine.views.coefficients import coefficient_view
 from engine.views.pinned import Pinned
 from engine.views.planner import Setting, usual_target
+from engine.views.regression import regression_view
 from engine.views.site_table import with_delta
+from engine.views.sparse import sparse_view
+from engine.views.summaries import summary_view
 from engine.words import coefficients as coefficient_words
 from engine.words import error_parts, tags
 from engine.words import regression as regression_words
@@ -67,7 +72,7 @@ def _plan(now: Settings) -> dict[str, Any]:
     """The answer that Plan found: its ε and sizes, as an average curve."""
     setting = Setting.of(now.source, now.mechanism, now.epsilon, now.delta)
     target = usual_target(now.source.facts) if now.target is None else now.target
-    found = run.planned(setting, now.unknown, target, now.seed, lambda done: None)
+    found = run.answer(planner.plan, setting, now.unknown, target, now.seed)
     if found.protection is None:
         raise InputError("This plan has no answer, so there is nothing to compare.",
                          hint="Open it to see which blank would do.")
@@ -99,7 +104,7 @@ def _coefficients(now: Settings) -> dict[str, Any]:
     """All coefficient functions together."""
     task = VARYING_COEFFICIENTS.key
     source, budget = now.source_of(task), _budget(now, task)
-    shown = run.coefficients(source, now.mechanism_of(task), budget, now.seed)
+    shown = run.answer(coefficient_view, source, now.mechanism_of(task), budget, now.seed)
     return {"facts": shown.data.facts, "protects": tags.unit_tag(shown.data.facts)[0],
             "method": now.mechanism_of(task).nearest_preset()[0], "people": shown.data.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": shown.spends,
@@ -111,7 +116,7 @@ def _regression(now: Settings) -> dict[str, Any]:
     """A curve from single readings at sites of several kinds."""
     task = WAVELET_REGRESSION.key
     source, mechanism = now.source_of(task), now.mechanism_of(task)
-    shown = run.regression(source, mechanism, now.network, now.seed)
+    shown = run.answer(regression_view, source, mechanism, now.network, now.seed)
     asked = accounting.weakest(shown.spends)[0].asked
     return {"facts": source.facts, "protects": regression_words.UNIT[0],
             "method": mechanism.nearest_preset()[0],
@@ -126,7 +131,8 @@ def _summary(now: Settings) -> dict[str, Any]:
     """A whole function in the chosen way."""
     task, source = now.summary, now.source_of(now.summary)
     delta = delta_rule(source.sizes.n_curves, now.delta).value
-    shown = run.summary(source, now.mechanism_of(task), task, Budget(now.epsilon, delta), now.seed)
+    shown = run.answer(summary_view, source, now.mechanism_of(task), task,
+                       Budget(now.epsilon, delta), now.seed)
     way = shown.ways[0]
     if way.refusal:
         raise InputError(way.refusal)
@@ -143,7 +149,7 @@ def _sparse(now: Settings) -> dict[str, Any]:
     task = SPARSE_REGRESSION.key
     source, mechanism = now.source_of(task), now.mechanism_of(task)
     budget = _budget(now, task)
-    shown = run.sparse(source, mechanism, budget, now.seed)
+    shown = run.answer(sparse_view, source, mechanism, budget, now.seed)
     return {"facts": shown.facts, "protects": sparse_words.UNIT[0],
             "method": mechanism.nearest_preset()[0], "people": shown.sizes.n_curves,
             "budget": budget, "budgets": sparse_words.budget_line(budget, shown.sizes.n_servers),

@@ -18,7 +18,9 @@ from engine.figures.theme import Chart
 from engine.privacy.amplification import Person
 from engine.sources.twin import Twin
 from engine.types import Array, Budget, PublicFacts
+from engine.views import planner
 from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
+from engine.views.risk_plan import budget_for_risk
 from engine.words import chances, glossary, numbers, tags
 from engine.words import plan as plan_words
 from engine.words.grammar import escape
@@ -27,6 +29,7 @@ from pages.shared import (
     code_fold,
     controls,
     guarantee_cards,
+    jobs,
     layout,
     odometer,
     rule_cards,
@@ -58,6 +61,11 @@ class View:
         if self.now.target is not None:
             return self.now.target
         return usual_target(self.facts)
+
+    @property
+    def asked(self) -> tuple[Setting, str, float, int]:
+        """All that the answer depends on."""
+        return self.setting, self.unknown, self.target, self.now.seed
 
     @cached_property
     def setting(self) -> Setting:
@@ -167,7 +175,7 @@ def place(view: View) -> tuple[DeltaGenerator, DeltaGenerator]:
     which inputs it belongs.
     """
     bar = st.empty()
-    known = run.knows_plan(view.setting, view.unknown, view.target, view.now.seed)
+    known = run.knows(planner.plan, *view.asked)
     below = st.empty()
     if not known:
         with below.container():
@@ -183,7 +191,7 @@ def solve(view: View, bar: DeltaGenerator) -> Answer | None:
         bar.progress(min(done / 12, 0.95), text=f"Simulating: {done} settings tried")
 
     try:
-        found = run.planned(view.setting, view.unknown, view.target, view.now.seed, shown)
+        found = run.answer(planner.plan, *view.asked, shown=shown)
         st.session_state[_EARLIER] = " ".join((_question(view), _short(found, view)))
         return found
     except InputError as problem:  # such as a method that refuses these sizes
@@ -266,7 +274,7 @@ def risk(view: View) -> None:
                        "to two. A coin toss is right 50 times in 100.")
         place = st.empty()
         place.markdown(":gray[Computing…]")
-        found = run.budget_for_risk(view.setting, view.now.risk / 100, view.now.group)
+        found = run.answer(budget_for_risk, view.setting, view.now.risk / 100, view.now.group)
         place.markdown(plan_words.risk_verdict(found, view.facts))
         if found.epsilon is not None and found.epsilon >= settings.LOWEST_EPSILON:
             st.button(f"Take ε = {found.epsilon:g} and find the error", key="take_risk",
@@ -286,14 +294,14 @@ def error_map(view: View, found: Answer) -> None:
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
     bar = st.empty()
-    here = layout.pending(_MAP_HEIGHT, run.knows_map(view.setting, people, _MAP_EPSILONS,
-                                                     view.now.seed))
+    asked = (jobs.parts, planner.error_map, view.setting, people, _MAP_EPSILONS, view.now.seed)
+    here = layout.pending(_MAP_HEIGHT, run.knows(*asked))
 
     def shown(done: int) -> None:
         bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
 
     try:
-        errors = run.error_map(view.setting, people, _MAP_EPSILONS, view.now.seed, shown)
+        errors = np.stack(run.answer(*asked, shown=shown))
     finally:
         bar.empty()
     with here.container():

@@ -19,6 +19,7 @@ from engine.sources.regression_points import RegressionPoints
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import Budget
 from engine.views import regression as regression_view
+from engine.views import wavelet_slopes
 from engine.views.regression import MOST_KINDS, Network, PointView, RegressionView
 from engine.words import chances, glossary, numbers
 from engine.words import regression as words
@@ -69,8 +70,8 @@ def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     try:
         network = sites.network()
-        return View(run.regression(sites.source(), sites.mechanism(), network,
-                                   session.current().seed), network)
+        return View(run.answer(regression_view.regression_view, sites.source(), sites.mechanism(),
+                               network, session.current().seed), network)
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -132,7 +133,7 @@ def levels(view: View) -> None:
         return
     st.header("How many waves to keep", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found = run.risk_by_level(view.source, view.mechanism, view.network)
+    found = run.answer(regression_view.risk_by_level, view.source, view.mechanism, view.network)
     with left:
         view.draw("Error by level", figures.by_level(found, layout.theme()), "levels", 340, 340)
         st.markdown(":small[Root of the squared error and of each part, exact. ◇ the rule’s "
@@ -270,7 +271,7 @@ def worst(view: View) -> None:
 def slopes() -> None:
     """Nine numbers of the theory beside the same numbers worked out from exact errors."""
     st.markdown(words.SLOPES)
-    st.dataframe(run.wavelet_slopes_compared(), hide_index=True)
+    st.dataframe(run.answer(wavelet_slopes.compared), hide_index=True)
 
 
 def consequences(view: View) -> None:

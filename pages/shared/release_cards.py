@@ -25,6 +25,7 @@ from engine.sources import Source, sources
 from engine.sources.upload import Upload
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
+from engine.views.release_preview import release_preview
 from engine.words import chances, glossary, numbers, tags
 from engine.words import release as words
 from engine.words.grammar import capital, escape
@@ -116,8 +117,8 @@ def _error(choice: Choice, source: Source, quoted: Quote) -> str:
     if choice.what == UNIVARIATE_MEAN.key:
         return ""
     try:
-        found = run.release_preview(source.facts, source.sizes, choice.mechanism, quoted.inner,
-                                    session.current().seed)
+        found = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
+                            quoted.inner, session.current().seed)
     except InputError:  # too large to simulate: the preview says so
         return ""
     unit = "" if choice.what == DENSITY.key else source.facts.value_unit
@@ -181,7 +182,7 @@ def quote(choice: Choice) -> Quote | None:
     if choice.source is None:
         return None
     try:
-        return run.quote(choice.source, choice.mechanism, choice.budget)
+        return run.at_once(published.quote, choice.source, choice.mechanism, choice.budget)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")
         _published_instead(choice)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.errors import InputError
+from engine.figures import release_preview as figures
 from engine.release.certified import Quote
 from engine.release.published import places
+from engine.views.release_preview import release_preview
 from engine.words import release_preview as words
 from engine.words.numbers import number
 from pages.shared import controls, layout, run, session
@@ -22,14 +24,14 @@ def preview(choice: Choice, quoted: Quote | None) -> None:
         facts = choice.source.facts
         st.markdown(words.about(facts))
         try:
-            found = run.release_preview(facts, choice.source.sizes, choice.mechanism, quoted.inner,
-                                        session.current().seed)
+            found = run.at_once(release_preview, facts, choice.source.sizes, choice.mechanism,
+                                quoted.inner, session.current().seed)
         except InputError as problem:
             st.info(controls.message(problem), icon=":material/info:")
             return
         _, across, up, _ = places(choice.mechanism, facts)
         if across:
-            chart = run.later("figures.release_preview").chart(found, across, up, layout.theme())
+            chart = figures.chart(found, across, up, layout.theme())
             layout.draw(chart, "release_preview", 300, 260)
             st.markdown(f":small[{words.band(found)}]")
         else:

@@ -19,10 +19,11 @@ from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources import Source
 from engine.types import Array, Budget, PublicFacts
-from engine.views.preview import Preview
+from engine.views.preview import Preview, if_doubled
 from engine.words import error_parts, numbers, quality
 from pages.shared import components as pieces
 from pages.shared import layout, odds_card, run, session, settings
+from pages.shared.computing import uses_workers
 
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
@@ -116,12 +117,13 @@ class Scene:
     @property
     def knows_changes(self) -> bool:
         """Whether `changes` are there without waiting."""
-        return self._doubling is None or run.knows_if_doubled(*self._doubling)
+        return self._doubling is None or not uses_workers() or run.knows(
+            if_doubled, *self._doubling)
 
     @cached_property
     def changes(self) -> dict[str, Array]:
         """What doubling each size would do at every budget; empty where it is not simulated."""
-        return {} if self._doubling is None else run.if_doubled(*self._doubling)
+        return {} if self._doubling is None else run.answer(if_doubled, *self._doubling)
 
     def what_limits(self, k: int) -> str:
         """What limits the error at a step of the slider: the sentence of every page."""

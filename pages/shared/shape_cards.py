@@ -10,7 +10,7 @@ import streamlit as st
 from engine.errors import InputError
 from engine.figures import compare as figures
 from engine.types import Array, Budget, PublicFacts
-from engine.views import shape
+from engine.views import preview, shape
 from engine.views.preview import Draws
 from engine.views.shape import Kept, Question
 from engine.words import shape as words
@@ -122,7 +122,8 @@ def section(scene: Scene) -> None:
     if asked is None:
         return
     mechanism = session.current().mechanism
-    draws = run.drawn(scene.source, mechanism, mechanism, shown.budgets, session.current().seed)
+    draws = run.answer(preview.drawn, scene.source, mechanism, mechanism, shown.budgets,
+                       session.current().seed)
     found = answer(asked, draws, scene.error, facts)
     left, right = st.columns([7, 3], gap="medium")
     with left:

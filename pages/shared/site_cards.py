@@ -236,10 +236,11 @@ def what_if(view: View) -> None:
     """The error without each site, and with half its ε; simulated when asked for."""
     bar, total = st.empty(), sum(row.included for row in view.rows)
 
-    def shown(done: int) -> None:
-        bar.progress(done / total, text=f"Simulating: {done} of {total} sites")
-
-    cases = run.without_each_site(view.source, view.now.mechanism, view.rows, view.now.seed, shown)
+    cases = []
+    for case in sites.what_if(view.source, view.now.mechanism, view.rows, view.now.seed,
+                              run.site_memory(view.source)):
+        cases.append(case)
+        bar.progress(len(cases) / total, text=f"Simulating: {len(cases)} of {total} sites")
     bar.empty()
     st.markdown(site_words.costliest(cases, view.facts))
     chart = figures.what_if(cases, view.facts.value_unit, layout.theme())

@@ -18,7 +18,9 @@ from engine.tasks import SPARSE_REGRESSION
 from engine.types import Budget
 from engine.views import sparse as sparse_view
 from engine.views.sparse import SparseView, Way
-from engine.views.sparse_intervals import interval_mechanism
+from engine.views.sparse_intervals import coverage_study, interval_mechanism, interval_view
+from engine.views.sparse_intervals import machines as sparse_machines
+from engine.views.sparse_means import trust as sparse_trust
 from engine.words import chances, numbers
 from engine.words import sparse as words
 from engine.words.numbers import number
@@ -79,7 +81,7 @@ def look() -> View | None:
         return None
     try:
         budget = Budget(now.epsilon, session.delta(source, TASK))
-        return View(run.sparse(source, _mechanism(), budget, now.seed))
+        return View(run.answer(sparse_view.sparse_view, source, _mechanism(), budget, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -167,7 +169,8 @@ def _smallest(view: View) -> float:
 def over_budgets(view: View) -> None:
     st.header("What each budget would buy", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    lines = run.sparse_lines(view.source, view.mechanism, view.shown.budget.delta, view.now.seed)
+    lines = run.answer(sparse_view.over_budgets, view.source, view.mechanism,
+                       view.shown.budget.delta, view.now.seed)
     with left:
         view.draw("Typical errors over ε", figures.over_budgets(
             lines, view.shown.budget.epsilon, layout.theme()), "over_budgets", 340, 340)
@@ -182,7 +185,7 @@ def intervals(view: View) -> None:
     target = controls.look("Limits", list(_TARGETS), "sparse_target",
                            format_func=_TARGETS.__getitem__)
     mechanism = interval_mechanism(view.mechanism, target)
-    found = run.sparse_intervals(view.source, mechanism, view.shown.budget, view.now.seed)
+    found = run.answer(interval_view, view.source, mechanism, view.shown.budget, view.now.seed)
     for text in found.warnings:
         st.warning(text, icon=":material/warning:")
     if not found.is_refused:
@@ -196,8 +199,9 @@ def intervals(view: View) -> None:
     if isinstance(view.source, SparseRows):
         with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
             if is_open:
-                st.markdown(words.coverage(run.sparse_coverage(
-                    view.source, mechanism, view.shown.budget, view.now.seed), found.kind))
+                st.markdown(words.coverage(run.answer(
+                    coverage_study, view.source, mechanism, view.shown.budget, view.now.seed),
+                    found.kind))
     with layout.fold("What the intervals spend", "sparse_interval_ledger") as is_open:
         if is_open:
             guarantee_cards.ledger(found.spends, view.shown.budget)
@@ -212,7 +216,7 @@ def machines(view: View | None) -> None:
     own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",
                         max(source.n_own, 2))
     budget = Budget(session.current().epsilon, session.delta(source, TASK))
-    found = run.sparse_machines(replace(source, n_own=own), budget, session.current().seed)
+    found = run.answer(sparse_machines, replace(source, n_own=own), budget, session.current().seed)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         chart = figures.machines(found, layout.theme())
@@ -233,7 +237,7 @@ def trust(view: View) -> None:
     name = controls.look("Move", list(_ALONG), "sparse_along",
                          format_func=lambda key: _ALONG[key][0])
     label, values = _ALONG[name]
-    found, at, rates = run.sparse_trust(name, values)
+    found, at, rates = run.answer(sparse_trust, name, values)
     left, right = st.columns([7, 3], gap="medium")
     with left:
         view.draw("Errors by who is trusted", figures.trust(found, values, label, layout.theme()),

@@ -10,12 +10,12 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.types import Budget
-from engine.views import budget_split
+from engine.views import budget_split, planner
 from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
 from engine.words import chances
 from engine.words import plan as plan_words
 from engine.words.numbers import number, small, with_unit
-from pages.shared import controls, layout, plan_cards, run, session
+from pages.shared import controls, jobs, layout, plan_cards, run, session
 
 _TABLE = 180  # pixels, while it is computed
 _WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
@@ -96,10 +96,12 @@ def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> N
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
     place = layout.pending(_TABLE, False)
-    errors = run.errors_at(setting, tuple(b.epsilon for b in budgets), view.now.seed)
+    errors = run.answer(jobs.parts, planner.error_map, setting, (setting.people,),
+                        tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
     unit = view.facts.value_unit
-    guesses = [chances.odds_short(run.protection(replace(setting, epsilon=budget.epsilon))
-                                  .for_group(view.now.group).odds) for budget in budgets]
+    given = [run.at_once(planner.protection, replace(setting, epsilon=budget.epsilon))
+             for budget in budgets]
+    guesses = [chances.odds_short(one.for_group(view.now.group).odds) for one in given]
     with place.container():
         layout.table({
             "output": [f"{k + 1}" + " (locked)" * (part.locked is not None)

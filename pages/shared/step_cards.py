@@ -7,6 +7,7 @@ import streamlit as st
 
 from engine.figures import error_parts as figures
 from engine.figures.error_curve import Method
+from engine.views import error_parts as steps
 from engine.views.error_parts import PARTS, Chosen, ErrorParts
 from engine.words import error_parts
 from engine.words.grammar import capital
@@ -26,7 +27,7 @@ def fold(scene: Scene) -> None:
             st.markdown("Nothing would be published at this ε.")
             return
         now = session.current()
-        parts = run.error_parts(scene.source, now.mechanism, scene.budget, now.seed)
+        parts = run.answer(steps.error_parts, scene.source, now.mechanism, scene.budget, now.seed)
         method = _method()
         left, right = st.columns(2, gap="medium")
         with left:

@@ -13,7 +13,7 @@ from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELE
 from engine.types import Budget, PublicFacts
 from engine.words import chances, stated, tags
 from engine.words import regression as regression_words
-from pages.shared import address, odds_card, pins, run, session, settings
+from pages.shared import address, odds_card, pins, session, settings
 from pages.shared import components as pieces
 
 
@@ -81,7 +81,9 @@ def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
     if task == WAVELET_REGRESSION.key:
         return regression_words.UNIT
     if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
-        return run.later("words.sparse").UNIT
+        from engine.words.sparse import UNIT  # on first use: one page alone needs it
+
+        return UNIT
     if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
         return tags.record_tag(facts)
     return tags.unit_tag(facts)

@@ -81,7 +81,8 @@ def look() -> View | None:
     now, source = session.current(), session.source(task())
     try:
         budget = Budget(now.epsilon, session.chosen_delta(source))
-        return View(run.summary(source, now.mechanism_of(task()), task(), budget, now.seed))
+        return View(run.answer(summary_view.summary_view, source, now.mechanism_of(task()), task(),
+                               budget, now.seed))
     except InputError as problem:  # the controls below stay usable
         st.error(controls.message(problem), icon=":material/block:")
         return None
@@ -309,7 +310,8 @@ def _dimension(view: View) -> int:
 
 def _by_grid(view: View, mechanism: Iclp) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
-    found = run.sensitivity_by_grid(mechanism, view.shown.n, _dimension(view))
+    found = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.shown.n,
+                       _dimension(view))
     view.draw("Sensitivity by grid", figures.by_grid(found, layout.theme()), "by_grid", 300)
     (st.markdown if found.is_finite else st.warning)(words.by_grid(found))
 

@@ -10,9 +10,9 @@ from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.sources import sources
-from engine.views.preview import EPSILON_STEPS, other_methods, preview
+from engine.views.preview import EPSILON_STEPS, if_doubled, other_methods, preview
 from engine.words import chances, error_parts, quality
-from pages.shared import address, run, session, settings
+from pages.shared import address, run, scene, session, settings
 from tests.heavy import few
 from tests.pages.opening import open_page, own_curves
 from tests.pages.reading import components, warnings, words
@@ -48,15 +48,16 @@ def test_numbers_on_screen_are_those_of_the_engine():
 
 
 def test_a_page_that_waits_for_workers_stands_before_doubled_sizes_are_simulated(monkeypatch):
-    asked, simulated = [], run.if_doubled
-    monkeypatch.setattr(run, "uses_workers", lambda: True)
-    monkeypatch.setattr(run, "if_doubled", lambda *args: asked.append(args) or simulated(*args))
+    asked, answer = [], run.answer
+    monkeypatch.setattr(scene, "uses_workers", lambda: True)
+    monkeypatch.setattr(run, "answer", lambda function, *arguments, **options: asked.append(
+        function) or answer(function, *arguments, **options))
     at = open_page("seed-7207")  # a seed that no other test asks for
     assert "being simulated" in words(at) and "If you doubled…" not in words(at)
-    assert "root mean squared distance" in words(at) and not asked
+    assert "root mean squared distance" in words(at) and if_doubled not in asked
     now = address.decode("seed-7207")[0]
     shown = run.picture(now.source, now.mechanism, 1 / 200**2, now.seed, EPSILON_STEPS)
-    simulated(now.source, now.mechanism, shown.budgets, now.seed)
+    answer(if_doubled, now.source, now.mechanism, shown.budgets, now.seed)
     at.run()
     assert "being simulated" not in words(at) and "If you doubled…" in words(at)
 

@@ -10,6 +10,7 @@ from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.views import coverage_lab, rate_check
 from engine.views.planner import DIALS, Setting, plan
+from engine.views.preview import if_doubled
 from engine.views.rate_presets import PRESETS
 from engine.words import audit as audit_words
 from engine.words import chances, error_parts
@@ -148,7 +149,7 @@ def test_while_a_plan_is_computed_the_last_answer_stands_gray_with_its_inputs(mo
     at = visit("plan", "c-sparse_curves~c.n_curves-150~target-1")
     answer = at.success[0].value
     assert "with 150 people" in answer  # every answer names its inputs
-    monkeypatch.setattr(run, "planned", lambda *asked: st.stop())  # as far as it is while computing
+    monkeypatch.setattr(run, "answer", lambda *asked, **options: st.stop())  # while computing
     at.number_input(key="w_plan_people").set_value(151).run()
     assert not at.success and not at.error and not at.get("download_button")
     (gray,) = [text.value for text in at.markdown if "For the earlier inputs" in text.value]
@@ -187,7 +188,7 @@ def test_what_limits_and_what_doubling_buys_is_said_in_the_same_words_on_explore
     usual = settings.Settings()
     view = run.picture(usual.source, usual.mechanism, 1 / 200**2, usual.seed)
     at = [budget.epsilon for budget in view.budgets].index(1.0)
-    changes = run.if_doubled(usual.source, usual.mechanism, view.budgets, usual.seed)
+    changes = run.answer(if_doubled, usual.source, usual.mechanism, view.budgets, usual.seed)
     said = [error_parts.what_limits(usual.source.facts, view.study.shares[at]),
             *error_parts.if_doubled(usual.source.facts, {
                 what: float(relative[at]) for what, relative in changes.items()})]

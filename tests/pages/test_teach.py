@@ -6,7 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from engine import studies
-from engine.lessons import heading, lessons
+from engine.lessons import heading, lessons, work
 from engine.lessons.coin_flip import CoinFlip
 from pages.shared import address, lesson_cards, run
 from tests.heavy import few
@@ -38,7 +38,7 @@ def reveal(at):
 
 
 def said(lesson, template, seed=1):
-    return template.format_map(run.lesson(lesson.key, seed).words)
+    return template.format_map(run.answer(work, lesson.key, seed).words)
 
 
 @pytest.mark.parametrize("lesson", few(EVERY, 2), ids=lambda one: one.__name__)

@@ -28,7 +28,7 @@ from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from engine.views import planner, shown
-from engine.views.preview import EPSILON_STEPS, errors_and_shares
+from engine.views.preview import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
 from engine.views.site_table import SiteRow, rows_of
 from engine.words import chances, numbers, quality
 from engine.words import plan as plan_words
@@ -245,8 +245,9 @@ def strip(at, key):
 
 def check_pages(case, monkeypatch):
     said, token, facts = engine(case), address.encode(case.settings), case.source.facts
-    monkeypatch.setattr(run, "if_doubled", lambda *asked: {})  # about other scenarios
-    monkeypatch.setattr(run, "other_methods", lambda *asked: {})
+    answer, others = run.answer, (if_doubled, other_methods)  # which are about other scenarios
+    monkeypatch.setattr(run, "answer", lambda function, *asked, **options: {}
+                        if function in others else answer(function, *asked, **options))
     monkeypatch.setattr(plan_cards, "_people", lambda setting: (setting.people, setting.people + 1))
     monkeypatch.setattr(plan_cards, "_MAP_EPSILONS", (case.epsilon, 10.5))
     odds = chances.odds_short(SimpleNamespace(right=said.right, group=1))
