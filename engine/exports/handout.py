@@ -14,16 +14,16 @@ def handout(lesson: type[Lesson], worked: Worked, seed: int, address: str = "") 
 
     `address` is the link to the same lesson with the same noise, left out where it is not known.
     """
-    def said(template: str) -> str:
+    def filled(template: str) -> str:
         return template.format_map(worked.words)
 
     options, picture = lesson.question.options, worked.picture
     return render(
         "handout", title=heading(lesson), colours=drawn.palette("light"), picture=picture,
-        story=map(said, lesson.story), ask=said(lesson.ask),
-        guess=drawn.svg(picture, drawn.PRINTED, "guess"), question=said(lesson.question.ask),
-        options=[said(option.text) for option in options], address=address,
-        shows=said(lesson.shows), explains=map(said, lesson.explains),
-        number=1 + options.index(lesson.question.right), why=said(lesson.question.right.why),
+        story=map(filled, lesson.story), ask=filled(lesson.ask),
+        guess=drawn.svg(picture, drawn.PRINTED, "guess"), question=filled(lesson.question.ask),
+        options=[filled(option.text) for option in options], address=address,
+        shows=filled(lesson.shows), explains=map(filled, lesson.explains),
+        number=1 + options.index(lesson.question.right), why=filled(lesson.question.right.why),
         answer=drawn.svg(picture, _ANSWERED, "answer"), unit=lesson.unit[0],
         budget=worked.budget, seed=seed).encode()

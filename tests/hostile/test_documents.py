@@ -54,7 +54,7 @@ class Markup(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def found():
+def planned():
     return answer(HERE, "epsilon", 2.0)
 
 
@@ -64,19 +64,19 @@ def worked():
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory):
+def release(tmp_path_factory):
     return released(tmp_path_factory.mktemp("release"), children(60), epsilon=4.0)
 
 
 @pytest.fixture
-def documents(found, worked, one):
+def documents(planned, worked, release):
     """Each document by its template, with a word wherever one of another person could stand."""
     def facts(word):
         return replace(FACTS, person=word, people=word, name=word, curve=word, value_name=word, value_unit=word,
                        time_name=word, time_unit=word, origin=word)
 
     def decision(word):
-        return decision_memo(HERE, found, facts(word), 1.0)
+        return decision_memo(HERE, planned, facts(word), 1.0)
 
     def comparison(word):
         return comparison_memo([pin("A", facts=facts(word), method=word), pin(
@@ -94,14 +94,14 @@ def documents(found, worked, one):
         def named(columns):
             return dict(zip([word], columns.values(), strict=True))
 
-        card = {**one.card, "unit_of_protection": word, "neighbours": word, "not_covered": [word],
-                "release": dict.fromkeys(one.card["release"], word),
-                "mechanism": dict.fromkeys(one.card["mechanism"], word)}
+        card = {**release.card, "unit_of_protection": word, "neighbours": word, "not_covered": [word],
+                "release": dict.fromkeys(release.card["release"], word),
+                "mechanism": dict.fromkeys(release.card["mechanism"], word)}
         card["bounds"] = {**card["bounds"], "source": word, "value": {**card["bounds"]["value"], "name": word}}
         return release_files.report(replace(
-            one, name=word, axis=word, value=word, title=word, card=card, facts=replace(
-                one.facts, person=word, people=word, value_name=word, value_unit=word, time_unit=word),
-            columns=named(one.columns), ranges=named(one.ranges)))
+            release, name=word, axis=word, value=word, title=word, card=card, facts=replace(
+                release.facts, person=word, people=word, value_name=word, value_unit=word, time_unit=word),
+            columns=named(release.columns), ranges=named(release.ranges)))
 
     def exhibit(word):
         spec = {"data": [{"x": [1], "y": [1], "name": word}], "layout": {"title": {"text": word}}}
