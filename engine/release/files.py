@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -22,6 +22,7 @@ from engine.figures.theme import colour
 from engine.release import stated
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
+from engine.templates import render
 from engine.types import Array, Budget
 from engine.words import release as words
 from engine.words.grammar import capital, uncapital
@@ -33,16 +34,6 @@ _DASHES = ("", "8 4", "2 3", "10 3 2 3")
 _END_DASH = "3 4"
 _NOTE, _WRAPPED = 15, 112  # height and letters of a line under the picture
 _TITLE = 15.0  # its size, or less where it is long
-_STYLE = ("body{font:16px/1.45 system-ui,sans-serif;max-width:46rem;margin:2rem auto;"
-          "padding:0 1rem;color:#182033}h1{font-size:1.6rem;margin:0 0 .4rem}"
-          "h2{font-size:1.1rem;margin:1.2rem 0 .3rem}p,ul{margin:.4rem 0}"
-          ".first{font-weight:600}.warning{border-left:4px solid #B4690E;padding-left:.6rem}"
-          "table{border-collapse:collapse}td,th{text-align:left;vertical-align:top;"
-          "padding:.2rem 1rem .2rem 0;border-bottom:1px solid #e3e7ee}"
-          "svg{max-width:100%;height:auto}@page{size:A4;margin:12mm}"
-          "@media print{body{font-size:8.5pt;line-height:1.3;margin:0;max-width:none;padding:0}"
-          "h1{font-size:14pt}h2{font-size:10pt;margin:.6rem 0 .2rem}p,ul{margin:.2rem 0}"
-          "td,th{padding:.1rem .8rem .1rem 0}svg{max-height:82mm}}")
 
 
 def all_files(one: Published) -> dict[str, bytes]:
@@ -267,30 +258,12 @@ def ticks(low: float, high: float) -> list[float]:
 
 def report(one: Published) -> bytes:
     """One printable page without requests: verdict, picture, band, guarantee, its limits."""
-    about = one.card["release"]
-    cautions = "".join(f"<p class='warning'>{escape(line)}</p>"
-                       for line in words.warnings(one.uncertainty))
-    parts = [
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; "
-        "style-src 'unsafe-inline'\"><meta name='viewport' content='width=device-width'>"
-        f"<title>{escape(one.name)}</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{escape(one.name)}</h1>",
-        f"<p class='first'>{escape(headline(one))}</p>", cautions,
-        f"<p>{escape(heading(one))}. Released {escape(one.at[:10])} with protection for "
-        f"{escape(one.card['unit_of_protection'])}. Release {about['id']}.</p>",
-        picture(one, with_notes=False), _listed(words.band_explained(one.uncertainty, one.facts)),
-        "<h2>The guarantee</h2>", _table(guarantee_rows(one)),
-        "<h2>What is not covered</h2>",
-        _listed([f"{capital(line)}." for line in one.card["not_covered"]]),
-        "<p>The numbers are in release.csv, the guarantee for programs in guarantee.json. There is "
-        "no seed, so nobody can draw this release again; again.json asks for a new one, with new "
-        "noise and charged as well.</p>", "</body></html>"]
-    return "\n".join(parts).encode()
-
-
-def _listed(lines: Sequence[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""
+    return render(
+        "report", title=one.name, headline=headline(one), heading=heading(one), day=one.at[:10],
+        warnings=words.warnings(one.uncertainty), card=one.card,
+        picture=picture(one, with_notes=False), guarantee=guarantee_rows(one),
+        band=words.band_explained(one.uncertainty, one.facts),
+        not_covered=[f"{capital(line)}." for line in one.card["not_covered"]]).encode()
 
 
 def guarantee_rows(one: Published) -> Mapping[str, str]:
@@ -320,9 +293,3 @@ def _bounds(bounds: Mapping[str, Any]) -> str:
 def _range(one: Mapping[str, Any]) -> str:
     ends = f"{one['low']:g} to {one['high']:g}".replace("-", "−")
     return f"{one['name']} {ends} {one['unit']}".strip()
-
-
-def _table(rows: Mapping[str, str]) -> str:
-    cells: Sequence[str] = [f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>"
-                            for key, text in rows.items()]
-    return f"<table>{''.join(cells)}</table>"

@@ -32,7 +32,7 @@ def test_the_memo_holds_the_answer_the_odds_the_accuracy_and_the_alternatives():
         assert given == protection(row.setting)
         assert f"<td>{chances.odds_short(given.odds)}</td>" in page
     assert page.count("<td>the answer</td>") == 1
-    assert "http" not in page and "<script" not in page
+    assert "http:" not in page and "https:" not in page and "<script" not in page
 
 
 def test_the_memo_of_an_impossible_plan_says_no_and_what_would_do():

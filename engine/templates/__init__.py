@@ -1,0 +1,56 @@
+"""Every HTML document is a template of this folder, and whatever is filled in is escaped.
+
+A template asks for all of its values by name; one that is missing is a fault, not an empty place.
+Markup gets into a document by `|safe` alone: only for drawings that escape their own words.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from engine import __version__
+
+_MARKED = re.compile(r"(?<![\\\w*])(\*\*?)(?=[^\s*])(.+?)(?<=[^\s*\\])\1()(?![\w*])")
+_ESCAPED = re.compile(r"\\([\\`*_\[\]<>$~:])")
+
+
+def render(template: str, **values: object) -> str:
+    """A whole document.
+
+    Parameters
+    ----------
+    template : name of a file of this folder without its ending, such as "report"
+    values : what the template asks for
+
+    Raises
+    ------
+    jinja2.UndefinedError
+        If a value is missing.
+    """
+    return environment.get_template(f"{template}.html.jinja").render(values)
+
+
+def plain(words: str) -> str:
+    """Words as they were before they were escaped for Markdown."""
+    return _ESCAPED.sub(r"\1", words)
+
+
+def split_marked(words: str) -> list[tuple[str, str]]:
+    """Plain words in turn, each with its mark in Markdown: "**" for bold, "*" for italic, or none.
+
+    >>> split_marked("**Not** covered")
+    [('', ''), ('Not', '**'), (' covered', '')]
+    """
+    pieces = ["", *_MARKED.split(words)]  # mark and words in turn: the last group is no mark
+    return [(plain(text), mark) for mark, text in zip(pieces[::2], pieces[1::2], strict=True)]
+
+
+
+environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True,
+                          undefined=StrictUndefined, auto_reload=False, trim_blocks=True,
+                          lstrip_blocks=True)
+environment.filters |= {"plain": plain, "split_marked": split_marked}
+environment.globals["version"] = __version__
