@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -33,6 +34,11 @@ async def assert_usual(server):
         await drag(visitor, 3)
         assert visitor.has("picture") and not visitor.faults
     assert "Traceback" not in server.log.read_text()
+
+
+def sessions(url):
+    """How many pages are open, as the server counts them."""
+    return int(re.search(rb"^active_sessions (\d+)", request(url, "GET", "/_stcore/metrics")[2], re.M)[1])
 
 
 async def sent_slowly(url, text, pause=0.01):
@@ -107,29 +113,36 @@ def test_slow_senders_keep_nobody_waiting(fresh):
 
 @pytest.mark.slow
 def test_what_a_hundred_sessions_that_were_left_held_is_given_back(fresh):
-    async def opened(k):
+    async def opened():
         visitor = Visitor(fresh.url)
         await visitor.__aenter__()
         await visitor.run()
-        if k % 2:  # the others are left without a word
-            await visitor.leave()
-        else:
-            visitor._socket.transport.abort()
+        return visitor
+
+    async def left(visitors):
+        for k, visitor in enumerate(visitors):
+            if k % 2:
+                visitor._socket.transport.abort()  # without a word
+            else:
+                await visitor.leave()
 
     async def tries():
         for _ in range(2):
             await assert_usual(fresh)
-        for k in range(5):
-            await opened(k)
+        await left([await opened() for _ in range(5)])
         await lapse(RETURN_SECONDS)
-        base = fresh.megabytes
-        for first in range(0, SESSIONS, 10):
-            await asyncio.gather(*map(opened, range(first, first + 10)))
+        base, visitors = fresh.megabytes, []
+        for _ in range(SESSIONS // 10):
+            visitors += await asyncio.gather(*(opened() for _ in range(10)))
+        assert sessions(fresh.url) == SESSIONS
+        await assert_usual(fresh)
         most = fresh.megabytes
+        await left(visitors)
+        await soon(lambda: sessions(fresh.url) == 0)
         await assert_usual(fresh)
         await lapse(RETURN_SECONDS)
-        print(f"base {base:.0f}, after {SESSIONS} sessions {most:.0f}, given back {fresh.megabytes:.0f} MB")
-        await soon(lambda: fresh.megabytes <= 1.2 * base)
+        print(f"base {base:.0f}, with {SESSIONS} sessions {most:.0f}, after {fresh.megabytes:.0f} MB")
+        await soon(lambda: fresh.megabytes <= base + 0.5 * SESSIONS)
         await assert_usual(fresh)
 
     finished(tries())
