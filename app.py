@@ -14,7 +14,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from pages.shared import headers, run, visitors
+from pages.shared import headers, messages, run, visitors
 
 # plotly.js comes from our own server, out of the installed package.
 VENDOR = pathlib.Path(find_spec("plotly").origin).parent / "package_data"
@@ -25,6 +25,7 @@ threading.Thread(target=run.warm_up, daemon=True).start()
 app = st.App(
     "pages/shared/shell.py",
     routes=[Mount("/vendor", StaticFiles(directory=VENDOR))],
-    middleware=[Middleware(headers.Guarded), Middleware(visitors.OneFileEach)],
+    middleware=[Middleware(headers.Guarded), Middleware(messages.OnlyMessages),
+                Middleware(visitors.OneFileEach)],
     lifespan=visitors.housekeeping,
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.mechanisms.univariate_mean import Plan, UnivariateMean
 from engine.types import Array, Budget, CurveData, PublicFacts
 
 _BUDGET, _FEW = Budget(0.8), 40
@@ -56,6 +56,14 @@ class VotesForEveryNumber(_Mean):
         width = (data.facts.value_high - data.facts.value_low) / places
         place = np.clip((self.held(data) - data.facts.value_low) // width, 0, places - 1)
         return place[..., None] == np.arange(places)
+
+
+@bug(_BUDGET, _FEW, setting="central_user")
+class SendsEveryInterval(_Mean):
+    """Averages of all intervals are sent, each with the noise for the one that votes elect."""
+
+    def _passed_on(self, averages: Array, votes: Array | None, plan: Plan) -> Array:
+        return averages.reshape(len(averages), 1, -1)
 
 
 @bug(_BUDGET, _FEW, setting="local_user")

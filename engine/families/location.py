@@ -42,7 +42,7 @@ from engine.families.filters import Combined, Filter, Independent, Joint
 from engine.numerics import clipping
 from engine.numerics.deviations import Deviations
 from engine.numerics.monotone import non_increasing_fit
-from engine.numerics.reference_law import Law
+from engine.numerics.reference_law import Law, is_mixed
 from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
 from engine.types import Array
@@ -179,7 +179,7 @@ def _start(site: Site, public_scale: Array, constants: Constants, law: Law,
     shape = site.noise.shape[1:]
     scale = np.broadcast_to(public_scale, shape)
     size = constants.prior * scale if prior is None else np.broadcast_to(prior, shape)
-    known: Filter = Independent(size**2) if not law.is_mixed else Joint.start(
+    known: Filter = Independent(size**2) if not is_mixed(law) else Joint.start(
         size**2, (constants.prior_in_band * size) ** 2)
     return State(np.zeros(shape), known, np.sqrt(scale),
                  constants.first_radius * np.sqrt(scale.sum(axis=-1)), constants.prior * scale)
@@ -192,7 +192,7 @@ def _slope(state: State, law: Law, constants: Constants) -> Array:
 
 def _response(sites: Sequence[Site], state: State, law: Law, phase: int) -> Array | None:
     """J M where the design is stated and M is not the identity; E T in the first phase."""
-    if not law.is_mixed or sites[0].mixing is not None:
+    if not is_mixed(law) or sites[0].mixing is not None:
         return None
     if phase == 1:  # the first radius is wide
         return np.broadcast_to(law.mean_slopes, (*state.centre.shape, state.centre.shape[-1]))

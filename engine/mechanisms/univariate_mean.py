@@ -208,8 +208,9 @@ class UnivariateMean(Mechanism):
         return np.asarray(np.einsum("p,rip->ri", groups / groups.sum(), averages))
 
     def _chosen(self, votes: Array, plan: Plan) -> NDArray[np.int64]:
-        """Which interval noisy votes elect: (repeats, 1)."""
-        return np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH)
+        """Which interval noisy votes, those of a centre or of all people, elect: (repeats, 1)."""
+        sums = votes.reshape(len(votes), 1, -1, plan.places).sum(axis=2)
+        return np.clip(sums.argmax(axis=-1) - 1, 0, plan.places - _REACH)
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The mean itself.
@@ -325,9 +326,7 @@ class UnivariateMean(Mechanism):
             return None
         if plan.places > 1:
             votes = transcript.summed("place", *self._shown_votes(data, plan))
-        numbers = self.sent(data, plan.places).swapaxes(1, 2)
-        if votes is not None:  # only the chosen interval is noised: the others are never sent
-            numbers = np.take_along_axis(numbers, self._chosen(votes, plan)[..., None], axis=1)
+        numbers = self._passed_on(self.sent(data, plan.places).swapaxes(1, 2), votes, plan)
         measure = np.broadcast_to(plan.measure[0], self.groups(data).shape)
         if self._is_local or self.setting == "site":
             people, items = (count.astype(int) for count in _per_server(data))
@@ -335,6 +334,16 @@ class UnivariateMean(Mechanism):
             measure = np.repeat(plan.measure, each)
         scales = self.reach(plan.places, data.facts) / (self.groups(data) * measure)
         return transcript.summed("average", numbers, "laplace", math.sqrt(2) * scales)
+
+    def _passed_on(self, averages: Array, votes: Array | None, plan: Plan) -> Array:
+        """Of averages (repeats, intervals, parts) those of the interval that noisy votes elect.
+
+        Only that one is noised, as the others are never sent. Without votes that were answered it
+        may be any: all are shown as ways to form the numbers.
+        """
+        if votes is None:
+            return averages
+        return np.take_along_axis(averages, self._chosen(votes, plan)[..., None], axis=1)
 
     def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, str, Array]:
         """Ballots, or their sums at one centre, the law of their noise and its deviation."""

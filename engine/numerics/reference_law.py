@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import ClassVar, Protocol
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
@@ -30,10 +30,6 @@ class Law(Protocol):
     """What the engine needs of a law of standardised deviations Z; arrays are (…, p)."""
 
     @property
-    def is_mixed(self) -> bool:
-        """Whether E T is not the identity, so that `response` is needed."""
-
-    @property
     def mean_slopes(self) -> Array:
         """E T: (p, p)."""
 
@@ -46,9 +42,6 @@ class Law(Protocol):
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does."""
-
-    def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """The same with what the design mixes, (…, p, p); only where `is_mixed`."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +176,11 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     return ReferenceLaw(_standardised(curves.targets[0].T), slopes, design != Design())
 
 
+def is_mixed(law: Law) -> TypeGuard[ReferenceLaw]:
+    """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`."""
+    return isinstance(law, ReferenceLaw) and law.is_mixed
+
+
 def _standardised(sample: Array) -> Array:
     return np.asarray(sample / np.sqrt((sample**2).mean(axis=0)))
 
@@ -203,14 +201,10 @@ class ProductLaw:
     regressors: Array
     waves: Array
     products: Array
-    is_mixed: ClassVar[bool] = False
 
     @property
     def mean_slopes(self) -> Array:
         return np.eye(self.directions.shape[-2] * self.waves.shape[-1])
-
-    def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        raise NotImplementedError
 
     @cached_property
     def _scale(self) -> Array:

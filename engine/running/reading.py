@@ -13,6 +13,9 @@ from engine.sources.table_limits import refused
 from engine.sources.tables import Table, is_workbook, read_table
 
 BOUNDS = Bounds(seconds=5, megabytes=400)
+# For curves or records from a table that was read: 350 MB of four million cells, and addresses that
+# allocators reserve without using them.
+OF_COLUMNS = Bounds(seconds=5, megabytes=600)
 # Text as short as this is read where it is asked for: reading it takes some thirty passes over it,
 # none of which makes more than a few dozen bytes of one, and thus milliseconds and megabytes.
 _SHORT = 100_000
@@ -48,9 +51,9 @@ def read_file(content: bytes, encoding: str = "utf-8", sheet: str | None = None)
     return table
 
 
-def too_much() -> InputError:
+def too_much(bounds: Bounds = BOUNDS) -> InputError:
     """What is said of a file whose reading was ended."""
-    return refused(f"This file needs more than {BOUNDS.seconds} seconds or "
-                   f"{BOUNDS.megabytes} MB of memory to be read.",
+    return refused(f"This file needs more than {bounds.seconds} seconds or "
+                   f"{bounds.megabytes} MB of memory to be read.",
                    "Leave out what is not needed, such as cells far from the table, and save it as "
                    ".csv.")

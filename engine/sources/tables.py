@@ -33,6 +33,10 @@ from engine.sources.table_workbook import read_workbook
 if TYPE_CHECKING:
     import pandas as pd
 
+# Arrow's own allocator reserves a gigabyte of addresses, which limits of memory count, and keeps
+# what is freed.
+pa.set_memory_pool(pa.system_memory_pool())
+
 MISSING = ("", "na", "n/a", "#n/a", "nan", "-nan", "+nan", "null", "none", ".")
 _INFINITE = ("inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -101,11 +105,27 @@ class Table:
         Blanks around a text are dropped and it is brought to NFC: spellings that look alike for
         such a reason are one person, not two.
         """
+        codes, texts = self._coded(column)
+        return codes.astype(np.int64), tuple(texts.to_pylist())
+
+    def n_texts(self, column: str) -> int:
+        """How many different texts there are, as `codes` tells them apart."""
+        return len(self._coded(self.find(column))[1])
+
+    def holds(self, column: str, text: str) -> bool:
+        """Whether a text is in a column, as `codes` tells them apart."""
+        return bool(pc.any(pc.equal(self._coded(column)[1], text)).as_py())
+
+    def _coded(self, column: str) -> tuple[NDArray[np.int32], pa.Array]:
+        """The same as `codes` gives, with the texts as an array."""
         written = self.cells[column].combine_chunks().dictionary_encode()
-        text = pc.utf8_normalize(pc.utf8_trim_whitespace(written.dictionary), form="NFC")
-        coded = text.dictionary_encode()
-        codes = coded.indices.to_numpy().astype(np.int64)[written.indices.to_numpy()]
-        return codes, tuple(coded.dictionary.to_pylist())
+        codes, texts = written.indices.to_numpy(), pc.utf8_trim_whitespace(written.dictionary)
+        if not pc.all(pc.string_is_ascii(texts)).as_py():
+            texts = pc.utf8_normalize(texts, form="NFC")
+        if texts.equals(written.dictionary):  # nearly always: they differ as they are written
+            return codes, texts
+        coded = texts.dictionary_encode()
+        return coded.indices.to_numpy()[codes], coded.dictionary
 
     def numbers(self, column: str) -> Numbers:
         """The column as numbers; cells that hold none are counted, not guessed."""

@@ -7,7 +7,8 @@ counts only.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,12 +139,21 @@ def order_by_person(server: Integers, ids: Sequence[str]) -> Integers:
     and the file's order are (`engine.release.certified.reordered`), also for ids that somebody
     chose so that they share a round.
     """
-    seen: dict[tuple[int, str], int] = {}
-    keys = []
-    for person in zip(server.tolist(), ids, strict=True):
-        seen[person] = repeated = seen.get(person, 0) + 1  # rows of one person, each a curve
-        name = person[1]
-        text = f"{repeated} {name}".encode()
-        keys.append(hashlib.blake2b(text, key=_PUBLIC_KEY, digest_size=8).digest())
-    places = np.frombuffer(b"".join(keys), dtype=">u8")
+    places = np.fromiter(map(_place, _numbered(server, ids)), np.uint64, len(ids))
     return np.lexsort((places, server))
+
+
+def _place(name: str) -> int:
+    key = hashlib.blake2b(name.encode(), key=_PUBLIC_KEY, digest_size=8)
+    return int.from_bytes(key.digest(), "big")
+
+
+def _numbered(server: Integers, ids: Sequence[str]) -> Iterator[str]:
+    """The ids, numbered where one comes again at its server: rows of one person, each a curve."""
+    if len({*ids}) == len(ids):  # nearly always, and a million pairs would take 100 MB
+        yield from (f"1 {name}" for name in ids)
+        return
+    seen: Counter[tuple[int, str]] = Counter()
+    for person in zip(server.tolist(), ids, strict=True):
+        seen[person] += 1
+        yield f"{seen[person]} {person[1]}"

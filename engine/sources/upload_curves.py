@@ -122,10 +122,10 @@ def _read_long(table: Table, layout: Layout) -> _Readings:
     lacking = [role for role in needed_roles(layout.single) if getattr(layout, role) is None]
     if lacking:
         raise lacking_roles(lacking, [c for c in table.columns if c not in layout.columns], table)
+    notes: list[str] = []
+    curve, server, ids = _people(table, layout, notes)
     columns = column_numbers(table, [str(layout.time), str(layout.value)])
     time, value = columns.values()
-    notes: list[str] = []
-    curve, server, ids = people_of(table, layout.id, layout.server, notes)
     return _Readings(curve, time.values, value.values, curve, server, ids, len(ids), columns, notes)
 
 
@@ -133,7 +133,7 @@ def _read_wide(table: Table, layout: Layout, several: str) -> _Readings:
     columns = column_numbers(table, [name for name, _ in layout.times])
     cells = np.column_stack([column.values for column in columns.values()])
     notes: list[str] = []
-    person, server, ids = people_of(table, layout.id, layout.server, notes)
+    person, server, ids = _people(table, layout, notes)
     row_curve, n_people = person, len(ids)
     if n_people < len(cells):
         notes.append(upload_notes.several_rows(np.bincount(person), several))
@@ -146,6 +146,17 @@ def _read_wide(table: Table, layout: Layout, several: str) -> _Readings:
     return _Readings(np.repeat(np.arange(n_curves), n_times),
                      np.tile([time for _, time in layout.times], n_curves), cells.ravel(),
                      row_curve, server, ids, n_people, columns, notes)
+
+
+def _people(table: Table, layout: Layout, notes: list[str]
+            ) -> tuple[Integers, Integers, tuple[str, ...]]:
+    """Person of each row, server and id of each person; too many are refused before any is named.
+
+    An id at several sites is several people, so there are at least as many of them as ids.
+    """
+    n_ids = table.n_texts(layout.id) if layout.id else table.n_rows
+    _check_n_curves(n_ids, "at least " if layout.server else "")
+    return people_of(table, layout.id, layout.server, notes)
 
 
 def _averaged(cells: Array, group: Integers, n_groups: int) -> Array:
@@ -166,13 +177,17 @@ def _refuse_missing(columns: Mapping[str, Numbers]) -> None:
 
 
 def _check_limits(found: _Readings) -> None:
-    if len(found.server) > MOST_CURVES:
-        raise InputError(f"There are {len(found.server):,} curves; at most {MOST_CURVES:,} are "
-                         "read.", field="id", hint="Take a part of them, or check which column "
-                         "says who a row belongs to.")
+    _check_n_curves(len(found.server))
     if np.bincount(found.curve).max() > MOST_POINTS:
         raise InputError(f"A curve has more than {MOST_POINTS:,} readings.", field="time",
                          hint="Thin the readings of long curves, or check which column says who a "
+                         "row belongs to.")
+
+
+def _check_n_curves(number: int, about: str = "") -> None:
+    if number > MOST_CURVES:
+        raise InputError(f"There are {about}{number:,} curves; at most {MOST_CURVES:,} are read.",
+                         field="id", hint="Take a part of them, or check which column says who a "
                          "row belongs to.")
 
 

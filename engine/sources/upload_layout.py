@@ -156,7 +156,7 @@ def _series(table: Table, taken: set[str]) -> dict[str, float]:
 
 def _begins_with_a_row(table: Table) -> bool:
     """Whether a name that is no number is a cell of its own column: an id, not a name."""
-    return any(column in table.codes(column)[1] for column in table.columns
+    return any(table.holds(column, column) for column in table.columns
                if _numbered(column, table.decimal)[0])
 
 

@@ -14,7 +14,7 @@ from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_facts import StatedCovariate, declare
 from engine.tasks import WAVELET_REGRESSION
 from engine.types import PublicFacts
-from pages.shared import code_fold, design_form, session, visitors
+from pages.shared import code_fold, design_form, file_form, session
 from pages.shared import components as pieces
 from pages.shared.controls import message, plain
 
@@ -104,8 +104,7 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
         code_fold.remember(task)
         session.show_own(task, True)
         st.session_state.upload_open = False
-        st.session_state.pop("upload_read", None)  # only the arrays are needed from here on
-        visitors.drop_own_files()
+        file_form.forget()
         session.change(delta=None)
         pieces.arrive()
         shown()

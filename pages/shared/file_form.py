@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from engine.errors import InputError
 from engine.exports.code_for import OwnFile
 from engine.identity import digest
-from engine.running.bounded import Ended
-from engine.running.reading import BOUNDS, too_much
+from engine.running.bounded import Bounds, Ended
+from engine.running.reading import BOUNDS, OF_COLUMNS, too_much
 from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.table_limits import MOST_BYTES
 from engine.sources.table_text import ENCODINGS
@@ -29,9 +29,11 @@ from engine.sources.upload_layout import (
 )
 from engine.sources.upload_rows import RowLayout
 from engine.words.grammar import capital
+from pages.shared import visitors
 from pages.shared.computing import computed
 from pages.shared.controls import plain
 
+Built = TypeVar("Built")
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"))
 _ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
 _EVERY_ROW = "every row is another person"
@@ -68,7 +70,8 @@ def _parsed(file: Any) -> Table:
     try:
         if st.session_state.get("upload_read", ("",))[0] != way:
             with st.spinner("Reading the file …"):
-                st.session_state.upload_read = (way, _read_apart(way, file.getvalue()))
+                st.session_state.upload_read = (
+                    way, _apart(way, BOUNDS, read_table, file.getvalue(), *way[1:]))
     except InputError as problem:
         is_asked |= problem.field == "encoding"
         raise
@@ -81,13 +84,40 @@ def _parsed(file: Any) -> Table:
     return table
 
 
-def _read_apart(way: tuple[Any, ...], content: bytes) -> Table:
-    """The table, read in a worker that is ended if a file takes it too far."""
+def _apart(way: tuple[Any, ...], bounds: Bounds, reader: Callable[..., Built], *arguments: Any
+           ) -> Built:
+    """What a reader returns, in a worker that is ended if a file takes it beyond the bounds."""
     try:
-        table: Table = computed(f"file {digest(way)}", read_table, content, *way[1:], bounds=BOUNDS)
+        read: Built = computed(f"file {digest(way)}", reader, *arguments, bounds=bounds)
     except Ended:
-        raise too_much() from None
-    return table
+        raise too_much(bounds) from None
+    return read
+
+
+def built(reader: Callable[..., Built], table: Table, *choices: Any) -> Built:
+    """What a reader makes of the table in the panel, once for each choice of columns.
+
+    In a worker and within the bounds of reading: it takes seconds for the largest files, during
+    which this process could not answer others.
+
+    Raises
+    ------
+    InputError
+        Whatever the reader refuses, and what takes longer or needs more.
+    """
+    way = (st.session_state.upload_read[0], reader.__name__, *choices)
+    if st.session_state.get("upload_built", ("",))[0] != way:
+        with st.spinner("Reading the columns …"):
+            st.session_state.upload_built = (way, _apart(way, OF_COLUMNS, reader, table, *choices))
+    curves: Built = st.session_state.upload_built[1]
+    return curves
+
+
+def forget() -> None:
+    """Keep nothing of the file in the panel: what is shown has the arrays, and needs no more."""
+    for name in ("upload_read", "upload_built"):
+        st.session_state.pop(name, None)
+    visitors.drop_own_files()
 
 
 def _count(file: Any) -> None:
@@ -111,7 +141,7 @@ def _read(table: Table, single: bool) -> CurveTable:
                            format_func={"keep": "protect one row", "average":
                                         "average them: protect the person"}.get,
                            key=key_of("upload_several")) if layout.is_wide else "keep"
-    found = read_curves(table, layout, several)
+    found = built(read_curves, table, layout, several)
     keep_how(layout, several)
     st.markdown(_summary(found, single))
     if found.is_of_rows:

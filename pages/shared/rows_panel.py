@@ -47,7 +47,7 @@ def _file(task: str) -> RowTable | None:
     features = _features([name for name in table.columns if name not in taken], task, offered)
     upload_rows.check_columns(task, features)
     chosen = RowLayout(features, response, file_form.said(person), server)
-    rows = upload_rows.read_rows(table, chosen)
+    rows = file_form.built(upload_rows.read_rows, table, chosen)
     file_form.keep_how(chosen)
     st.markdown(_summary(rows))
     return rows

@@ -8,8 +8,11 @@ form: shifts over Laplace scales, and log odds of ballot entries that differ.
 import numpy as np
 import pytest
 
+from engine import broken
+from engine.audit import permission
 from engine.experiments import generator
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.privacy import transcript
 from engine.types import Budget, CurveData, PublicFacts
 
 EPSILON = 0.8
@@ -93,6 +96,56 @@ def test_the_release_is_what_the_search_looked_at_plus_noise_of_the_ledger(setti
     planned = 2 * ((groups / groups.sum() * scales) ** 2).sum()
     squares = (estimate.coefficients.ravel() - estimate.unprotected.item()) ** 2
     assert abs(squares.mean() - planned) <= 5 * squares.std() / np.sqrt(20_000)
+
+
+class Answers:
+    """Elects a place, whatever the votes are, and notes the averages that are sent then."""
+
+    def __init__(self, place):
+        self.place, self.averages = place, None
+
+    def summed(self, step, values, law, noise):
+        if step == "place":
+            votes = np.zeros(values.shape)
+            votes[..., self.place] = 1e6
+            return votes
+        self.averages = values, noise
+        return None
+
+
+def sent_after(mechanism, data, place):
+    """The averages that are sent after votes for a place, and the scale of their noise."""
+    listener = Answers(place)
+    with transcript.overheard(listener), permission.granted():
+        mechanism.release(data, (Budget(EPSILON),), generator(1, 1, 0))
+    values, noise = listener.averages
+    return values, noise / np.sqrt(2)
+
+
+def loss_after(mechanism, place):
+    """The most that twenty pairs lose by the averages that are sent after votes for a place."""
+    rng, worst = np.random.default_rng(5), 0.0
+    for _ in range(20):
+        pair = neighbours(mechanism.setting, MANY, rng)
+        (one, scale), (other, _) = (sent_after(mechanism, data, place) for data in pair)
+        worst = max(worst, (np.abs(one - other) / scale).sum())
+    return worst
+
+
+@pytest.mark.parametrize("setting", ["central_user", "local_user"])
+def test_after_the_votes_the_average_of_one_interval_is_sent_for_half_of_epsilon(setting):
+    """20 pairs at each of three places; the interval is that of the place and its neighbours."""
+    mechanism = UnivariateMean(setting=setting)
+    data = data_set(MANY, np.random.default_rng(1).uniform(-2, 3, MANY))
+    places = mechanism.places(data.sizes, data.facts)
+    for place in (1, places // 2, places - 2):
+        values, _ = sent_after(mechanism, data, place)
+        low = -2.0 + 5.0 * (place - 1) / places
+        assert values.shape == (1, 1, len(mechanism.groups(data)))
+        assert (low - 1e-9 <= values).all() and (values <= low + 15.0 / places + 1e-9).all()
+        assert loss_after(mechanism, place) == pytest.approx(EPSILON / 2, rel=1e-9)
+    every = broken.get("SendsEveryInterval").case.mechanism
+    assert loss_after(every, 2) > EPSILON  # and so the search can find it
 
 
 def test_a_local_vote_flips_entries_as_often_as_declared():

@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from engine.running import reading
+from engine.running.bounded import Ended
 from engine.words import tags
-from pages.shared import components
+from pages.shared import components, file_form
 from tests import files
 from tests.pages.opening import visit
 from tests.pages.reading import words
@@ -44,6 +46,39 @@ def test_several_rows_of_a_person_are_averaged_so_that_the_person_is_protected(p
     assert at.selectbox(key="upload_several").value == "average"
     assert "**30 curves · 4 observations each · one centre**" in words(at)
     assert not any("One row is protected" in box.value for box in at.warning)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the panel had computed, with its bounds."""
+    asked, usual = [], file_form.computed
+
+    def computed(key, reader, *arguments, bounds):
+        asked.append((reader.__name__, bounds))
+        return usual(key, reader, *arguments, bounds=bounds)
+
+    monkeypatch.setattr(file_form, "computed", computed)
+    return asked
+
+
+def test_curves_are_made_of_a_file_once_for_each_choice_and_within_bounds(panel, asked):
+    at = panel(visits()).run()
+    assert asked == [("read_table", reading.BOUNDS), ("read_curves", reading.OF_COLUMNS)]
+    at.selectbox(key="upload_several").set_value("keep").run()
+    assert asked[2:] == [("read_curves", reading.OF_COLUMNS)]
+    stated(at).button(key="upload_show").click().run()
+    assert len(asked) == 3 and at.session_state["upload"].curves.n_curves == 60
+    assert "upload_read" not in at.session_state and "upload_built" not in at.session_state
+
+
+def test_columns_that_take_too_much_are_refused_in_a_sentence(panel, asked, monkeypatch):
+    def read_curves(*_):
+        raise Ended("memory")
+
+    monkeypatch.setattr(file_form, "read_curves", read_curves)
+    at = panel(visits())
+    assert "This file needs more than 5 seconds or 600 MB of memory to be read." in at.error[0].value
+    assert not at.exception
 
 
 def test_where_one_row_is_protected_nothing_claims_that_it_is_one_person(panel):

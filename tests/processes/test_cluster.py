@@ -1,24 +1,30 @@
 """A real scheduler with two worker processes: the same numbers, and no loss when one dies."""
 
+import csv
+import json
 import os
 import signal
 import subprocess
 import sys
 import tomllib
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
+from engine import scenario
 from engine.errors import InputError
-from engine.experiments import Cell, Run, blocks, gather, run_cells
+from engine.experiments import Cell, Run, blocks, gather, run_block, run_cells
+from engine.identity import digest
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.running import cluster, executors
+from engine.running.part_files import PartFiles
 from engine.running.sweeps import run_sweep
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from tests.processes.sweep_targets import Deadly, Slow, process_id, wrong
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
 MECHANISM = NoisyGradientMean(truncation=3)
@@ -45,8 +51,17 @@ def scheduler_and_workers(folder, n_workers, **otherwise):
             yield found(where, n_workers), processes[0]
         finally:
             for process in reversed(processes):
-                process.terminate()
-                process.wait(PATIENCE)
+                end(process)
+
+
+def end(process):
+    """Kill a process with those it started: a worker whose scheduler is gone waits for another."""
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(process.pid).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+    process.kill()
+    process.wait()
 
 
 @pytest.fixture(autouse=True)
@@ -136,6 +151,74 @@ def test_a_scheduler_that_is_lost_is_an_error_that_says_what_to_do(tmp_path):
         with pytest.raises(InputError, match=r"scheduler was lost.*can be resumed"):
             list(parts)
     assert 1 <= len(kept) < 8
+
+
+SWEEP = {"source": {"key": "sparse_curves", "parameters": {"n_observations_per_curve": 40}},
+         "mechanism": {"key": "noisy_gradient_mean", "parameters": {}},
+         "budgets": [{"epsilon": 1.0, "delta": 1e-4}], "repeats": 4, "draws": 2, "seed": 3,
+         "axes": {"source.n_curves": [*range(5000, 5060)]}}
+
+
+def command(folder, executor="serial"):
+    """The arguments of a sweep that keeps its parts in that folder."""
+    (folder / "sweep.json").write_text(json.dumps(SWEEP))
+    return [sys.executable, "-m", "engine", "run", str(folder / "sweep.json"), "--csv",
+            "--executor", executor, "--resume", str(folder / "parts")]
+
+
+def parts_in(folder):
+    """When each part in a folder was written."""
+    return {file.name: file.stat().st_mtime_ns for file in (folder / "parts").glob("*.part")}
+
+
+def worker_ids(address):
+    with executors.make(f"dask://{address}") as pool:
+        return [*pool._client.run(os.getpid).values()]
+
+
+@pytest.mark.slow
+def test_a_sweep_outlives_a_worker_and_is_resumed_to_the_last_bit_when_its_scheduler_is_lost(
+        tmp_path):
+    chosen = scenario.from_json(json.dumps(SWEEP))
+    work = blocks(chosen.cells(), chosen.run)
+    with scheduler_and_workers(tmp_path, 2) as (address, scheduler):
+        sweep = subprocess.Popen(command(tmp_path, f"dask://{address}"), cwd=ROOT, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        until(lambda: parts_in(tmp_path))
+        victim, *others = worker_ids(address)
+        os.kill(victim, signal.SIGKILL)
+        done = len(parts_in(tmp_path))
+        until(lambda: len(parts_in(tmp_path)) > done + 4 or sweep.poll() is not None)
+        scheduler.kill()
+        printed, said = sweep.communicate(timeout=PATIENCE)
+    assert (sweep.returncode, printed) == (2, "")
+    assert said == ("error: The scheduler was lost. Start it again; what is finished can be "
+                    "resumed.\n")
+    kept = parts_in(tmp_path)
+    assert done + 4 < len(kept) < len(work) and victim not in others
+
+    (tmp_path / "again").mkdir()
+    with scheduler_and_workers(tmp_path / "again", 2) as (address, _):
+        resumed = subprocess.run(command(tmp_path, f"dask://{address}"), cwd=ROOT, text=True,
+                                 capture_output=True, timeout=PATIENCE, check=True)
+    written = parts_in(tmp_path)
+    assert len(written) == len(work) and kept.items() <= written.items()  # none was made again
+    finished = PartFiles(tmp_path / "parts")
+    for block in work:
+        there, here = finished.get(digest(block.recipe)), run_block(block.recipe)
+        assert there.spends == here.spends and there.failures == here.failures == {}
+        for kind, values in here.errors[0].items():
+            theirs = there.errors[0][kind]
+            assert (values is None) == (theirs is None)
+            assert values is None or values.tobytes() == theirs.tobytes()
+    serial_run = subprocess.run(command(tmp_path, "serial"), cwd=ROOT, text=True,
+                                capture_output=True, timeout=PATIENCE, check=True)
+    assert rows_of(resumed.stdout) == rows_of(serial_run.stdout) and len(rows_of(resumed.stdout)) == 61
+
+
+def rows_of(printed):
+    """The table, without the lines above it that say where it is from."""
+    return [*csv.reader(line for line in printed.splitlines() if not line.startswith("#"))]
 
 
 @pytest.mark.slow
