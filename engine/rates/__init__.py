@@ -37,16 +37,20 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Term:
-    """One named term of a rate; `value` maps the public sizes to its size, vectorised."""
+    """One named term of a rate.
+
+    Parameters
+    ----------
+    name : what people read; nothing follows from it.
+    formula : LaTeX.
+    value : maps the public sizes of a point to the size of the term, vectorised.
+    is_private : whether it is a cost of privacy, which vanishes as ε grows.
+    """
 
     name: str
     formula: str
     value: Callable[[Point], Array]
-
-    @property
-    def is_private(self) -> bool:
-        """Whether this is a cost of privacy."""
-        return "rivacy" in self.name
+    is_private: bool = False
 
 
 @dataclass(frozen=True)

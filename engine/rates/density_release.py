@@ -58,7 +58,8 @@ class DensityReleaseRate(Rate):
     def terms(self) -> tuple[Term, ...]:
         d, k = self.dimension, self.cost_power
         return (Term(PRIVACY, rf"h^{{-{k}}}(n\varepsilon)^{{-2}}",
-                     lambda p: self.bandwidth(p) ** -k / (p["n"] * p["epsilon"]) ** 2.0),
+                     lambda p: self.bandwidth(p) ** -k / (p["n"] * p["epsilon"]) ** 2.0,
+                     is_private=True),
                 Term(PEOPLE, rf"n^{{-1}}h^{{-{d}}}",
                      lambda p: self.bandwidth(p) ** -d / p["n"]),
                 Term(SMOOTHING, "h^4", lambda p: self.bandwidth(p) ** 4.0))

@@ -71,9 +71,10 @@ class CurveRate(Rate):
             free[0],
             Term(PRIVATE_SPARSE, d(r"(2\alpha+1)/(\alpha+1)") + rf"({k}m)^{{-\alpha/(\alpha+1)}}",
                  lambda p: _d(p) ** ((2 * a + 1) / (a + 1))
-                 * (private(p) * p["m"]) ** (-a / (a + 1))),
+                 * (private(p) * p["m"]) ** (-a / (a + 1)), is_private=True),
             free[1],
-            Term(PRIVATE_DENSE, d(2) + rf"({k})^{{-1}}", lambda p: _d(p) ** 2 / private(p)))
+            Term(PRIVATE_DENSE, d(2) + rf"({k})^{{-1}}", lambda p: _d(p) ** 2 / private(p),
+                 is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:

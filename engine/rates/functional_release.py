@@ -142,7 +142,7 @@ class FunctionalReleaseRate(Rate):
         smoothing = (Term(SMOOTHING, r"M^{-\eta\beta}",
                           lambda p: self._basis_size(p) ** (-self.smoothness * self.beta))
                      if self.mechanism == "frl" else Term(SMOOTHING, r"\psi", self.psi))
-        return (Term(PRIVACY, self._privacy_formula, self._privacy),
+        return (Term(PRIVACY, self._privacy_formula, self._privacy, is_private=True),
                 Term(PEOPLE, r"n^{-1}", lambda p: p["n"] ** -1.0), smoothing)
 
     @property

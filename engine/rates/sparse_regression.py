@@ -76,7 +76,7 @@ class TrustedServerRate(Rate):
     def terms(self) -> tuple[Term, ...]:
         return (Term(ROWS, r"s\log d\,(Sn)^{-1}", lambda p: _rows(p["s"], _pooled(p), p)),
                 Term(PRIVACY, _noise_formula("s", "Sn"),
-                     lambda p: _noise(p["s"], _pooled(p), p)))
+                     lambda p: _noise(p["s"], _pooled(p), p), is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -145,12 +145,12 @@ class UntrustedServerRate(Rate):
     def terms(self) -> tuple[Term, ...]:
         if self.hidden == "machine":
             return (Term(ONE_BIT, r"sd\,(Sn\varepsilon^2)^{-1}",
-                         lambda p: _one_coordinate(p) / p["epsilon"] ** 2.0),)
+                         lambda p: _one_coordinate(p) / p["epsilon"] ** 2.0, is_private=True),)
         return (Term(EXACT, r"sd\,(Skn)^{-1}",
                      lambda p: _one_coordinate(p) / self._coordinates(p)),
                 Term(NOISY, r"8B^2sdk\,(Sn^2\varepsilon^2)^{-1}",
                      lambda p: _one_coordinate(p) * self._coordinates(p)
-                     / self._unlimited(p) ** 2.0))
+                     / self._unlimited(p) ** 2.0, is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -218,7 +218,8 @@ class TrustedMeanRate(Rate):
     @property
     def terms(self) -> tuple[Term, ...]:
         return (Term(ROWS, r"s\log d\,(Sn)^{-1}", lambda p: _rows(p["s"], _pooled(p), p)),
-                Term(PRIVACY, r"s^2\log^2 d\,\log(1/\delta)\,(Sn\varepsilon)^{-2}", _pooled_noise))
+                Term(PRIVACY, r"s^2\log^2 d\,\log(1/\delta)\,(Sn\varepsilon)^{-2}", _pooled_noise,
+                     is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -256,9 +257,10 @@ class DifferingMachinesRate(Rate):
         return (
             Term(SHARED_ROWS, r"s_0\log d\,(Sn)^{-1}", lambda p: _rows(p["s0"], _pooled(p), p)),
             Term(SHARED_PRIVACY, _noise_formula("s_0", "Sn"),
-                 lambda p: _noise(p["s0"], _pooled(p), p)),
+                 lambda p: _noise(p["s0"], _pooled(p), p), is_private=True),
             Term(OWN_ROWS, r"s_1\log d\,n^{-1}", lambda p: _rows(p["s1"], p["n"], p)),
-            Term(OWN_PRIVACY, _noise_formula("s_1", "n"), lambda p: _noise(p["s1"], p["n"], p)))
+            Term(OWN_PRIVACY, _noise_formula("s_1", "n"), lambda p: _noise(p["s1"], p["n"], p),
+                 is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:

@@ -94,7 +94,7 @@ class UnivariateMeanRate(Rate):
                          lambda p: np.exp(-p["S"] * p["epsilon"]**2)),)
         size, spared = _SIZES[self.setting], _SPARED[self.setting]
         privacy = Term(PRIVATE_DENSE, rf"({size})^{{-1}}",
-                       lambda p: 1 / (p["S"] * p["n"] * spared(p) * p["epsilon"]**2))
+                       lambda p: 1 / (p["S"] * p["n"] * spared(p) * p["epsilon"]**2), is_private=True)
         return (people, privacy) if self.setting in _LINES else (privacy,)
 
     @property

@@ -88,7 +88,7 @@ class WaveletRate(Rate):
             Term(READINGS, rf"(Sn)^{{-2{sign}/(2{sign}+1)}}",
                  lambda p: (p["S"] * p["n"]) ** (-2 * g / (2 * g + 1))),
             Term(PRIVACY, rf"(Sn^2\varepsilon^2)^{{-2{sign}/(2{sign}+2)}}",
-                 lambda p: _information(p) ** (-2 * g / (2 * g + 2))))
+                 lambda p: _information(p) ** (-2 * g / (2 * g + 2)), is_private=True))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
