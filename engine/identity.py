@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from engine import __version__
 def digest(obj: Any) -> str:
     """Sixteen hexadecimal digits that name an object and the engine version.
 
-    Walks dataclasses with their class names, numbers, strings, arrays and containers. Anything
-    else is a TypeError, never a guess: a wrong key would serve one person's result to another.
+    Walks dataclasses with their class names, numbers, strings, arrays and containers; a member of
+    a `StrEnum` counts as its text. Anything else is a TypeError, never a guess: a wrong key would
+    serve one person's result to another.
     """
     hashed = hashlib.blake2b(__version__.encode(), digest_size=8)
     for piece in _pieces(obj):
@@ -43,6 +45,8 @@ def _pieces(obj: Any) -> Iterator[bytes]:
         yield f"sequence {len(obj)}".encode()
         for item in obj:
             yield from _pieces(item)
+    elif isinstance(obj, StrEnum):
+        yield from _pieces(obj.value)
     elif obj is None or isinstance(obj, bool | int | float | str):
         yield f"{type(obj).__name__} {obj!r}".encode()
     else:

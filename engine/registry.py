@@ -18,6 +18,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import Any, TypeVar
 
+from engine.enumerations import Enumeration
 from engine.errors import InputError, brief
 
 T = TypeVar("T", bound="type[Parameterised]")
@@ -50,6 +51,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     only_for: tuple[str, ...] = ()  # tasks it matters for, of a member that serves several
     usual_when: Mapping[str, Any] = field(default_factory=dict)
+    names: type[Enumeration] | None = None  # of which the value is one; forms and links have text
 
     def check(self, value: Any) -> Any:
         """Return the value in its own type, or say what is wrong with it."""
@@ -65,7 +67,8 @@ class Parameter:
             value = int(value)
         if not isinstance(value, self.kind) or (isinstance(value, bool) and self.kind is not bool):
             raise self._error(f"must be {_WORDS[self.kind]}; got {brief(value)}")
-        return self._within(self.kind(value))  # and of no other type that counts as such
+        checked = self._within(self.kind(value))  # and of no other type that counts as such
+        return checked if self.names is None else self.names(checked)
 
     def _within(self, value: Any) -> Any:
         if self.choices and value not in self.choices:
@@ -203,8 +206,12 @@ def parameters(cls: Any) -> tuple[Parameter, ...]:
 def _parameter(declared: Field[Any], hint: Any) -> Parameter:
     options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
     kinds = [option for option in options if option is not type(None)]
-    return Parameter(name=declared.name, kind=kinds[0], optional=type(None) in options,
-                     **declared.metadata["parameter"])
+    facts, is_optional = dict(declared.metadata["parameter"]), type(None) in options
+    if issubclass(kinds[0], Enumeration):
+        choices = facts["choices"] or tuple(member.value for member in kinds[0])
+        return Parameter(name=declared.name, kind=str, optional=is_optional, names=kinds[0],
+                         **{**facts, "choices": choices})
+    return Parameter(name=declared.name, kind=kinds[0], optional=is_optional, **facts)
 
 
 class Registry:

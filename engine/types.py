@@ -16,7 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.enumerations import Enumeration
 from engine.errors import InputError, brief
+from engine.noise import NoiseLaw
 from engine.numerics.grids import drawing_points, interpolated, quadrature, read_only
 
 Array = NDArray[np.float64]
@@ -77,7 +79,14 @@ class Covariate:
         _check_range("covariate", self.low, self.high, self.name[:40], self.unit)
 
 
-LAWS = ("independent", "common", "visits", "windows", "unknown")
+class TimeLaw(Enumeration):
+    """How observation times come about; see `Design`."""
+
+    INDEPENDENT = "independent"
+    COMMON = "common"
+    VISITS = "visits"
+    WINDOWS = "windows"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +95,7 @@ class Design:
 
     Parameters
     ----------
-    law : str
+    law : TimeLaw, or its name
         "independent": each time on its own, evenly spread or by `density`. "common": everybody is
         observed at `times`. "visits": observations of a curve are `gap` apart, from a random start.
         "windows": observations of a curve are spread evenly over a stretch of length `window` with
@@ -97,26 +106,43 @@ class Design:
         Shares of the time range.
     density : tuple of float
         Relative heights at equally spaced times, joined by straight lines. Empty: evenly spread.
+
+    Raises
+    ------
+    InputError
+        If there is no such law.
     """
 
-    law: str = "independent"
+    law: TimeLaw = TimeLaw.INDEPENDENT
     times: tuple[float, ...] = ()
     gap: float = 0.0
     window: float = 0.0
     density: tuple[float, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "law", TimeLaw.named(self.law, "law"))
+
     @classmethod
     def common(cls, times: Sequence[float]) -> Design:
         """Everybody is observed at these times; without any the design is that of no statement."""
-        return cls(law="common", times=tuple(times)) if len(times) else cls()
+        return cls(law=TimeLaw.COMMON, times=tuple(times)) if len(times) else cls()
 
     @classmethod
     def visits(cls, gap: float) -> Design:
-        return cls(law="visits", gap=gap)
+        return cls(law=TimeLaw.VISITS, gap=gap)
 
     @property
     def is_known(self) -> bool:
-        return self.law != "unknown"
+        return self.law is not TimeLaw.UNKNOWN
+
+
+class DataKind(Enumeration):
+    """Whose data they are: the computer's, everybody's, a visitor's, or made like a visitor's."""
+
+    SIMULATED = "simulated"
+    PUBLIC = "public"
+    UPLOAD = "upload"
+    TWIN = "twin"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +167,7 @@ class PublicFacts:
     """
 
     name: str = "Curves"
-    kind: str = "simulated"
+    kind: DataKind = DataKind.SIMULATED
     person: str = "person"
     people: str = "people"
     curve: str = ""
@@ -166,12 +192,21 @@ class PublicFacts:
     origin: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", DataKind.named(self.kind, "kind"))
         _check_range("time", self.time_low, self.time_high, self.time_name, self.time_unit)
         _check_range("value", self.value_low, self.value_high, self.value_name, self.value_unit)
         if not 0 <= self.norm_bound < math.inf:
             raise InputError("The largest possible size of a curve must be 0 or a positive number; "
                              f"got {self.norm_bound:g}.", field="norm_bound",
                              hint="0 takes half the width of the stated range of values.")
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.kind is DataKind.SIMULATED
+
+    @property
+    def is_upload(self) -> bool:
+        return self.kind is DataKind.UPLOAD
 
     @property
     def common_times(self) -> tuple[float, ...]:
@@ -557,6 +592,25 @@ class SampleData:
 Data = CurveData | SampleData
 
 
+class Unit(Enumeration):
+    """What is exchanged for another to make neighbouring data: the unit of protection."""
+
+    UNSTATED = ""
+    CURVE = "curve"
+    READING = "reading"
+    ROW = "row"
+    RECORD = "record"
+    NUMBER = "number"
+    MACHINE = "machine"
+
+
+class Composition(Enumeration):
+    """How several alike releases add up: about the same people, or each about others."""
+
+    SEQUENTIAL = "sequential"
+    PARALLEL = "parallel"
+
+
 @dataclass(frozen=True)
 class Spend:
     """One line of the ledger: what left a server and what it cost.
@@ -568,11 +622,14 @@ class Spend:
     as for a noisy choice, `rho` is the zCDP parameter of one release; those add, too.
     `sensitivity` and `noise_scale` are in units of what is released, in its own words.
 
-    Neighbouring data differ in one `unit` ("curve", "reading", "row", "record",
-    "number", "machine") by `relation`, always "replace one". `norm` is the one in which
-    `sensitivity` is measured. `noise` is its law: "gaussian"; "laplace" in each number; "norm", of
-    density exp(−‖z‖); "bits" that are turned round; "choice" of the largest of noisy numbers; or
-    "none".
+    Neighbouring data differ in one `unit` by `relation`, always "replace one". `norm` is the one in
+    which `sensitivity` is measured, `noise` the law of the noise. Members of enumerations may be
+    given as their text.
+
+    Raises
+    ------
+    InputError
+        If a composition, a unit or a law has no such name.
     """
 
     what: str
@@ -581,20 +638,24 @@ class Spend:
     sensitivity: tuple[float, ...]
     noise_scale: tuple[float, ...]
     count: int
-    composition: str
+    composition: Composition
     asked: Budget
     why: str
     epsilon: float | None = None
     rho: float | None = None
-    unit: str = ""
+    unit: Unit = Unit.UNSTATED
     relation: str = "replace one"
     norm: str = ""
-    noise: str = ""
+    noise: NoiseLaw = NoiseLaw.UNSTATED
+
+    def __post_init__(self) -> None:
+        for name, names in (("composition", Composition), ("unit", Unit), ("noise", NoiseLaw)):
+            object.__setattr__(self, name, names.named(getattr(self, name), name))
 
     @property
     def rounds(self) -> int:
         """How many of its releases one person takes part in."""
-        return self.count if self.composition == "sequential" else 1
+        return self.count if self.composition is Composition.SEQUENTIAL else 1
 
 
 @dataclass(frozen=True)

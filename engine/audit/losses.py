@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from engine.audit.neighbours import Pairs
 from engine.audit.replay import Heard, Run, Selection, run
 from engine.errors import InputError
+from engine.noise import NoiseLaw
 from engine.privacy import accounting, transcript
 from engine.types import Array, Budget, Spend
 
@@ -190,20 +191,20 @@ def _in_units(mechanism: Any, claim: Claim, message: Heard, units: Array) -> Arr
     return loss_in_units(law, units, message.noise.reshape(*message.noise.shape[:2], -1))
 
 
-def loss_in_units(law: str, units: Array, spread: Array) -> Array:
+def loss_in_units(law: NoiseLaw, units: Array, spread: Array) -> Array:
     """The same for a law by name; `spread`, the deviations themselves, matters for bits alone."""
-    if law == "gaussian":
+    if law is NoiseLaw.GAUSSIAN:
         return np.asarray(np.linalg.norm(units, axis=-1))
-    if law == "norm":  # E‖z‖² = r(r + 1)
+    if law is NoiseLaw.NORM:  # E‖z‖² = r(r + 1)
         return np.asarray(np.linalg.norm(units, axis=-1) * math.sqrt(units.shape[-1] + 1))
-    if law == "bits":  # a bit that differs is 2 apart, its deviation 2√(p(1 − p))
+    if law is NoiseLaw.BITS:  # a bit that differs is 2 apart, its deviation 2√(p(1 − p))
         chance = (1 - np.sqrt(np.maximum(1 - spread**2, 0.0))) / 2
         return np.asarray((np.abs(units) * spread / 2 * np.log((1 - chance) / chance)).sum(axis=-1))
     return np.asarray(np.abs(units).sum(axis=-1) * math.sqrt(2))
 
 
-def law_of(mechanism: Any, claim: Claim) -> str:
+def law_of(mechanism: Any, claim: Claim) -> NoiseLaw:
     """The law of noise on numbers that are sent, by the ledger and what the mechanism says."""
     if claim.unit != "epsilon":
-        return "gaussian"
-    return str(mechanism.noise_law)
+        return NoiseLaw.GAUSSIAN
+    return NoiseLaw(mechanism.noise_law)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from engine.audit.shapes import curves_of_pairs
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
+from engine.mechanisms.univariate_mean import Setting
 from engine.numerics.eigensystems import midpoints
 from engine.tasks import (
     COVARIANCE,
@@ -40,6 +41,7 @@ from engine.types import (
     Design,
     PublicFacts,
     SampleData,
+    Unit,
 )
 
 NO_NUMBERS = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324])
@@ -312,7 +314,7 @@ def pairs_of_rows(question: Question, count: int, rng: np.random.Generator) -> P
     x = [np.repeat(usual.x, count, axis=0) for _ in range(2)]
     rows = rng.integers(usual.n_curves, size=count)
     for k, row in enumerate(rows):
-        whole = getattr(question.mechanism, "protects", "row") == "machine"
+        whole = getattr(question.mechanism, "protects", Unit.ROW) is Unit.MACHINE
         own = usual.server == usual.server[row] if whole else np.arange(usual.n_curves) == row
         crowd, signs = k % 5 == 0, _balanced(usual.x.shape[2], rng)
         for side, end in enumerate((-1.0, 1.0)):
@@ -444,7 +446,7 @@ def pairs_of_labelled(question: Question, count: int, rng: np.random.Generator) 
 
 def usual_numbers(mechanism: Any) -> CurveData:
     """Six people at three sites; with many numbers each where people are protected and vote."""
-    people, each = 6, 1500 if mechanism.setting.endswith("user") else 5
+    people, each = 6, 1500 if mechanism.setting.is_by_person else 5
     values = np.random.default_rng(2).uniform(-2, 3, size=(1, people * each))
     return CurveData(np.zeros_like(values), values, np.full(people, each),
                      np.array([0, 0, 1, 1, 1, 2]), PublicFacts(value_low=-2.0, value_high=3.0))
@@ -453,7 +455,7 @@ def usual_numbers(mechanism: Any) -> CurveData:
 def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -> Pairs:
     """One number is replaced, or all numbers of one person where people are protected."""
     usual: CurveData = question.usual
-    stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.endswith("user")
+    stops, by_person = np.cumsum(usual.counts), question.mechanism.setting.is_by_person
     sides, people = [usual.values.repeat(count, axis=0) for _ in range(2)], rng.integers(
         usual.n_curves, size=count)
     for k, person in enumerate(people):
@@ -473,17 +475,17 @@ def pairs_of_numbers(question: Question, count: int, rng: np.random.Generator) -
 def alone_with_numbers(mechanism: Any, pair: tuple[CurveData, CurveData]
                        ) -> tuple[CurveData, CurveData]:
     """Where there is no centre, only the item, person or site that was changed: sums hide it."""
-    if mechanism.setting.startswith("central"):
+    if mechanism.setting.is_central:
         return pair
     one, other = pair
     item = int(np.argmax(one.values[0].view(np.int64) != other.values[0].view(np.int64)))
     person = int(np.searchsorted(np.cumsum(one.counts), item, side="right"))
-    if mechanism.setting == "site":
+    if mechanism.setting is Setting.SITE:
         site = [int(one.server[person])]
         return one.of_servers(site), other.of_servers(site)
     stop = int(np.cumsum(one.counts)[person])
     own = slice(stop - int(one.counts[person]), stop)
-    if mechanism.setting == "local_item":
+    if mechanism.setting is Setting.LOCAL_ITEM:
         own = slice(item, item + 1)
     count = np.array([own.stop - own.start])
     sides = [replace(data, times=data.times[:, own], values=data.values[:, own], counts=count,

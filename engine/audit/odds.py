@@ -21,6 +21,7 @@ import numpy as np
 from engine.audit import replay
 from engine.audit.losses import Claim, law_of, loss_in_units
 from engine.audit.replay import Selection
+from engine.noise import NoiseLaw
 from engine.noise.hardened import Quiet
 from engine.noise.selection import GUMBEL, Law, Scales
 from engine.privacy import transcript
@@ -86,7 +87,7 @@ class _Ears:
         self.heard.append(Told(server, step, values[0].copy(), spread[0]))
         return values
 
-    def summed(self, step: str, values: Array, law: str, noise: Array) -> None:
+    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> None:
         return None
 
     def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
@@ -254,11 +255,11 @@ def _is_constant(exact: Exact) -> bool:
         exact.first, exact.second))
 
 
-def _score(law: str, shift: Array, rest: Array) -> Array:
+def _score(law: NoiseLaw, shift: Array, rest: Array) -> Array:
     """Log-likelihood ratio of `rest` moved by `shift`, in standard deviations: (draws,)."""
-    if law == "gaussian":
+    if law is NoiseLaw.GAUSSIAN:
         return np.asarray((rest * shift).sum(axis=1) - (shift**2).sum(axis=1) / 2)
-    if law == "norm":
+    if law is NoiseLaw.NORM:
         size = math.sqrt(rest.shape[1] + 1)
         return np.asarray(size * (np.linalg.norm(rest, axis=1)
                                   - np.linalg.norm(rest - shift, axis=1)))
@@ -266,16 +267,16 @@ def _score(law: str, shift: Array, rest: Array) -> Array:
     return np.asarray(math.sqrt(2) * (np.abs(rest) - np.abs(rest - shift)).sum(axis=1))
 
 
-def _losses(law: str, claim: Claim, shift: Array, noise: Array) -> tuple[Array, _Parts]:
+def _losses(law: NoiseLaw, claim: Claim, shift: Array, noise: Array) -> tuple[Array, _Parts]:
     """Losses (draws or 1,) in the unit of the claim, and the largest of single numbers."""
     spread = noise[:1].reshape(1, -1)
     each = loss_in_units(law, shift[:, None], spread)[:, 0]
     numbers, bits, vectors = _NO_PARTS
     if claim.unit != "epsilon":
         return each, _NO_PARTS
-    if law == "laplace":
+    if law is NoiseLaw.LAPLACE:
         return each, (math.sqrt(2) * np.abs(shift).max(axis=0), bits, vectors)
-    if law == "norm":
+    if law is NoiseLaw.NORM:
         return each, (numbers, bits, np.array([[each.max(), shift.shape[1]]]))
     each_bit = [loss_in_units(law, shift[:, None, k:k + 1], spread[:, k:k + 1])[:, 0].max()
                 for k in range(shift.shape[1])]
@@ -293,7 +294,7 @@ def _choice(exact: Exact, heard: Array, claim: Claim) -> _Part:
     ratio = _log_chance(asked, exact.second, chosen) - _log_chance(asked, exact.first, chosen)
     shift = (exact.second - exact.first) / asked.scales.values
     rest = (heard - exact.first) / asked.scales.values
-    law = "gaussian" if asked.law.is_gaussian else "laplace"
+    law = NoiseLaw.GAUSSIAN if asked.law.is_gaussian else NoiseLaw.LAPLACE
     deviation = asked.law.value_deviation
     values = _score(law, *(np.where(chosen, own / deviation, 0.0) for own in (shift, rest)))
     most = np.abs(exact.second - exact.first).max(axis=1)

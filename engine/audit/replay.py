@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.audit import permission
+from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales, costs
 from engine.privacy import transcript
 from engine.types import Array, Budget, Data, Estimate
@@ -45,7 +46,7 @@ class Selection:
 class Heard:
     """One message of all data sets: `values` and `noise` (repeats, ways, …).
 
-    `law` is "laplace" or "bits" where the mechanism says so, a `Selection`, or None: then it
+    `law` is that of the noise where the mechanism says so, a `Selection`, or None: then it
     follows from the ledger. Of several ways the adversary takes the one that suits him best.
     """
 
@@ -53,7 +54,7 @@ class Heard:
     step: str
     values: Array
     noise: Array
-    law: str | Selection | None = None
+    law: NoiseLaw | Selection | None = None
 
     @property
     def kind(self) -> tuple[Any, ...]:
@@ -87,7 +88,7 @@ class Recorder:
         self.answers.append(answer)
         return answer.copy()
 
-    def summed(self, step: str, values: Array, law: str, noise: Array) -> None:
+    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> None:
         self.has_sums = True
         self._note(Heard(transcript.CENTRE, step, values.copy(),
                          np.broadcast_to(noise, values.shape).copy(), law))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.families.functional_parts import Linear, Smoothing
+from engine.noise import NoiseLaw
 from engine.summaries.covariance import CovarianceSummary, Steps
 from engine.tasks import COVARIANCE
 from engine.types import Array, Budget, CurveData
@@ -98,8 +99,9 @@ def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, 
     assert isinstance(smoothing, Steps)
     per_pair = smoothing.pairs.shrink / np.maximum(noise.scales, 1e-300)
     weights = summary.basis.matrices(per_pair * np.sqrt(summary.basis.multiplicity))
-    sides = np.where(np.eye(len(weights)), 1.0, 1.0 if noise.law != "laplace" else math.sqrt(0.5))
-    return summary.space.analysis, weights * sides, noise.law != "laplace"
+    is_laplace = noise.law is NoiseLaw.LAPLACE
+    sides = np.where(np.eye(len(weights)), 1.0, math.sqrt(0.5) if is_laplace else 1.0)
+    return summary.space.analysis, weights * sides, not is_laplace
 
 
 def _climbed(weights: Array, is_gaussian: bool, reachable: Array, rng: np.random.Generator

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.families.descent import Plan
+from engine.families.descent import Plan, Scheme
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.numerics.moments import Moments
@@ -69,7 +69,7 @@ class ClipAfterAveraging(Broken, NoisyGradientMean):
         return np.clip(sent, -server.radii[0], server.radii[0])
 
 
-@bug(_BUDGET, scheme="split", **_FEW)
+@bug(_BUDGET, scheme=Scheme.SPLIT, **_FEW)
 class BatchesOverlap(Broken, NoisyGradientMean):
     """The last round takes the curves of the round before once more."""
 
@@ -116,7 +116,7 @@ class OneSidedSensitivity(_Scaled):
         return 0.5
 
 
-@bug(_BUDGET, scheme="split", **_FEW)
+@bug(_BUDGET, scheme=Scheme.SPLIT, **_FEW)
 class ForgetsTheBatchSize(_Scaled):
     """Noise for an average over all curves is added to the average of one batch."""
 

@@ -16,7 +16,7 @@ from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
 from engine.noise.selection import PEELING, Law, Scales
-from engine.types import Array, Budget, SampleData
+from engine.types import Array, Budget, SampleData, Unit
 
 _ROWS, _MEANS, _CHUNK = Budget(1.0, 1e-6), Budget(0.8), 120
 
@@ -196,7 +196,7 @@ class CoordinatesDoNotShare(_Laplace):
 class HidesMachinesLikeRows(_Laplace):
     """Promises to hide whole machines with noise that hides one of their rows."""
 
-    protects = "machine"
+    protects = Unit.MACHINE
 
 
 @bug(_MEANS, per_machine=3)

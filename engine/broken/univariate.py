@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.mechanisms.univariate_mean import Plan, UnivariateMean
+from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.types import Array, Budget, CurveData, PublicFacts
 
 _BUDGET, _FEW = Budget(0.8), 40
@@ -18,7 +18,7 @@ class _Mean(Broken, UnivariateMean):
     """The mean of numbers."""
 
 
-@bug(_BUDGET, setting="central_item")
+@bug(_BUDGET, setting=Setting.CENTRAL_ITEM)
 class RangeFromTheData(_Mean):
     """Numbers are held to the range they themselves have, which one of them can widen."""
 
@@ -28,7 +28,7 @@ class RangeFromTheData(_Mean):
         return np.clip(known, low, high)
 
 
-@bug(_BUDGET, _FEW, setting="central_user")
+@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER)
 class NoiseForOneNumber(_Mean):
     """People are protected as if only one of five of their numbers could change."""
 
@@ -39,7 +39,7 @@ class NoiseForOneNumber(_Mean):
         return super().reach(places, facts) / 5
 
 
-@bug(_BUDGET, _FEW, setting="local_user")
+@bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER)
 class VoteAndAverageSpendAll(_Mean):
     """The vote and the average each take the whole of ε from the same people."""
 
@@ -48,7 +48,7 @@ class VoteAndAverageSpendAll(_Mean):
         return replace(honest, vote=2 * honest.vote, measure=2 * honest.measure)
 
 
-@bug(_BUDGET, _FEW, setting="central_user")
+@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER)
 class VotesForEveryNumber(_Mean):
     """Each number of a person may vote, with noise for one vote of a person."""
 
@@ -58,15 +58,7 @@ class VotesForEveryNumber(_Mean):
         return place[..., None] == np.arange(places)
 
 
-@bug(_BUDGET, _FEW, setting="central_user")
-class SendsEveryInterval(_Mean):
-    """Averages of all intervals are sent, each with the noise for the one that votes elect."""
-
-    def _passed_on(self, averages: Array, votes: Array | None, plan: Plan) -> Array:
-        return averages.reshape(len(averages), 1, -1)
-
-
-@bug(_BUDGET, _FEW, setting="local_user")
+@bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER)
 class ForgetsThatTwoEntriesChange(_Mean):
     """Entries of a ballot are flipped as if one alone could change, but a vote moves two."""
 
@@ -74,7 +66,7 @@ class ForgetsThatTwoEntriesChange(_Mean):
         return super().flip_chance(2 * epsilon)
 
 
-@bug(_BUDGET, setting="central_item")
+@bug(_BUDGET, setting=Setting.CENTRAL_ITEM)
 class DividesByKnownNumbers(_Mean):
     """Only numbers that are there are averaged, and how many those are is private."""
 
@@ -83,7 +75,7 @@ class DividesByKnownNumbers(_Mean):
         return super().sent(data, places) / np.maximum(known, 1e-9)
 
 
-@bug(_BUDGET, setting="local_item")
+@bug(_BUDGET, setting=Setting.LOCAL_ITEM)
 class UnknownNumbersPass(_Mean):
     """A number that is none is sent on as it is."""
 
@@ -91,7 +83,7 @@ class UnknownNumbersPass(_Mean):
         return np.clip(data.values, data.facts.value_low, data.facts.value_high)
 
 
-@bug(_BUDGET, setting="site")
+@bug(_BUDGET, setting=Setting.SITE)
 class HalfTheRange(_Mean):
     """A number is believed to move by half of the range, though it can go from end to end."""
 

@@ -14,9 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from engine.families.location import STEPS, Located
+from engine.noise import NoiseLaw
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
-from engine.types import Array, Budget, PublicFacts, ServerParts, Sizes, Spend
+from engine.types import Array, Budget, Composition, PublicFacts, ServerParts, Sizes, Spend, Unit
 
 SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
 SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
@@ -87,8 +88,8 @@ def nothing_spent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
 
 def _nothing(server: int, asked: Budget) -> Spend:
     return Spend(what="nothing", server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
-                 count=1, composition="sequential", asked=asked, unit="curve", norm="ℓ2",
-                 noise="none",
+                 count=1, composition=Composition.SEQUENTIAL, asked=asked, unit=Unit.CURVE,
+                 norm="ℓ2", noise=NoiseLaw.NONE,
                  why="Too few curves for this budget: nothing is released and nothing is spent.")
 
 
@@ -107,13 +108,13 @@ def spend(what: str, share: float, server: int, asked: Budget, n: int, most: flo
     if asked.is_private and asked.is_pure:
         epsilon = share * asked.epsilon
         return Spend(what=what, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
-                     noise_scale=(most / epsilon,), count=1, composition="sequential",
-                     asked=asked, why=why.replace("squares of μ", "the ε"), unit="curve", norm="ℓ2",
-                     noise="norm")
+                     noise_scale=(most / epsilon,), count=1, composition=Composition.SEQUENTIAL,
+                     asked=asked, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
+                     norm="ℓ2", noise=NoiseLaw.NORM)
     mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
     return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition="sequential", asked=asked, why=why, unit="curve", norm="ℓ2",
-                 noise="gaussian")
+                 count=1, composition=Composition.SEQUENTIAL, asked=asked, why=why,
+                 unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
 
 
 @dataclass(frozen=True)

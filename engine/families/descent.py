@@ -42,8 +42,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.enumerations import Enumeration
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
+from engine.noise import NoiseLaw
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -61,18 +63,27 @@ from engine.types import (
     Array,
     Band,
     Budget,
+    Composition,
     CurveData,
     Estimate,
     PublicFacts,
     ServerParts,
     Sizes,
     Spend,
+    Unit,
 )
 
 Index = NDArray[np.int64]
 Curves = Moments | RegressionMoments
 _USUAL_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
 MOST_ROUNDS = 2000
+
+
+class Scheme(Enumeration):
+    """Who takes part in a round: all curves in each, or fresh ones."""
+
+    FULL_BATCH = "full_batch"
+    SPLIT = "split"
 
 
 @dataclass(frozen=True)
@@ -131,10 +142,9 @@ class NoisyGradient(Mechanism):
     task: ClassVar[str]
     log_power: int  # each model says what it may be
 
-    scheme: str = param(
-        "full_batch", "Who takes part in a round",
-        "All curves in every round, composed exactly; or fresh curves each round, as published.",
-        choices=("full_batch", "split"))
+    scheme: Scheme = param(
+        Scheme.FULL_BATCH, "Who takes part in a round",
+        "All curves in every round, composed exactly; or fresh curves each round, as published.")
     constants: str = param(
         "tight", "Constants",
         "Tight: least noise that gives the stated protection. Published: what the paper prints.",
@@ -199,6 +209,11 @@ class NoisyGradient(Mechanism):
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return ((cls.label, {}),
                 (f"{cls.label}, as published", {"scheme": "split", "constants": "published"}))
+
+    @property
+    def uses_all_curves(self) -> bool:
+        """Whether all curves take part in every round, which then compose sequentially."""
+        return self.scheme is Scheme.FULL_BATCH
 
     def why_not_published(self, budget: Budget) -> str:
         return ""
@@ -317,8 +332,8 @@ class NoisyGradient(Mechanism):
 
     def _value_scale(self, facts: PublicFacts) -> str:
         """Uploads are always mapped by their stated bounds."""
-        if facts.kind == "upload" or self.value_scale is None:
-            return "raw" if facts.unit_scale and facts.kind == "simulated" else "bounds"
+        if facts.is_upload or self.value_scale is None:
+            return "raw" if facts.unit_scale and facts.is_simulated else "bounds"
         return self.value_scale
 
     def _unit(self, facts: PublicFacts) -> float:
@@ -340,7 +355,7 @@ class NoisyGradient(Mechanism):
         optimal = min(n ** (1 / (2 * a)), (n * m) ** (1 / (2 * a + 1)),
                       private ** (1 / (2 * a)), (private * m) ** (1 / (2 * a + 2)))
         size = max(1, math.ceil(self.truncation_constant * optimal))
-        paired = self.scheme == "full_batch" and self.functions == "fourier"
+        paired = self.uses_all_curves and self.functions == "fourier"
         return min(size | 1 if paired else size, 33)
 
     def _rounds(self, sizes: Sizes) -> int:
@@ -350,7 +365,7 @@ class NoisyGradient(Mechanism):
 
     def _batch_sizes(self, sizes: Sizes, rounds: int) -> tuple[int, ...]:
         """Curves per round on each server; "split" leaves out the few that do not fill a round."""
-        if self.scheme == "full_batch":
+        if self.uses_all_curves:
             return sizes.n_curves_per_server
         return tuple(max(k // rounds, 1) for k in sizes.n_curves_per_server)
 
@@ -362,7 +377,7 @@ class NoisyGradient(Mechanism):
         schedule = np.full((rounds, sizes.n_servers), -1)
         small = 0
         for s, k in enumerate(sizes.n_curves_per_server):
-            if self.scheme == "full_batch" or k >= rounds:
+            if self.uses_all_curves or k >= rounds:
                 schedule[:, s] = np.arange(rounds)
             else:
                 schedule[(small + np.arange(k) * rounds // max(k, 1)) % rounds, s] = np.arange(k)
@@ -384,7 +399,7 @@ class NoisyGradient(Mechanism):
         InputError
             If there are fewer curves than rounds in "split".
         """
-        if self.scheme == "full_batch":
+        if self.uses_all_curves:
             return None
         rounds = self._rounds(sizes)
         takes_part = self._schedule(sizes, rounds) >= 0
@@ -407,7 +422,7 @@ class NoisyGradient(Mechanism):
             total = accounting.exact_mu(budget.epsilon, budget.delta)
         else:
             total = accounting.printed_mu(budget.epsilon, budget.delta, self.noise)
-        if self.scheme == "split":
+        if not self.uses_all_curves:
             return total
         return accounting.per_round_mu(total, rounds)
 
@@ -426,7 +441,7 @@ class NoisyGradient(Mechanism):
     def _spend(self, server: int, asked: Budget, mu: float, rounds: int, batch: int, sizes: Sizes,
                sensitivity: Array, scales: Array) -> Spend:
         n = sizes.n_curves_per_server[server]
-        if self.scheme == "split":
+        if not self.uses_all_curves:
             rounds = min(rounds, n)
             why = (f"Each curve takes part in one of {rounds} rounds ({batch * rounds} of {n} "
                    "curves are used), so all rounds together cost as much as one.")
@@ -436,8 +451,9 @@ class NoisyGradient(Mechanism):
         return Spend(what="average clipped gradient", server=server, mu=mu,
                      sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
                      count=rounds, asked=asked, why=why,
-                     composition="parallel" if self.scheme == "split" else "sequential",
-                     unit="curve", norm="weighted ℓ2", noise="gaussian")
+                     composition=(Composition.SEQUENTIAL if self.uses_all_curves
+                                  else Composition.PARALLEL),
+                     unit=Unit.CURVE, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN)
 
     def _tuning(self, plan: Plan) -> dict[str, Any]:
         return {"truncation": plan.size, "n_iterations": plan.rounds,
@@ -467,7 +483,7 @@ class NoisyGradient(Mechanism):
 
     def _rounds_of(self, n_curves: int, rounds: int) -> int:
         """How many rounds a server takes part in."""
-        return rounds if self.scheme == "full_batch" else min(n_curves, rounds)
+        return rounds if self.uses_all_curves else min(n_curves, rounds)
 
     def _fitted(self, servers: list[Server], plans: list[Plan], largest: int, draws: int
                 ) -> tuple[Array, Array, Array]:
@@ -540,7 +556,7 @@ class NoisyGradient(Mechanism):
     def clipped_average(self, server: Server, batch: int, batch_size: int, iterates: Array,
                         linear: Array | None) -> Array:
         """The average of a batch's clipped gradients, before noise: (repeats, columns, p)."""
-        start = batch * batch_size if self.scheme == "split" else 0
+        start = batch * batch_size if not self.uses_all_curves else 0
         used = slice(start, start + batch_size)
         radii = server.radii if len(server.radii) == 1 else server.radii[used]
         return mean_clipped_gradient(server.moments.curves(used), iterates, radii, linear)
@@ -618,14 +634,14 @@ class NoisyGradient(Mechanism):
 
     def _scatter_kept(self, plan: Plan) -> Array:
         """The same of how curves scatter: with all of them in every round it does not change."""
-        if self.scheme == "full_batch":
+        if self.uses_all_curves:
             return np.asarray((plan.weights * (1 - (1 - self.step_size) ** plan.rounds)) ** 2)
         return self._kept(plan)
 
 
 def _is_periodic(facts: PublicFacts) -> bool:
     """Declared so, or a design of the paper, which takes its curves for periodic."""
-    return facts.periodic or (facts.kind == "simulated" and facts.unit_scale)
+    return facts.periodic or (facts.is_simulated and facts.unit_scale)
 
 
 def _of_those(shares: Array, active: Index) -> Array:

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from engine.noise import NoiseLaw
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.types import Array, Budget, Estimate, FunctionBasis, Spend
@@ -226,7 +227,7 @@ class Calibrated:
     mu: float | None = None
     variance: float = 2.0
     norm: str = "weighted ℓ1"
-    law: str = "laplace"
+    law: NoiseLaw = NoiseLaw.LAPLACE
 
     @property
     def cost(self) -> float:

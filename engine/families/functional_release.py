@@ -65,12 +65,14 @@ from engine.tasks import (
 from engine.types import (
     Array,
     Budget,
+    Composition,
     Data,
     Estimate,
     PublicFacts,
     ServerParts,
     Sizes,
     Spend,
+    Unit,
 )
 
 CURVES = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, COVARIANCE.key)
@@ -369,7 +371,7 @@ class FunctionalRelease(Mechanism):
             for k, block in enumerate(blocks[0]):
                 each = [candidate[s][k] for candidate in noise]
                 lines.append(_line(block, max(each, key=lambda own: own.cost), s, budget,
-                                   "curve" if self.task in CURVES else "record"))
+                                   Unit.CURVE if self.task in CURVES else Unit.RECORD))
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:
@@ -377,11 +379,11 @@ class FunctionalRelease(Mechanism):
         return ()
 
 
-def _line(block: Block, own: Calibrated, server: int, budget: Budget, unit: str) -> Spend:
+def _line(block: Block, own: Calibrated, server: int, budget: Budget, unit: Unit) -> Spend:
     return Spend(
         what=block.what, server=server, mu=own.mu, epsilon=own.epsilon, count=1,
-        sensitivity=(own.sensitivity,), noise_scale=(own.multiplier,), composition="sequential",
-        asked=budget, unit=unit, norm=own.norm, noise=own.law,
+        sensitivity=(own.sensitivity,), noise_scale=(own.multiplier,),
+        composition=Composition.SEQUENTIAL, asked=budget, unit=unit, norm=own.norm, noise=own.law,
         why=(f"{len(block.shape)} coefficients, each with noise in proportion to a "
                            "public shape; sensitivity and scale are in units of that shape."))
 

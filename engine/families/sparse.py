@@ -36,6 +36,7 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.noise import NoiseLaw
 from engine.noise.selection import (
     Draw,
     Indices,
@@ -49,7 +50,7 @@ from engine.noise.selection import (
 from engine.numerics import sparse_fits
 from engine.numerics.products import rows_times
 from engine.privacy import transcript
-from engine.types import Array, Budget, PublicFacts, SampleData, Spend
+from engine.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Unit
 
 LONGEST_STEP = 0.7  # of hard thresholding; a released bound shortens it
 _REACH = 4.0  # of ranges of which nothing else is stated
@@ -168,7 +169,7 @@ def stated_reach(chosen: float | None, facts: PublicFacts) -> float:
 
 def is_standard(facts: PublicFacts) -> bool:
     """Whether features and responses are of size one as they stand; never so for uploads."""
-    return facts.unit_scale and facts.kind == "simulated"
+    return facts.unit_scale and facts.is_simulated
 
 
 # -- what is fixed before any row is looked at ----------------------------------------------------
@@ -220,12 +221,14 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
     for s, asked in enumerate(budgets):
         line = Spend(what=f"choice of {what}", server=s, mu=None, rho=choice, asked=asked, why=why,
                      sensitivity=(most,), noise_scale=(scales.choice,), count=steps.rounds,
-                     composition="sequential", unit="row", norm="ℓ∞", noise="choice")
+                     composition=Composition.SEQUENTIAL, unit=Unit.ROW, norm="ℓ∞",
+                     noise=NoiseLaw.CHOICE)
         lines += [line, replace(line, what=f"chosen {what}", rho=values,
                                 noise_scale=(scales.values,))]
         if law.is_gaussian:  # all values at once
             lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
-                                sensitivity=(most * math.sqrt(steps.sparsity),), noise="gaussian")
+                                sensitivity=(most * math.sqrt(steps.sparsity),),
+                                noise=NoiseLaw.GAUSSIAN)
     return tuple(lines)
 
 

@@ -48,9 +48,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.families.sparse import Steps, ledger, sensitivity
+from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales, scales_of
 from engine.privacy import accounting, transcript
-from engine.types import Array, Budget, Spend
+from engine.types import Array, Budget, Composition, Spend, Unit
 
 LARGEST_PRECISION = 3.0  # a public bound on the norm of a column of the inverse covariance
 LEAST_SPREAD = 0.1  # V is taken to be no smaller
@@ -178,8 +179,8 @@ def line(what: str, most: float, rho: float, server: int, asked: Budget, why: st
     """The ledger's line about Gaussian noise that costs ρ."""
     mu = math.sqrt(2 * rho)
     return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
-                 count=1, composition="sequential", asked=asked, why=why, unit="row", norm="ℓ2",
-                 noise="gaussian")
+                 count=1, composition=Composition.SEQUENTIAL, asked=asked, why=why,
+                 unit=Unit.ROW, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
 
 
 WHY = ("An average over all rows, whose contributions are clipped. Noise is added once, by the "

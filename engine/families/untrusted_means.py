@@ -18,12 +18,23 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, one_per_server
+from engine.noise import NoiseLaw
 from engine.noise.selection import hard_threshold
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import transcript
 from engine.registry import param
 from engine.tasks import SPARSE_MEAN
-from engine.types import Array, Budget, Estimate, PublicFacts, SampleData, Sizes, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Composition,
+    Estimate,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Spend,
+    Unit,
+)
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class UntrustedMean(Mechanism):
-    """What both mechanisms share; `protects` says whether a "row" or a whole "machine" is hidden.
+    """What both mechanisms share; `protects` says whether a row or a whole machine is hidden.
 
     A subclass says how many coordinates a machine answers for (`usual_per_machine`), how many rows
     it uses (`rows_used`), what it answers without noise (`answers`) and with it (`private`), and
@@ -69,7 +80,7 @@ class UntrustedMean(Mechanism):
     tasks = frozenset({SPARSE_MEAN.key})
     guarantee = "pure"
     family = "sparse"
-    protects: ClassVar[str]
+    protects: ClassVar[Unit]
     step: ClassVar[str]
     why: ClassVar[str]
 
@@ -253,9 +264,9 @@ class UntrustedMean(Mechanism):
                    self.scale(plan).tolist(), asked, strict=True)
         return tuple(Spend(
             what=self.step, server=server, mu=None, epsilon=epsilon, count=plan.per_machine,
-            composition="sequential", sensitivity=(most,), noise_scale=(scale,), asked=budget,
-            why=self.why, unit=self.protects, noise=self.noise_law,
-            norm="bits that differ" if self.noise_law == "bits" else "|·|")
+            composition=Composition.SEQUENTIAL, sensitivity=(most,), noise_scale=(scale,),
+            asked=budget, why=self.why, unit=self.protects, noise=self.noise_law,
+            norm="bits that differ" if self.noise_law is NoiseLaw.BITS else "|·|")
             for server, (epsilon, most, scale, budget) in enumerate(each))
 
 

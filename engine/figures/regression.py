@@ -78,7 +78,7 @@ def _one_release(view: RegressionView, x: list[float], theme: Theme) -> list[Spe
 def _over_positions(facts: PublicFacts, data: list[Spec], theme: Theme) -> Spec:
     """Axes of values over positions, in the words and units of the readings."""
     x, y = "Position", "Value"
-    if facts.kind != "simulated":
+    if not facts.is_simulated:
         x, y = named(facts.time_name, facts.time_unit), named(facts.value_name, facts.value_unit)
     return {"data": data, "layout": layout(theme, legend=True, hovermode=False,
                                            xaxis=axis(theme, x), yaxis=axis(theme, y, grid=True))}

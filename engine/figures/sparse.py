@@ -74,7 +74,7 @@ def _coefficient_table(view: SparseView, shown: NDArray[np.intp], names: list[st
 
 def _labels(view: SparseView, shown: NDArray[np.intp]) -> list[str]:
     """The names of one's own features, with their places where they look alike; else places."""
-    if view.facts.kind != "upload":
+    if not view.facts.is_upload:
         return [f"{k + 1}" for k in shown]
     names = [shortened(view.facts.covariates[k].name, 18) for k in shown]
     return [name if names.count(name) == 1 else f"{k + 1} {name}"

@@ -10,7 +10,7 @@ import numpy as np
 from engine.experiments import DATA_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
-from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.sources.numbers import Numbers
 from engine.types import Array, Budget
 from engine.words import tags
@@ -18,7 +18,7 @@ from engine.words.numbers import together
 
 BUDGET = Budget(0.5)
 CLASS = Numbers(n_servers=1, n_items=50, mean=20.0, item_sd=15.0, value_low=0.0, value_high=1000.0)
-METHOD = UnivariateMean(setting="central_item")
+METHOD = UnivariateMean(setting=Setting.CENTRAL_ITEM)
 LIMITS = np.arange(21.0, 101.0)  # minutes at which numbers may be held
 _TALLEST = 8.0  # minutes of error that are shown
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.feasibility import Feasibility
+from engine.noise import NoiseLaw
 from engine.registry import Parameterised, Registry
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes
@@ -23,8 +24,7 @@ class Mechanism(Parameterised):
 
     Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
     δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
-    computes, as LaTeX). `noise_law` says what noise is sent where δ = 0: "laplace" in each number,
-    "norm" with a density that falls with the Euclidean norm, or "bits" that are turned round.
+    computes, as LaTeX). `noise_law` says what noise is sent where δ = 0.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings. `budgets` are one for
@@ -38,8 +38,8 @@ class Mechanism(Parameterised):
     formula: ClassVar[str] = ""
 
     @property
-    def noise_law(self) -> str:
-        return "laplace"
+    def noise_law(self) -> NoiseLaw:
+        return NoiseLaw.LAPLACE
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
         """A change of what is sent in standard deviations of its noise: (…, numbers) each.

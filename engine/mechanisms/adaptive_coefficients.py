@@ -53,6 +53,7 @@ from engine.types import (
     PublicFacts,
     Sizes,
     Spend,
+    TimeLaw,
 )
 
 _COVARIATE_SHARES = (0.1, 0.1)  # of μ²
@@ -314,7 +315,7 @@ TIMES_UNEVEN = (
 
 
 def _check_times(design: Design) -> None:
-    if design.law in ("visits", "windows"):
+    if design.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
         raise InputError("Effects of covariates cannot be estimated from observations that cover a "
                          "short part of the time range for each person.", field="design",
                          hint="Estimate the mean curve, which allows for visits and windows.")

@@ -33,6 +33,7 @@ from engine.families.adaptive import (
 from engine.families.location import STEPS, Constants, Located, Site, locate
 from engine.feasibility import NOT_FEASIBLE, Feasibility
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.noise import NoiseLaw
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations, plain, weighted_within_curves
@@ -62,6 +63,7 @@ from engine.types import (
     PublicFacts,
     Sizes,
     Spend,
+    TimeLaw,
 )
 
 _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
@@ -251,8 +253,8 @@ class AdaptiveMean(Mechanism):
             self._stated_shares()
 
     @property
-    def noise_law(self) -> str:
-        return "norm"
+    def noise_law(self) -> NoiseLaw:
+        return NoiseLaw.NORM
 
     def why_not_published(self, budget: Budget) -> str:
         if not budget.is_pure:
@@ -335,7 +337,7 @@ class AdaptiveMean(Mechanism):
             yield Caution(FEW_TIMES, released & few[:, None, None])
         yield Caution(CLUSTERED_TIMES, clustered)
         law = self.law_of_times(facts)
-        if not facts.symmetric and law.law in ("visits", "windows"):
+        if not facts.symmetric and law.law in (TimeLaw.VISITS, TimeLaw.WINDOWS):
             yield Caution(SKEWED_PARTS, released)
         if not facts.symmetric and not law.is_known:
             yield Caution(SKEWED_PARTS_UNKNOWN, released)
@@ -392,7 +394,8 @@ class AdaptiveMean(Mechanism):
 
         By rule only where that is stated, and where every curve tells of most of the time range.
         """
-        by_rule = facts.symmetric and self.law_of_times(facts).law in ("independent", "common")
+        is_even = self.law_of_times(facts).law in (TimeLaw.INDEPENDENT, TimeLaw.COMMON)
+        by_rule = facts.symmetric and is_even
         return by_rule if self.clipping is None else self.clipping == "tight"
 
     def functions(self, size: int) -> Basis:
@@ -415,7 +418,7 @@ class AdaptiveMean(Mechanism):
         return Scale(curve, room if self.prior_room is None else self.prior_room)
 
     def law_of_times(self, facts: PublicFacts) -> Design:
-        return Design(law="unknown") if self.design == "unknown" else facts.design
+        return Design(law=TimeLaw.UNKNOWN) if self.design == "unknown" else facts.design
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility:
         """Whether these public sizes and budgets can give anything useful."""

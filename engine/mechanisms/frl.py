@@ -21,6 +21,7 @@ from engine.families.functional_parts import (
 )
 from engine.families.kernel_release import KernelRelease
 from engine.mechanisms import mechanisms
+from engine.noise import NoiseLaw
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Grid
 from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
@@ -50,9 +51,10 @@ class Frl(Selection, KernelRelease):
     n_functions: int | None = param(
         None, "Functions kept", "Usual: the whole part of the cube root of n; of its square root "
         "for a density in the plane.", low=1, high=200, symbol="M")
-    noise: str = param(
-        "laplace", "Law of the noise", "Laplace: independent in each coefficient. Norm: one draw "
-        "with a random length and direction, somewhat less in total.", choices=("laplace", "norm"))
+    noise: NoiseLaw = param(
+        NoiseLaw.LAPLACE, "Law of the noise",
+        "Laplace: independent in each coefficient. Norm: one draw with a random length and "
+        "direction, somewhat less in total.", choices=(NoiseLaw.LAPLACE, NoiseLaw.NORM))
 
     def check_task(self) -> None:
         """Refuse what is not proved for noise by norm.
@@ -63,19 +65,19 @@ class Frl(Selection, KernelRelease):
             For noise by norm, if the constants are printed ones or the smoothing is chosen.
         """
         super().check_task()
-        if self.noise == "norm" and self.constants == "published":
+        if self.noise is NoiseLaw.NORM and self.constants == "published":
             raise InputError("Nothing is published for noise by norm.", field="constants",
                              hint="Choose tight constants.")
-        if self.noise == "norm" and self.selection_rule != "formula":
+        if self.noise is NoiseLaw.NORM and self.selection_rule != "formula":
             raise InputError("Noise by norm needs a number of functions that is fixed by formula.",
                              field="noise", hint="Choose Laplace noise.")
 
     @property
-    def noise_law(self) -> str:
+    def noise_law(self) -> NoiseLaw:
         return self.noise
 
     def why_not_published(self, budget: Budget) -> str:
-        if self.noise != "norm":
+        if self.noise is not NoiseLaw.NORM:
             return super().why_not_published(budget)
         return "There is no hardened sampler of noise by norm. Choose Laplace noise."
 
@@ -130,12 +132,12 @@ class Frl(Selection, KernelRelease):
         return np.ones(len(variances))
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-        return by_norm(shape, rng) if self.noise == "norm" else super().draw(shape, rng)
+        return by_norm(shape, rng) if self.noise is NoiseLaw.NORM else super().draw(shape, rng)
 
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        if self.noise == "laplace":
+        if self.noise is NoiseLaw.LAPLACE:
             return super().calibrated(block, n, budget)
         differences, r = block.differences(n), len(block.shape)
         exact, epsilon = ROUND_UP * differences.l2(np.ones(r)), block.share * budget.epsilon
         return Calibrated(np.full(r, exact / epsilon), block.norms, exact, exact / epsilon, epsilon,
-                          variance=r + 1.0, norm="ℓ2", law="norm")
+                          variance=r + 1.0, norm="ℓ2", law=NoiseLaw.NORM)

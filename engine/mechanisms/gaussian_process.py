@@ -10,6 +10,7 @@ import numpy as np
 from engine.families.functional_parts import ROUND_UP, Block, Calibrated
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
+from engine.noise import NoiseLaw
 from engine.privacy import accounting
 from engine.types import Array, Budget
 
@@ -52,4 +53,4 @@ class GaussianProcess(PenalisedRelease):
             sigma = exact * math.sqrt(2 * math.log(2 / budget.delta)) / budget.epsilon / share
             mu = exact / sigma if sigma else 0.0
         return Calibrated(sigma * shape * differences.moving, block.norms, exact, sigma, None, mu,
-                          variance=1.0, norm="weighted ℓ2", law="gaussian")
+                          variance=1.0, norm="weighted ℓ2", law=NoiseLaw.GAUSSIAN)

@@ -11,7 +11,8 @@ from scipy.special import erfinv, expit
 
 from engine.families.untrusted_means import Plan, UntrustedMean
 from engine.mechanisms import mechanisms
-from engine.types import Array, PublicFacts, Sizes
+from engine.noise import NoiseLaw
+from engine.types import Array, PublicFacts, Sizes, Unit
 
 CAP = 0.999  # of an average of signs, where the inverse of the error function grows without limit
 
@@ -52,7 +53,7 @@ class SparseMeanSigns(UntrustedMean):
     key = "sparse_mean_signs"
     label = "One bit from each machine"
     order = 20
-    protects = "machine"
+    protects = Unit.MACHINE
     step = "signs"
     why = ("Protected are all rows of a machine together: whatever they are, each bit is turned "
            "round with the same chance.")
@@ -61,8 +62,8 @@ class SparseMeanSigns(UntrustedMean):
                r"\frac{e^{\varepsilon/l}+1}{e^{\varepsilon/l}-1}\,\overline{B_j}\Big)")
 
     @property
-    def noise_law(self) -> str:
-        return "bits"
+    def noise_law(self) -> NoiseLaw:
+        return NoiseLaw.BITS
 
     def usual_per_machine(self, sizes: Sizes, epsilon: float, facts: PublicFacts) -> int:
         """One bit for each whole unit of ε: max(1, ⌊ε⌋), at most d."""

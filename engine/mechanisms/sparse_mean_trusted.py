@@ -11,13 +11,23 @@ import numpy as np
 
 from engine.families.untrusted_means import bound, check, held, largest_mean
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
-from engine.noise import selection
+from engine.noise import NoiseLaw, selection
 from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
 from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting, transcript
 from engine.registry import param
 from engine.tasks import SPARSE_MEAN
-from engine.types import Array, Budget, Estimate, PublicFacts, SampleData, Sizes, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Composition,
+    Estimate,
+    PublicFacts,
+    SampleData,
+    Sizes,
+    Spend,
+    Unit,
+)
 
 
 @dataclass(frozen=True)
@@ -148,17 +158,17 @@ def _ledger(plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
                                   ("values", plan.scales.values, _value_cost(plan))):
             lines.append(Spend(
                 what=what, server=server, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
-                count=1, composition="sequential", asked=budget, **cost,
-                unit="row", norm="ℓ∞", noise=_noise(plan, what),
+                count=1, composition=Composition.SEQUENTIAL, asked=budget, **cost,
+                unit=Unit.ROW, norm="ℓ∞", noise=_noise(plan, what),
                 why=("Protected is one row: replacing it moves each entry of the mean by at most "
                      "its sensitivity. One noise for all; the smallest budget is used.")))
     return tuple(lines)
 
 
-def _noise(plan: Plan, what: str) -> str:
+def _noise(plan: Plan, what: str) -> NoiseLaw:
     if what == "choice":
-        return "choice"
-    return "laplace" if plan.law is ONE_SHOT else "gaussian"
+        return NoiseLaw.CHOICE
+    return NoiseLaw.LAPLACE if plan.law is ONE_SHOT else NoiseLaw.GAUSSIAN
 
 
 def _choice_cost(plan: Plan) -> dict[str, Any]:

@@ -11,24 +11,62 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from engine.enumerations import Enumeration
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
+from engine.noise import NoiseLaw
 from engine.numerics.bases import Basis
 from engine.privacy import transcript
 from engine.registry import param
 from engine.sources import Source
 from engine.sources.numbers import Numbers
 from engine.tasks import UNIVARIATE_MEAN
-from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Composition,
+    CurveData,
+    Estimate,
+    PublicFacts,
+    Sizes,
+    Spend,
+    Unit,
+)
 
 CONSTANT = Basis(1, family="cosine")
 _REACH = 3  # places that numbers are held to: the one with most votes and its neighbours
 _FEWEST_PLACES = 7  # half the budget pays once three places are less than half of the range
+
+
+class Setting(Enumeration):
+    """Who is trusted with numbers, and whether single numbers or all of a person are protected."""
+
+    CENTRAL_ITEM = "central_item"
+    CENTRAL_USER = "central_user"
+    SITE = "site"
+    LOCAL_ITEM = "local_item"
+    LOCAL_USER = "local_user"
+    NONE = "none"
+
+    @property
+    def is_by_person(self) -> bool:
+        return self in (Setting.CENTRAL_USER, Setting.LOCAL_USER)
+
+    @property
+    def is_central(self) -> bool:
+        return self in (Setting.CENTRAL_ITEM, Setting.CENTRAL_USER)
+
+    @property
+    def is_local(self) -> bool:
+        return self in (Setting.LOCAL_ITEM, Setting.LOCAL_USER)
+
+
 _LABELS = {
-    "central_item": "Centre, single numbers protected", "central_user": "Centre, people protected",
-    "site": "Each site its own, single numbers protected",
-    "local_item": "Nobody trusted, single numbers protected",
-    "local_user": "Nobody trusted, people protected", "none": "No privacy"}
+    Setting.CENTRAL_ITEM: "Centre, single numbers protected",
+    Setting.CENTRAL_USER: "Centre, people protected",
+    Setting.SITE: "Each site its own, single numbers protected",
+    Setting.LOCAL_ITEM: "Nobody trusted, single numbers protected",
+    Setting.LOCAL_USER: "Nobody trusted, people protected", Setting.NONE: "No privacy"}
 
 
 @dataclass(frozen=True)
@@ -112,10 +150,10 @@ class UnivariateMean(Mechanism):
     formula = (r"\hat\mu = \sum_p w_p\big(x_p + \tfrac{\Delta_p}{\varepsilon} L_p\big),\qquad "
                r"L_p \sim \mathrm{Lap}(1)")
 
-    setting: str = param(
-        "central_item", "Who is trusted with what",
+    setting: Setting = param(
+        Setting.CENTRAL_ITEM, "Who is trusted with what",
         "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
-        "User: all numbers of a person are. None: no privacy.", choices=tuple(_LABELS))
+        "User: all numbers of a person are. None: no privacy.")
     person_spread: float = param(
         0.0, "Spread of people",
         "A guess, not from the data, of the standard deviation of people's own means, in response "
@@ -127,10 +165,10 @@ class UnivariateMean(Mechanism):
         return tuple((label, {"setting": setting}) for setting, label in _LABELS.items())
 
     def why_not_published(self, budget: Budget) -> str:
-        if self._is_local:
+        if self.setting.is_local:
             return ("Nobody is trusted here, so noise is added by each person before anything is "
                     "handed over. Whoever holds the file is a centre already.")
-        return "" if self.setting != "none" else "Nothing would be protected."
+        return "" if self.setting is not Setting.NONE else "Nothing would be protected."
 
     # -- releases ---------------------------------------------------------------------------
 
@@ -177,7 +215,7 @@ class UnivariateMean(Mechanism):
         """
         if not data.facts.observations_per_curve:
             return data
-        if not self._is_by_person:
+        if not self.setting.is_by_person:
             if data.values.shape[1] != data.sizes.n_observations:
                 raise InputError("Single numbers are protected here, so how many there are is "
                                  "public, and these are not as many as stated.", field="setting",
@@ -208,9 +246,8 @@ class UnivariateMean(Mechanism):
         return np.asarray(np.einsum("p,rip->ri", groups / groups.sum(), averages))
 
     def _chosen(self, votes: Array, plan: Plan) -> NDArray[np.int64]:
-        """Which interval noisy votes, those of a centre or of all people, elect: (repeats, 1)."""
-        sums = votes.reshape(len(votes), 1, -1, plan.places).sum(axis=2)
-        return np.clip(sums.argmax(axis=-1) - 1, 0, plan.places - _REACH)
+        """Which interval noisy votes elect: (repeats, 1)."""
+        return np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH)
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The mean itself.
@@ -236,7 +273,7 @@ class UnivariateMean(Mechanism):
         """How many places, and what the vote and the average may cost at every server."""
         budgets = one_per_server(budgets, sizes.n_servers)
         epsilon = np.array([budget.epsilon for budget in budgets])
-        if self._is_central:
+        if self.setting.is_central:
             epsilon = np.full_like(epsilon, epsilon.min())
         places = self.places(sizes, facts) if np.isfinite(epsilon).any() else 1
         if places == 1:
@@ -245,7 +282,7 @@ class UnivariateMean(Mechanism):
 
     def places(self, sizes: Sizes, facts: PublicFacts) -> int:
         """How many places the range is cut into, each at least 2t wide; 1 where a vote is vain."""
-        if not self._is_by_person:
+        if not self.setting.is_by_person:
             return 1
         people, width = math.log(2 * sizes.n_curves), 2 * facts.value_half_width
         spread = width * math.sqrt(people / (2 * max(sizes.fewest_per_curve, 1)))
@@ -290,30 +327,18 @@ class UnivariateMean(Mechanism):
         chance = source.variance_of_mean if isinstance(source, Numbers) else None
         return None if added is None or chance is None else added + chance
 
-    @property
-    def _is_by_person(self) -> bool:
-        return self.setting.endswith("user")
-
-    @property
-    def _is_central(self) -> bool:
-        return self.setting.startswith("central")
-
-    @property
-    def _is_local(self) -> bool:
-        return self.setting.startswith("local")
-
     def _total(self, sizes: Sizes) -> int:
         """How many people, or items, are averaged."""
-        return sizes.n_curves if self._is_by_person else sizes.n_observations
+        return sizes.n_curves if self.setting.is_by_person else sizes.n_observations
 
     def _parts(self, people: Array, items: Array) -> Array:
         """How many parts are noised at each server, from its people and items: (servers,)."""
-        if self._is_local:
-            return people if self._is_by_person else items
-        if self.setting == "site":
+        if self.setting.is_local:
+            return people if self.setting.is_by_person else items
+        if self.setting is Setting.SITE:
             return np.ones(len(people))
         first = np.zeros(len(people))  # one centre; nothing at all without privacy
-        first[0] = float(self._is_central)
+        first[0] = float(self.setting.is_central)
         return first
 
     def _show(self, data: CurveData, plan: Plan) -> Array | None:
@@ -322,52 +347,44 @@ class UnivariateMean(Mechanism):
         Averages with noise, (repeats, 1, parts), come back from one that adds it itself.
         """
         votes = None
-        if self.setting == "none" or not transcript.is_overheard():
+        if self.setting is Setting.NONE or not transcript.is_overheard():
             return None
         if plan.places > 1:
             votes = transcript.summed("place", *self._shown_votes(data, plan))
-        numbers = self._passed_on(self.sent(data, plan.places).swapaxes(1, 2), votes, plan)
+        numbers = self.sent(data, plan.places).swapaxes(1, 2)
+        if votes is not None:  # only the chosen interval is noised: the others are never sent
+            numbers = np.take_along_axis(numbers, self._chosen(votes, plan)[..., None], axis=1)
         measure = np.broadcast_to(plan.measure[0], self.groups(data).shape)
-        if self._is_local or self.setting == "site":
+        if self.setting.is_local or self.setting is Setting.SITE:
             people, items = (count.astype(int) for count in _per_server(data))
             each = self._parts(people, items).astype(int)
             measure = np.repeat(plan.measure, each)
         scales = self.reach(plan.places, data.facts) / (self.groups(data) * measure)
-        return transcript.summed("average", numbers, "laplace", math.sqrt(2) * scales)
+        return transcript.summed("average", numbers, NoiseLaw.LAPLACE, math.sqrt(2) * scales)
 
-    def _passed_on(self, averages: Array, votes: Array | None, plan: Plan) -> Array:
-        """Of averages (repeats, intervals, parts) those of the interval that noisy votes elect.
-
-        Only that one is noised, as the others are never sent. Without votes that were answered it
-        may be any: all are shown as ways to form the numbers.
-        """
-        if votes is None:
-            return averages
-        return np.take_along_axis(averages, self._chosen(votes, plan)[..., None], axis=1)
-
-    def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, str, Array]:
+    def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, NoiseLaw, Array]:
         """Ballots, or their sums at one centre, the law of their noise and its deviation."""
         ballots = self.ballots(data, plan.places).astype(float)
-        if self._is_central:
+        if self.setting.is_central:
             scale = np.array(math.sqrt(2) * self.vote_scale(plan.vote))
-            return ballots.sum(axis=1)[:, None], "laplace", scale
+            return ballots.sum(axis=1)[:, None], NoiseLaw.LAPLACE, scale
         chance = np.repeat(self.flip_chance(plan.vote)[data.server], plan.places)
         signs = 2 * ballots.reshape(len(ballots), 1, -1) - 1
-        return signs, "bits", 2 * np.sqrt(chance * (1 - chance))
+        return signs, NoiseLaw.BITS, 2 * np.sqrt(chance * (1 - chance))
 
     # -- averages -----------------------------------------------------------------------------
 
     def groups(self, data: CurveData) -> NDArray[np.int64]:
         """How many neighbouring people, or items, are averaged in each part: (parts,)."""
-        if self.setting == "site":
+        if self.setting is Setting.SITE:
             return np.asarray(_per_server(data)[1], dtype=np.int64)
         total = self._total(data.sizes)
-        return np.ones(total, dtype=np.int64) if self._is_local else np.array([total])
+        return np.ones(total, dtype=np.int64) if self.setting.is_local else np.array([total])
 
     def sent(self, data: CurveData, places: int) -> Array:
         """What noise is added to: (repeats, parts, intervals), for every interval it may be in."""
         units = self.held(data)
-        if self._is_by_person:
+        if self.setting.is_by_person:
             low = self._lowest(places, data.facts)
             units = _averages(units, data.counts)[..., None]
             units = np.clip(units, low, low + self.reach(places, data.facts))
@@ -424,7 +441,7 @@ class UnivariateMean(Mechanism):
                draws: int, rng: np.random.Generator) -> list[Array]:
         """Noisy sums of ballots for each plan, (repeats, draws, places) each, on shared draws."""
         shape = (len(ballots), draws, ballots.shape[2])
-        if self._is_central:
+        if self.setting.is_central:
             sums, noise = ballots.sum(axis=1)[:, None], rng.laplace(size=shape)
             return [sums + self.vote_scale(plan.vote) * noise if plan.places > 1 else sums
                     for plan in plans]
@@ -460,23 +477,25 @@ class UnivariateMean(Mechanism):
         reach, total = self.reach(plan.places, data.facts), self._total(data.sizes)
         lines = []
         for s, budget in enumerate(asked):
-            count = (people if self._is_by_person else items)[s] if self._is_local else 1
+            parts = people if self.setting.is_by_person else items
+            count = parts[s] if self.setting.is_local else 1
             if plan.places > 1:
                 lines.append(self._line("place", s, 2.0, self._vote_noise(plan, s),
                                         plan.vote[s], count, budget))
-            size = 1 if self._is_local else items[s] if self.setting == "site" else total
+            size = items[s] if self.setting is Setting.SITE else total
+            size = 1 if self.setting.is_local else size
             lines.append(self._average_line(s, reach / size, plan.measure[s], count, budget))
         return tuple(lines)
 
     def _average_line(self, server: int, most: float, epsilon: float, count: int, asked: Budget
                       ) -> Spend:
-        if self.setting == "none":
+        if self.setting is Setting.NONE:
             return self._line("average", server, most, 0.0, math.inf, 1, asked)
         return self._line("average", server, most, most / epsilon, epsilon, count, asked)
 
     def _vote_noise(self, plan: Plan, server: int) -> float:
         """Laplace scale of a sum at one centre; standard deviation of a flipped entry locally."""
-        if self._is_central:
+        if self.setting.is_central:
             return self.vote_scale(plan.vote)
         chance = float(self.flip_chance(plan.vote)[server])
         return math.sqrt(chance * (1 - chance))
@@ -484,27 +503,29 @@ class UnivariateMean(Mechanism):
     def _line(self, what: str, server: int, most: float, noise: float, epsilon: float, count: int,
               asked: Budget) -> Spend:
         return Spend(what=what, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
-                     count=count, composition="parallel" if self._is_local else "sequential",
+                     count=count, composition=Composition.PARALLEL if self.setting.is_local else
+                     Composition.SEQUENTIAL,
                      asked=asked, why=self._why(what), epsilon=float(epsilon),
-                     unit="record" if self._is_by_person else "number",
+                     unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
                      norm="ℓ1" if what == "place" else "|·|", noise=self._law(what))
 
-    def _law(self, what: str) -> str:
-        if self.setting == "none":
-            return "none"
-        return "bits" if what == "place" and not self._is_central else "laplace"
+    def _law(self, what: str) -> NoiseLaw:
+        if self.setting is Setting.NONE:
+            return NoiseLaw.NONE
+        is_bits = what == "place" and not self.setting.is_central
+        return NoiseLaw.BITS if is_bits else NoiseLaw.LAPLACE
 
     def _why(self, what: str) -> str:
-        if self.setting == "none":
+        if self.setting is Setting.NONE:
             return "The mean is published as it is: nothing is protected."
-        unit = "all numbers of one person" if self._is_by_person else "one number"
+        unit = "all numbers of one person" if self.setting.is_by_person else "one number"
         protected = f"Protected is {unit}: exchanging it changes what is sent only a little."
         if what == "place":
             return (f"{protected} People vote for where their own mean is, with half of ε: "
                     "exchanging one person changes two entries of the ballots.")
-        if self._is_central:
+        if self.setting.is_central:
             return f"{protected} One noise for all; the smallest ε of all servers is used."
-        if self._is_local:
+        if self.setting.is_local:
             return f"{protected} Each is noised before it is sent; each takes part once."
         return f"{protected} Each site adds noise to its own mean; sites share nobody."
 

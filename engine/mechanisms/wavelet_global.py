@@ -24,6 +24,7 @@ from engine.families.wavelet_regression import (
 )
 from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
 from engine.mechanisms import mechanisms, one_per_server
+from engine.noise import NoiseLaw
 from engine.numerics.clipped_readings import unclipped
 from engine.numerics.designs import KnownDesign, RankBasis
 from engine.numerics.wavelet_bases import WaveletBasis
@@ -37,6 +38,7 @@ from engine.types import (
     Array,
     Band,
     Budget,
+    Composition,
     CurveData,
     Estimate,
     FunctionBasis,
@@ -45,6 +47,7 @@ from engine.types import (
     Sizes,
     Spend,
     Truth,
+    Unit,
 )
 
 _MOST_BAND = 512  # functions; larger covariances are not worth their memory
@@ -502,8 +505,8 @@ def _ledger(scales: Array, exact: Array, budgets: tuple[Budget, ...], basis: Wav
     return tuple(Spend(
         what="noisy wavelet coefficients", server=s, sensitivity=(float(exact[s]),),
         mu=float(exact[s] / scales[s]) if scales[s] > 0 else math.inf,
-        noise_scale=(float(scales[s]),), count=1, composition="sequential", asked=budget,
-        unit="reading", norm="weighted ℓ2", noise="gaussian",
+        noise_scale=(float(scales[s]),), count=1, composition=Composition.SEQUENTIAL, asked=budget,
+        unit=Unit.READING, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN,
         why=(f"One message of {basis.size} numbers; every reading is in it once, so the whole "
              "budget is spent on it."))
         for s, budget in enumerate(budgets))

@@ -24,6 +24,7 @@ from engine.families.wavelet_regression import (
 )
 from engine.families.wavelet_risk import Average, RiskParts, point_risk
 from engine.mechanisms import mechanisms, one_per_server
+from engine.noise import NoiseLaw
 from engine.numerics.point_values import PointValues
 from engine.numerics.signals import Function
 from engine.numerics.wavelet_bases import WaveletBasis
@@ -37,12 +38,14 @@ from engine.types import (
     Array,
     Band,
     Budget,
+    Composition,
     CurveData,
     Estimate,
     PublicFacts,
     ServerParts,
     Sizes,
     Spend,
+    Unit,
 )
 
 KINDS = ("laplace", "gaussian", "curve")
@@ -453,8 +456,9 @@ def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
         lines.append(Spend(
             what="noisy values at the points", server=s, sensitivity=(float(exact[s]),),
             mu=None if pure else ratio, epsilon=ratio if pure else None, asked=budget,
-            noise_scale=(float(scales[s]),), count=1, composition="sequential",
-            unit="reading", norm="ℓ1" if pure else "ℓ2", noise="laplace" if pure else "gaussian",
+            noise_scale=(float(scales[s]),), count=1, composition=Composition.SEQUENTIAL,
+            unit=Unit.READING, norm="ℓ1" if pure else "ℓ2",
+            noise=NoiseLaw.LAPLACE if pure else NoiseLaw.GAUSSIAN,
             why=f"One message; every reading is in it once. {_WHY[kind]}"))
     return tuple(lines)
 

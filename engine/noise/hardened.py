@@ -71,6 +71,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.noise import NoiseLaw
 from engine.types import Array
 
 ROOM = 2.0**-12  # η: what rounding may add to a sensitivity, as a share of it
@@ -116,11 +117,12 @@ class Measurement:
         If the noise is so large that no lattice of 64-bit numbers is fine enough.
     """
 
-    law: str
+    law: NoiseLaw
     most: float
     size: int
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "law", NoiseLaw.named(self.law, "law"))
         if not (0 < self.most < math.inf and self.bits <= _FINEST):
             raise InputError("Noise of this size cannot be drawn on a lattice.", field="epsilon",
                              hint="Choose an ε between 0.05 and 10.")
@@ -128,7 +130,7 @@ class Measurement:
     @property
     def bits(self) -> int:
         """k: the lattice is 2^-k, in units of the noise."""
-        added = 2 * (math.sqrt(self.size) if self.law == "gaussian" else self.size) + 1
+        added = 2 * (math.sqrt(self.size) if self.law is NoiseLaw.GAUSSIAN else self.size) + 1
         return max(_COARSEST, math.ceil(math.log2(added / (ROOM * self.most))))
 
     @cached_property
@@ -136,7 +138,7 @@ class Measurement:
         """What OpenDP's map charges: ρ for Gaussian noise, ε for Laplace noise."""
         shift = self.most * (1 + ROOM) * 2.0**self.bits
         made = _made(self.law, self.bits)
-        return float(made.map(shift if self.law == "gaussian" else math.ceil(shift)))
+        return float(made.map(shift if self.law is NoiseLaw.GAUSSIAN else math.ceil(shift)))
 
     @property
     def mu(self) -> float:
@@ -147,7 +149,7 @@ class Measurement:
         InputError
             If the noise is not Gaussian.
         """
-        if self.law != "gaussian":
+        if self.law is not NoiseLaw.GAUSSIAN:
             raise InputError("Laplace noise has an ε of its own, and no μ.", field="noise")
         coupled = 4 * math.sqrt(self.size) * 2.0**-self.bits
         return (self.most * (1 + ROOM) + coupled) * _ROUND_UP
@@ -166,18 +168,18 @@ class Measurement:
 
 
 @lru_cache(maxsize=64)
-def _made(law: str, bits: int) -> Any:
+def _made(law: NoiseLaw, bits: int) -> Any:
     """OpenDP's measurement: discrete noise of scale 2^bits on a vector of whole numbers."""
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    if law == "gaussian":
+    if law is NoiseLaw.GAUSSIAN:
         return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=2.0**bits)
     return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=2.0**bits)
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
     """ε at δ of ρ-zCDP, by OpenDP: that of one discrete Gaussian with this ρ, rounded up."""
-    converted = _opendp().c.make_zCDP_to_approxDP(_made("gaussian", _COARSEST))
+    converted = _opendp().c.make_zCDP_to_approxDP(_made(NoiseLaw.GAUSSIAN, _COARSEST))
     shift = math.sqrt(2 * rho) * 2.0**_COARSEST * (1 + 1e-12)
     return float(converted.map(shift).epsilon(delta=delta)) * (1 + 1e-12)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.numerics.public_curves import PublicCurve
-from engine.types import Array, Design
+from engine.types import Array, Design, TimeLaw
 
 JITTER = 0.2  # how much later than planned a visit can be, in gaps
 
@@ -50,14 +50,14 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
     -------
     Array (curves, observations), on [0, 1].
     """
-    if design.law == "common":
+    if design.law is TimeLaw.COMMON:
         ranks = rng.random((curves, len(design.times))).argsort(axis=1)
         return np.asarray(np.array(design.times)[ranks[:, np.arange(observations) % len(ranks.T)]])
-    if design.law == "visits":
+    if design.law is TimeLaw.VISITS:
         # A person may have more visits than fit: how many is private, so that is no reason to stop.
         widest = 0.999 / (observations - 1 + JITTER)
         return visit_times(curves, observations, min(design.gap, widest), rng)
-    if design.law == "windows":
+    if design.law is TimeLaw.WINDOWS:
         start = (1 - design.window) * rng.random((curves, 1))
         return np.asarray(start + design.window * rng.random((curves, observations)))
     uniform = rng.random((curves, observations))
@@ -74,7 +74,7 @@ def stated_density(design: Design) -> PublicCurve | None:
     InputError
         If a height is negative, or all are zero.
     """
-    if design.law != "independent" or not design.density:
+    if design.law is not TimeLaw.INDEPENDENT or not design.density:
         return None
     heights = design.density if len(design.density) > 1 else design.density * 2
     return PublicCurve(heights).as_density("density")

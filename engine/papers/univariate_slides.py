@@ -11,9 +11,9 @@ from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
 from engine.figures.theme import Theme, colour
-from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.papers.evidence import Line, Number, Table, log_slope, values, where
-from engine.rates.univariate_mean import UnivariateMeanRate
+from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.sources.numbers import Numbers
 from engine.types import Budget
 
@@ -42,16 +42,16 @@ class Sweep:
                 for step in self.steps]
 
     def _cell(self, point: dict[str, float]) -> Cell:
-        mechanism = "local_user" if self.setting.startswith("local_user") else self.setting
+        mechanism = UnivariateMean(setting=Setting(RateSetting(self.setting).mechanism))
         source = Numbers(n_servers=int(point["S"]), n_items=int(point["n"]))
         return Cell({"setting": self.setting, "regime": self.regime, "moved": self.moved,
                      "power": self.power, **point,
                      "rate": float(f"{float(_rate(self.setting).total(**point)):.5g}")},
-                    source, UnivariateMean(setting=mechanism), (Budget(point["epsilon"]),))
+                    source, mechanism, (Budget(point["epsilon"]),))
 
 
 def _rate(setting: str) -> UnivariateMeanRate:
-    return UnivariateMeanRate(setting=setting)
+    return UnivariateMeanRate(setting=RateSetting(setting))
 
 
 _DOUBLING = (50, 100, 200, 400)

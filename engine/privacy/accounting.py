@@ -18,9 +18,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from engine.errors import InputError
+from engine.noise import NoiseLaw
 from engine.numerics import gaussian_privacy
 from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Laplace, Losses, Part, Zcdp
-from engine.types import Budget, Spend
+from engine.types import Budget, Composition, Spend
 
 _ROUND_UP = 1 + 3e-10  # noise is made larger by this factor, far above the root finder's tolerance
 _ROUND_EPSILON = 1 + 1e-10  # and ε of a given μ by this one, which is less than noise was
@@ -28,7 +29,8 @@ _ROUNDING = 1e-12  # of a sum of shares that make up the whole
 _ROUND_DELTA = 1e-9  # δ is made smaller by this share where ε is certified
 _ROUND_RHO = 1 + 1e-9  # ρ is made smaller by this factor, and ε of a given ρ larger by less
 _FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is computed
-MOVED = ("laplace", "norm")  # noise that is private by how far numbers move: see `Laplace`
+# noise that is private by how far numbers move: see `Laplace`
+MOVED = (NoiseLaw.LAPLACE, NoiseLaw.NORM)
 _ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # less 1: best for ε of about 0.3 to 10
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
 
@@ -298,12 +300,12 @@ def trade_off(own: Sequence[Spend]) -> Curve:
                             for spend in own))
 
 
-_Key = tuple[float | None, float | None, float | None, str, int]
+_Key = tuple[float | None, float | None, float | None, NoiseLaw, int]
 
 
 @lru_cache(maxsize=4096)
 def _trade_off(lines: tuple[_Key, ...]) -> Curve:
-    own = [Spend("", 0, mu, (), (), rounds, "sequential", Budget(1.0), "", epsilon, rho,
+    own = [Spend("", 0, mu, (), (), rounds, Composition.SEQUENTIAL, Budget(1.0), "", epsilon, rho,
                  noise=noise) for mu, epsilon, rho, noise, rounds in lines]
     mu, pure = total_mu(own), total_epsilon(own)
     if not math.isnan(mu):

@@ -24,6 +24,7 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales
 from engine.types import Array
 
@@ -53,7 +54,7 @@ class Listener(Protocol):
         """What the other side hears instead of these values, in their shape."""
         ...
 
-    def summed(self, step: str, values: Array, law: str, noise: Array) -> Array | None: ...
+    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> Array | None: ...
 
     def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None: ...
@@ -115,11 +116,11 @@ def is_overheard() -> bool:
     return _listener.get() is not None
 
 
-def summed(step: str, values: Array, law: str, noise: Array) -> Array | None:
+def summed(step: str, values: Array, law: NoiseLaw, noise: Array) -> Array | None:
     """Show numbers (repeats, ways, parts) of which only a noisy sum is computed.
 
     Each part has noise of this standard deviation, by itself, before it is sent; `law` is
-    "laplace" or "bits". Of several ways to form the numbers an earlier release chooses one. A
+    LAPLACE or BITS. Of several ways to form the numbers an earlier release chooses one. A
     listener that adds the noise itself answers with the noisy numbers, which are then used.
     """
     listener = _listener.get()

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from engine.enumerations import Enumeration
 from engine.mechanisms import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
@@ -16,8 +17,20 @@ from engine.types import Array
 
 SPARSE, PRIVATE_SPARSE = "Sparse readings", "Privacy and sparse readings"
 DENSE, PRIVATE_DENSE = "Number of people", "Privacy"
-NOTIONS = {"none": "no privacy", "central": "one trusted centre", "federated": "each site trusted",
-           "local": "nobody trusted"}
+
+
+class Trust(Enumeration):
+    """Who is trusted with curves: nobody where LOCAL; with NONE nothing is protected."""
+
+    FEDERATED = "federated"
+    CENTRAL = "central"
+    LOCAL = "local"
+    NONE = "none"
+
+
+NOTIONS: Mapping[str, str] = {
+    Trust.NONE: "no privacy", Trust.CENTRAL: "one trusted centre",
+    Trust.FEDERATED: "each site trusted", Trust.LOCAL: "nobody trusted"}
 
 N = Symbol("n", "People on each site", 10, 1e6, 200)
 M = Symbol("m", "Readings each", 1, 1e5, 30)
@@ -27,10 +40,10 @@ DELTA = Symbol("delta", "Chance the limit fails", 1e-12, 1e-3, 1e-6, "δ")
 D = Symbol("d", "Coefficient functions beside the first", 1, 50, 1)
 
 
-def private_size(notion: str, p: Point) -> Array:
+def private_size(notion: Trust, p: Point) -> Array:
     """K, the effective private size: how many people, squared, the budget lets count."""
-    people = {"central": (p["S"] * p["n"]) ** 2, "federated": p["S"] * p["n"] ** 2,
-              "local": p["S"] * p["n"]}
+    people = {Trust.CENTRAL: (p["S"] * p["n"]) ** 2, Trust.FEDERATED: p["S"] * p["n"] ** 2,
+              Trust.LOCAL: p["S"] * p["n"]}
     return np.asarray(people[notion] * p["epsilon"] ** 2)
 
 
@@ -46,10 +59,10 @@ class CurveRate(Rate):
     symbols: ClassVar[tuple[Symbol, ...]] = (N, M, S, EPSILON, DELTA)
     called: ClassVar[Mapping[str, str]] = NOTIONS
 
-    privacy: str = param(
-        "federated", "Who is trusted",
+    privacy: Trust = param(
+        Trust.FEDERATED, "Who is trusted",
         "Central: one centre holds all curves. Federated: each site its own. Local: nobody. "
-        "None: no privacy.", choices=("federated", "central", "local", "none"))
+        "None: no privacy.")
     smoothness: float = param(3.0, "Smoothness", "How smooth the curves are.", low=1.0, high=10.0,
                               symbol="α")
 
@@ -65,7 +78,7 @@ class CurveRate(Rate):
             Term(SPARSE, d(1) + r"(Snm)^{-2\alpha/(2\alpha+1)}",
                  lambda p: _d(p) * (p["S"] * p["n"] * p["m"]) ** (-2 * a / (2 * a + 1))),
             Term(DENSE, d(1) + r"(Sn)^{-1}", lambda p: _d(p) / (p["S"] * p["n"])))
-        if self.privacy == "none":
+        if self.privacy is Trust.NONE:
             return free
         return (
             free[0],
@@ -86,7 +99,7 @@ class CurveRate(Rate):
         a = self.smoothness
         between_sparse = Boundary("B", "m", (SPARSE, DENSE), r"m = (Sn)^{1/(2\alpha)}",
                                   lambda p: (p["S"] * p["n"]) ** (1 / (2 * a)))
-        if self.privacy == "none":
+        if self.privacy is Trust.NONE:
             return (between_sparse,)
         spared = self._per_epsilon
 
@@ -113,7 +126,7 @@ class CurveRate(Rate):
         p, a = self.at(**point), self.smoothness
         people = p["S"] * p["n"]
         sizes = [(people * p["m"]) ** (1 / (2 * a + 1)), people ** (1 / (2 * a))]
-        if self.privacy != "none":
+        if self.privacy is not Trust.NONE:
             k = private_size(self.privacy, p) / _d(p)
             sizes += [(k * p["m"]) ** (1 / (2 * a + 2)), k ** (1 / (2 * a))]
         return {"truncation": np.minimum.reduce(sizes)}
@@ -124,8 +137,8 @@ class CurveRate(Rate):
 
     @property
     def _size_in_words(self) -> str:
-        return {"central": r"S^2n^2\varepsilon^2", "federated": r"Sn^2\varepsilon^2",
-                "local": r"Sn\varepsilon^2", "none": ""}[self.privacy]
+        return {Trust.CENTRAL: r"S^2n^2\varepsilon^2", Trust.FEDERATED: r"Sn^2\varepsilon^2",
+                Trust.LOCAL: r"Sn\varepsilon^2", Trust.NONE: ""}[self.privacy]
 
     def _power_of_d(self, power: object) -> str:
         return ""
@@ -148,23 +161,24 @@ class FunctionalMeanRate(CurveRate):
 
     def attained_by(self) -> Mechanism | None:
         """Noisy gradient descent as published, where each site is trusted with its own curves."""
+        from engine.families.descent import Scheme
         from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 
-        if self.privacy != "federated":
+        if self.privacy is not Trust.FEDERATED:
             return None
-        return NoisyGradientMean(scheme="split", constants="published")
+        return NoisyGradientMean(scheme=Scheme.SPLIT, constants="published")
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         a = self.smoothness
-        if self.privacy == "central":
+        if self.privacy is Trust.CENTRAL:
             return (Condition(
                 "lower bound, Theorem 3",
                 r"\delta \le n^{-(2\alpha+3)/(2\alpha+2)} m^{-(8\alpha+9)/(4\alpha+4)}"
                 r"\varepsilon^{-1/(2\alpha+2)}", "delta",
                 lambda p: (p["S"] * p["n"]) ** (-(2 * a + 3) / (2 * a + 2))
                 * p["m"] ** (-(8 * a + 9) / (4 * a + 4)) * p["epsilon"] ** (-1 / (2 * a + 2))),)
-        if self.privacy == "federated":
+        if self.privacy is Trust.FEDERATED:
             return (Condition(
                 "lower bound, Theorem 5.1",
                 r"\delta \le \min\{S^{-1/(2\alpha+1)} n^{-1/(2\alpha+1)}"
@@ -193,16 +207,17 @@ class VaryingCoefficientsRate(CurveRate):
 
     def attained_by(self) -> Mechanism | None:
         """Noisy gradient descent as published, where each site is trusted with its own curves."""
+        from engine.families.descent import Scheme
         from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 
-        if self.privacy != "federated":
+        if self.privacy is not Trust.FEDERATED:
             return None
-        return NoisyGradientCoefficients(scheme="split", constants="published")
+        return NoisyGradientCoefficients(scheme=Scheme.SPLIT, constants="published")
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         a = self.smoothness
-        if self.privacy not in ("central", "federated"):
+        if self.privacy not in (Trust.CENTRAL, Trust.FEDERATED):
             return ()
         return (Condition(
             "lower bound, Theorem 7.1",

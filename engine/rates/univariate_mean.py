@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import lambertw
 
+from engine.enumerations import Enumeration
 from engine.mechanisms import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
@@ -22,23 +23,50 @@ LOST = "Failing to locate"
 S = Symbol("S", "People or sites", 1, 1e5, 200)
 N = Symbol("n", "Numbers each", 1, 1e6, 50)
 
+
+class RateSetting(Enumeration):
+    """A setting of the mean of numbers, and for people who trust nobody whether each holds many."""
+
+    CENTRAL_ITEM = "central_item"
+    CENTRAL_USER = "central_user"
+    SITE = "site"
+    LOCAL_ITEM = "local_item"
+    LOCAL_USER_SMALL_N = "local_user_small_n"
+    LOCAL_USER_LARGE_N = "local_user_large_n"
+    NONE = "none"
+
+    @property
+    def mechanism(self) -> str:
+        """The setting of `engine.mechanisms.univariate_mean` with this rate."""
+        is_local = self in (RateSetting.LOCAL_USER_SMALL_N, RateSetting.LOCAL_USER_LARGE_N)
+        return "local_user" if is_local else self.value
+
+
 # By how much privacy costs less than 1/(Snε²), and the inverse of what it costs as a formula.
-_SPARED: dict[str, Callable[[Point], Array]] = {
-    "local_item": lambda p: np.ones(()), "local_user_small_n": lambda p: np.ones(()),
-    "central_item": lambda p: p["S"] * p["n"], "central_user": lambda p: p["S"],
-    "site": lambda p: p["n"]}
+_SPARED: dict[RateSetting, Callable[[Point], Array]] = {
+    RateSetting.LOCAL_ITEM: lambda p: np.ones(()),
+    RateSetting.LOCAL_USER_SMALL_N: lambda p: np.ones(()),
+    RateSetting.CENTRAL_ITEM: lambda p: p["S"] * p["n"],
+    RateSetting.CENTRAL_USER: lambda p: p["S"],
+    RateSetting.SITE: lambda p: p["n"]}
 _SIZES = {
-    "local_item": r"Sn\varepsilon^2", "local_user_small_n": r"Sn\varepsilon^2",
-    "central_item": r"S^2n^2\varepsilon^2", "central_user": r"S^2n\varepsilon^2",
-    "site": r"Sn^2\varepsilon^2"}
-_LINES = {"central_item": r"\varepsilon = (Sn)^{-1/2}", "central_user": r"\varepsilon = S^{-1/2}",
-          "site": r"\varepsilon = n^{-1/2}"}
-CALLED = {"central_item": "centre, single numbers protected",
-          "central_user": "centre, people protected", "site": "each site, single numbers protected",
-          "local_item": "nobody trusted, single numbers protected",
-          "local_user_small_n": "nobody trusted, people protected, few numbers each",
-          "local_user_large_n": "nobody trusted, people protected, many numbers each",
-          "none": "no privacy"}
+    RateSetting.LOCAL_ITEM: r"Sn\varepsilon^2",
+    RateSetting.LOCAL_USER_SMALL_N: r"Sn\varepsilon^2",
+    RateSetting.CENTRAL_ITEM: r"S^2n^2\varepsilon^2",
+    RateSetting.CENTRAL_USER: r"S^2n\varepsilon^2",
+    RateSetting.SITE: r"Sn^2\varepsilon^2"}
+_LINES = {
+    RateSetting.CENTRAL_ITEM: r"\varepsilon = (Sn)^{-1/2}",
+    RateSetting.CENTRAL_USER: r"\varepsilon = S^{-1/2}",
+    RateSetting.SITE: r"\varepsilon = n^{-1/2}"}
+CALLED: Mapping[str, str] = {
+    RateSetting.CENTRAL_ITEM: "centre, single numbers protected",
+    RateSetting.CENTRAL_USER: "centre, people protected",
+    RateSetting.SITE: "each site, single numbers protected",
+    RateSetting.LOCAL_ITEM: "nobody trusted, single numbers protected",
+    RateSetting.LOCAL_USER_SMALL_N: "nobody trusted, people protected, few numbers each",
+    RateSetting.LOCAL_USER_LARGE_N: "nobody trusted, people protected, many numbers each",
+    RateSetting.NONE: "no privacy"}
 SETTINGS = tuple(CALLED)
 
 
@@ -71,30 +99,30 @@ class UnivariateMeanRate(Rate):
     called: ClassVar[Mapping[str, str]] = CALLED
     dials: ClassVar[Mapping[str, str]] = {"S": "sites", "n": "readings", "epsilon": "epsilon"}
 
-    setting: str = param(
-        "central_item", "Who is trusted with what",
+    setting: RateSetting = param(
+        RateSetting.CENTRAL_ITEM, "Who is trusted with what",
         "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
-        "User: all numbers of a person are. None: no privacy.", choices=SETTINGS)
+        "User: all numbers of a person are. None: no privacy.")
 
     def in_practice(self) -> tuple[Source, Mechanism]:
         """Numbers of equal spread in [0, 1], and the algorithm of the same kind of trust."""
-        from engine.mechanisms.univariate_mean import UnivariateMean
+        from engine.mechanisms.univariate_mean import Setting, UnivariateMean
         from engine.sources.numbers import Numbers
 
-        setting = "local_user" if self.setting.startswith("local_user") else self.setting
-        return Numbers(), UnivariateMean(setting=setting)
+        return Numbers(), UnivariateMean(setting=Setting(self.setting.mechanism))
 
     @property
     def terms(self) -> tuple[Term, ...]:
         people = Term(DENSE, r"(Sn)^{-1}", lambda p: 1 / (p["S"] * p["n"]))
-        if self.setting == "none":
+        if self.setting is RateSetting.NONE:
             return (people,)
-        if self.setting == "local_user_large_n":
+        if self.setting is RateSetting.LOCAL_USER_LARGE_N:
             return (Term(LOST, r"e^{-S\varepsilon^2}",
                          lambda p: np.exp(-p["S"] * p["epsilon"]**2)),)
         size, spared = _SIZES[self.setting], _SPARED[self.setting]
         privacy = Term(PRIVATE_DENSE, rf"({size})^{{-1}}",
-                       lambda p: 1 / (p["S"] * p["n"] * spared(p) * p["epsilon"]**2), is_private=True)
+                       lambda p: 1 / (p["S"] * p["n"] * spared(p) * p["epsilon"]**2),
+                       is_private=True)
         return (people, privacy) if self.setting in _LINES else (privacy,)
 
     @property
@@ -108,14 +136,14 @@ class UnivariateMeanRate(Rate):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        if self.setting == "none":
+        if self.setting is RateSetting.NONE:
             return ()
         low = Condition("range of the table", r"\varepsilon \le 1", "epsilon",
                         lambda p: np.ones(()))
-        if self.setting == "local_user_small_n":
+        if self.setting is RateSetting.LOCAL_USER_SMALL_N:
             return (low, Condition("small n, our reading",
                                    r"n \le e^{S\varepsilon^2}/(S\varepsilon^2)", "n", _largest_n))
-        if self.setting == "local_user_large_n":
+        if self.setting is RateSetting.LOCAL_USER_LARGE_N:
             return (low, Condition("large n, our reading", r"S\varepsilon^2 \le -W_{-1}(-1/n)",
                                    "epsilon", _largest_epsilon))
         return (low,)

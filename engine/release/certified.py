@@ -38,13 +38,14 @@ import numpy as np
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, generator
 from engine.mechanisms import Mechanism
+from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
 from engine.noise.selection import Law, Scales
 from engine.privacy import accounting, transcript
 from engine.release.stand_ins import stand_in, with_counts
 from engine.sources import Source
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
-from engine.types import Array, Budget, CurveData, Data, Estimate, Spend
+from engine.types import Array, Budget, Composition, CurveData, Data, DataKind, Estimate, Spend
 from engine.words import spending
 
 TASKS = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
@@ -97,7 +98,8 @@ class Quote:
         all_gaussian = all(other.mu is not None for other in lines)
         return replace(line, mu=max(one.mu for one in alike) if all_gaussian else None,
                        rho=cost if is_gaussian else None,
-                       epsilon=None if is_gaussian else cost, asked=self.certified, noise="")
+                       epsilon=None if is_gaussian else cost, asked=self.certified,
+                       noise=NoiseLaw.UNSTATED)
 
     @property
     def numbers(self) -> int:
@@ -202,8 +204,8 @@ class _Rehearsal:
         self._note((server, step), int((_units(unit, _is_matrix(values)) > 0).sum()), exact)
         return values
 
-    def summed(self, step: str, values: Array, law: str, noise: Array) -> Array:
-        if law != "laplace":
+    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> Array:
+        if law is not NoiseLaw.LAPLACE:
             raise _unhardened(step)
         self._note((transcript.CENTRE, step), values.shape[-1], values)
         return values
@@ -265,10 +267,10 @@ def _matched(server: int, lines: Sequence[Spend], said: Mapping[Key, tuple[int, 
 
 def _measurement(line: Spend, size: int) -> Measurement:
     if line.mu is not None:
-        return Measurement("gaussian", line.mu, size)
+        return Measurement(NoiseLaw.GAUSSIAN, line.mu, size)
     if line.epsilon is None:
         raise _unhardened(line.what)
-    return Measurement("laplace", line.epsilon, size)
+    return Measurement(NoiseLaw.LAPLACE, line.epsilon, size)
 
 
 def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: float
@@ -278,10 +280,10 @@ def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: floa
     Messages about different people cost as much as the dearest of them; sums are rounded up. The
     first is the second, or less where all noise is Gaussian.
     """
-    if len(lines) == 1 and lines[0].composition == "parallel":  # alike but for their sizes
+    if len(lines) == 1 and lines[0].composition is Composition.PARALLEL:  # alike but for sizes
         messages = [max(messages, key=lambda one: (one.cost, one.size))]
     by_rho = _by_maps(messages, delta)
-    if not all(one.law == "gaussian" for one in messages):
+    if not all(one.law is NoiseLaw.GAUSSIAN for one in messages):
         return by_rho, by_rho
     squares = sum((Fraction(one.mu) ** 2 for one in messages), Fraction())
     mu = math.nextafter(math.sqrt(squares), math.inf)
@@ -292,9 +294,9 @@ def _charge(lines: Sequence[Spend], messages: Sequence[Measurement], delta: floa
 def _by_maps(messages: Sequence[Measurement], delta: float) -> Budget:
     """The sum of ε of Laplace noise; else ε of the sum of ρ."""
     costs = [one.cost for one in messages]
-    if all(one.law == "laplace" for one in messages):
+    if all(one.law is NoiseLaw.LAPLACE for one in messages):
         return Budget(_sum(costs))
-    rho = _sum([cost if one.law == "gaussian" else cost**2 / 2 * (1 + 1e-15)
+    rho = _sum([cost if one.law is NoiseLaw.GAUSSIAN else cost**2 / 2 * (1 + 1e-15)
                 for cost, one in zip(costs, messages, strict=True)])
     return Budget(max(epsilon_of_rho(rho, delta), accounting.epsilon_of_rho(rho, delta)), delta)
 
@@ -318,7 +320,7 @@ class _Hardened:
     def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
         measured, out = self._take((server, step)), values.copy()
         exact, unit = _first(values, noise)
-        if measured.law == "laplace":
+        if measured.law is NoiseLaw.LAPLACE:
             unit = unit / math.sqrt(2)  # scale of a Laplace variable, from its deviation
         known, is_matrix = self._quoted.known[server, step], _is_matrix(values)
         if exact.shape != known.shape:
@@ -333,11 +335,11 @@ class _Hardened:
         out[0, 0] = _unflat(noisy, exact.shape, is_matrix)
         return out
 
-    def summed(self, step: str, values: Array, law: str, noise: Array) -> Array:
+    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> Array:
         """Only what is used is noised: of several ways to form the numbers, one is sent."""
         measured = self._take((transcript.CENTRE, step))
         units = np.broadcast_to(noise / math.sqrt(2), values.shape)
-        if law != "laplace" or values.shape != (1, 1, measured.size):
+        if law is not NoiseLaw.LAPLACE or values.shape != (1, 1, measured.size):
             raise _unhardened(step)
         multiples = self._noised((transcript.CENTRE, step), measured, (values / units)[0, 0])
         self.lattice[transcript.CENTRE, step] = multiples
@@ -420,14 +422,14 @@ def drawn(source: Source) -> Data:
         If they are simulated, or nobody says where their bounds come from.
     """
     facts = source.facts
-    if source.is_random or facts.kind not in ("public", "upload"):
+    if source.is_random or facts.kind not in (DataKind.PUBLIC, DataKind.UPLOAD):
         raise InputError("Curves made by the computer are nobody’s: there is nothing to publish.",
                          field="source", hint="Choose public data, or use your own curves.")
     if not facts.origin.strip():
         raise InputError("Say where the bounds come from.", field="origin",
                          hint="A growth chart, a manual or a law; never these curves.")
     data: Data = source.draw(1, generator(0, DATA_STREAM, 0))
-    if facts.kind == "upload" and isinstance(data, CurveData) and not facts.observations_per_curve:
+    if facts.is_upload and isinstance(data, CurveData) and not facts.observations_per_curve:
         raise InputError("State how many observations each curve was planned to have.",
                          field="observations_per_curve",
                          hint="How many single curves have is private.")

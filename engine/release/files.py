@@ -133,7 +133,7 @@ def alt(one: Published) -> str:
 def heading(one: Published) -> str:
     """What was released, of how many: the title of the picture and of the report."""
     about, facts = one.card["release"], one.facts
-    of = uncapital(facts.value_name) if facts.kind == "upload" else about["of"]
+    of = uncapital(facts.value_name) if facts.is_upload else about["of"]
     return f"{about['what']} of {whole(one.sizes.n_curves)} {facts.people}: {of}"
 
 

@@ -197,7 +197,7 @@ def messages_from_bytes(content: bytes) -> dict[Key, Array]:
 
 def _public_data(source: Source) -> dict[str, Any]:
     """What is public of the data: all of what is published already, else what was stated."""
-    if source.facts.kind != "upload":
+    if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}
     data = certified.drawn(source)
     return {"facts": asdict(data.facts), "is_of_curves": isinstance(data, CurveData),

@@ -19,7 +19,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
-from engine.noise import hardened
+from engine.noise import NoiseLaw, hardened
 from engine.numerics.grids import drawing_grid
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
@@ -40,7 +40,7 @@ from engine.words import release as words
 from engine.words.grammar import of
 from engine.words.numbers import with_unit
 
-_NOISE = {"gaussian": "discrete Gaussian", "laplace": "discrete Laplace"}
+_NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,7 +246,7 @@ def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
 
 def _request(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> dict[str, Any]:
     """The same settings for the command line: a new release of it has new noise and is charged."""
-    where = ({"data": {"file": "YOUR FILE"}} if source.facts.kind == "upload" else
+    where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
              {"source": {"key": source.key, "parameters": source.values()}})
     return {"version": 1, "name": f"{name} again"[:ledger.LONGEST_NAME], **where,
             "mechanism": {"key": mechanism.key, "parameters": mechanism.changed()},
@@ -259,7 +259,7 @@ def _request(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> 
 def unit_of(source: Source, mechanism: Mechanism) -> str:
     """What is protected: all of a person, or less where the data or the method say so."""
     facts = source.facts
-    if isinstance(mechanism, UnivariateMean) and not mechanism.setting.endswith("user"):
+    if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one reading (weaker than all readings of one {facts.person})"
     if not isinstance(mechanism, UnivariateMean) and DENSITY.key in mechanism.served:
         return f"one {of(facts.person)} record"
@@ -348,7 +348,7 @@ def _method(quoted: Quote) -> str:
 def _message(server: int, step: str, one: hardened.Measurement) -> dict[str, Any]:
     return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step,
             "numbers": one.size, "noise": _NOISE[one.law], "lattice": f"2^-{one.bits}",
-            "rho" if one.law == "gaussian" else "epsilon": one.cost}
+            "rho" if one.law is NoiseLaw.GAUSSIAN else "epsilon": one.cost}
 
 
 def _bounds(data: Data) -> dict[str, Any]:

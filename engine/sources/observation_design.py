@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.errors import InputError
 from engine.numerics.observation_times import stated_density, visits_span
 from engine.numerics.public_curves import PublicCurve
-from engine.types import Design
+from engine.types import Design, TimeLaw
 
 LAWS = ("even", "density", "common", "visits", "windows")
 LAW_HELP = ("Even: every observation at a random time. Density: more often at some times. Common: "
@@ -38,7 +38,7 @@ def simulated_design(law: str, density: str | None, span: float, observations: i
     if law == "common":
         return Design.common([(k + 0.5) / observations for k in range(observations)])
     if law == "windows":
-        return Design(law="windows", window=span)
+        return Design(law=TimeLaw.WINDOWS, window=span)
     if law == "visits":
         if visits_span(observations, span) > 1:
             raise InputError(f"{observations} visits so far apart do not fit into the time range.",

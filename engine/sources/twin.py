@@ -19,7 +19,7 @@ from engine.numerics.observation_times import draw_times
 from engine.numerics.tables import horner
 from engine.sources import Source, check_sites, dealt
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, CurveData, Design, PublicFacts, Sizes, Truth
+from engine.types import Array, CurveData, DataKind, Design, PublicFacts, Sizes, Truth
 
 USUAL_SPREAD = 0.24  # standard deviation of observations about the mean curve, in half-ranges
 PEAK = 0.3  # height of peaks above the middle of the range, in half-ranges
@@ -91,7 +91,8 @@ class Twin(Source):
     def facts(self) -> PublicFacts:
         """As stated; a twin of uploaded curves is still the matter of who stated them."""
         stated, m = self.stated, self.n_observations
-        return replace(stated, kind="twin" if stated.kind in ("upload", "twin") else "simulated",
+        of_visitor = stated.kind in (DataKind.UPLOAD, DataKind.TWIN)
+        return replace(stated, kind=DataKind.TWIN if of_visitor else DataKind.SIMULATED,
                        name=_named(stated), covariates=(), design=_fitting(stated.design, m),
                        observations_per_curve=m if stated.observations_per_curve else 0)
 

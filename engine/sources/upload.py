@@ -31,7 +31,7 @@ from engine.tasks import (
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import Array, CurveData, PublicFacts, Sizes
+from engine.types import Array, CurveData, DataKind, PublicFacts, Sizes
 
 EXAMPLE_CSV = ("child_id,age,height,mother_height\n" + "".join(
     f"{child},{age},{height},{mother}\n" for child, mother, heights in (
@@ -83,7 +83,7 @@ class Upload(Source):
     is_random: ClassVar[bool] = False
 
     curves: CurveTable
-    declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind="upload"))
+    declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind=DataKind.UPLOAD))
 
     def __post_init__(self) -> None:
         super().__post_init__()

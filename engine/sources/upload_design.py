@@ -18,7 +18,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.numerics.observation_times import stated_density, visits_span
-from engine.types import Array, Design, PublicFacts
+from engine.types import Array, Design, PublicFacts, TimeLaw
 
 LAWS = {"common": "Everybody at the same times",
         "visits": "Visits at a fixed distance, from a start that differs",
@@ -63,7 +63,7 @@ class StatedDesign:
     def of(cls, facts: PublicFacts) -> StatedDesign:
         """What was stated, from the design on [0, 1]: `on_unit_time` gives that design again."""
         design, length = facts.design, facts.time_high - facts.time_low
-        if design.law == "independent":
+        if design.law is TimeLaw.INDEPENDENT:
             return cls(law="density" if design.density else "even", heights=design.density)
         times = facts.from_unit_time(np.array(design.times)).tolist()
         return cls(law=design.law, times=tuple(map(_rounded, times)),
@@ -109,10 +109,10 @@ class StatedDesign:
         if self.law == "visits":
             return Design.visits(_visits(self.gap, facts))
         if self.law == "windows":
-            return Design(law="windows", window=_share(self.window, "window", facts))
+            return Design(law=TimeLaw.WINDOWS, window=_share(self.window, "window", facts))
         if self.law == "density":
             return _density(self.heights)
-        return Design(law="unknown") if self.law == "unknown" else Design()
+        return Design(law=TimeLaw.UNKNOWN) if self.law == "unknown" else Design()
 
 
 def _rounded(number: float) -> float:
@@ -215,7 +215,7 @@ def moved_to_common(times: Array, design: Design) -> Array:
     time where two are as near. So replacing one person changes the observations of that person and
     no other: neighbouring files stay neighbouring data, and no time of anybody's own is left.
     """
-    if design.law != "common":
+    if design.law is not TimeLaw.COMMON:
         return times
     stated = np.array(design.times)
     place = np.searchsorted((stated[1:] + stated[:-1]) / 2, times)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.numerics.observation_times import stated_density
-from engine.types import Array, Design, PublicFacts
+from engine.types import Array, Design, PublicFacts, TimeLaw
 
 _FEW = 0.05  # a share of observations or curves that is not spoken of
 _NEAR = 0.1  # of the distance between common times: as good as at one of them
@@ -40,8 +40,8 @@ def doubts(times: Array, counts: NDArray[np.int64], facts: PublicFacts) -> tuple
     """
     found = [*_of_counts(counts, facts)]
     if len(times):
-        law = {"common": _common, "visits": _visits, "windows": _windows,
-               "independent": _independent, "unknown": _nothing}[facts.design.law]
+        law = {TimeLaw.COMMON: _common, TimeLaw.VISITS: _visits, TimeLaw.WINDOWS: _windows,
+               TimeLaw.INDEPENDENT: _independent, TimeLaw.UNKNOWN: _nothing}[facts.design.law]
         found += law(times, counts, facts.design)
     return tuple(found)
 

@@ -13,7 +13,7 @@ from engine.errors import InputError
 from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.table_words import listed, shortened
 from engine.sources.upload_design import StatedDesign
-from engine.types import Covariate, PublicFacts
+from engine.types import Covariate, DataKind, PublicFacts
 
 MOST_OBSERVATIONS = 10_000
 _LARGEST = 1e100  # so that a range, its square and sums of squares stay finite
@@ -82,7 +82,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
     spread = stated_spread(reading_sd) if single else 0.0
     ranges = _covariate_ranges(covariates, person)
     name = "Your readings" if single else "Your curves"
-    facts = PublicFacts(kind="upload", name=name, origin=stated_origin(origin),
+    facts = PublicFacts(kind=DataKind.UPLOAD, name=name, origin=stated_origin(origin),
                         value_low=lowest, value_high=highest, time_low=first, time_high=last,
                         covariates=ranges, reading_sd=spread, symmetric=symmetric and not single,
                         **chosen)

@@ -36,7 +36,7 @@ from engine.sources.upload_facts import (
 )
 from engine.sources.upload_layout import roles_by_name
 from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
-from engine.types import Array, PublicFacts, SampleData, Sizes
+from engine.types import Array, DataKind, PublicFacts, SampleData, Sizes
 
 MOST_ROWS = 1_000_000
 REACHES = {"around the middle, hardly ever near the ends": 4.0,
@@ -122,7 +122,7 @@ class UploadRows(Source[SampleData]):
     is_random: ClassVar[bool] = False
 
     rows: RowTable
-    declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind="upload"))
+    declared: PublicFacts = field(default_factory=lambda: PublicFacts(kind=DataKind.UPLOAD))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -231,7 +231,7 @@ def declare_rows(task: str, features: Sequence[StatedCovariate], origin: str,
     if task == SPARSE_REGRESSION.key:
         chosen["reading_sd"] = stated_spread(spread, "a response", "what its features say")
         chosen["reach"] = _stated_reach(reach)
-    return PublicFacts(kind="upload", name="Your records", covariates=ranges,
+    return PublicFacts(kind=DataKind.UPLOAD, name="Your records", covariates=ranges,
                        origin=stated_origin(origin), **chosen)
 
 

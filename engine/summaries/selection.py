@@ -29,9 +29,10 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.families.functional_parts import Plan
+from engine.noise import NoiseLaw
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, Budget, Spend
+from engine.types import Array, Budget, Composition, Spend, Unit
 
 if TYPE_CHECKING:
     from engine.summaries.mean import Held
@@ -95,8 +96,8 @@ class Selection:
         epsilon = self.selection_share * budget.epsilon if paid else math.inf
         return (Spend(
             what="the choice of the smoothing", server=server, mu=None, sensitivity=(1.0,),
-            noise_scale=(2 / epsilon,), count=1, composition="sequential", asked=budget,
-            unit="curve", norm="ℓ∞", noise="choice" if paid else "none",
+            noise_scale=(2 / epsilon,), count=1, composition=Composition.SEQUENTIAL, asked=budget,
+            unit=Unit.CURVE, norm="ℓ∞", noise=NoiseLaw.CHOICE if paid else NoiseLaw.NONE,
             why="The best of noisy scores on curves that were held out." if paid else
             "Chosen on the curves without protection: the release is not private.",
             epsilon=epsilon),)

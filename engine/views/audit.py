@@ -141,7 +141,7 @@ def attack(asked: Attack, tries: int = TRIES, runs: int = RUNS, seconds: float =
     InputError
         If the data are an upload, do not fit the mechanism, or nothing is released.
     """
-    if asked.source is not None and asked.source.facts.kind == "upload":
+    if asked.source is not None and asked.source.facts.is_upload:
         raise InputError("An audit uses simulated data only, never an upload.", field="source",
                          hint="Choose simulated data.")
     return (yield from audit.audit_steps(asked.case, asked.source, asked.seed, tries=tries,

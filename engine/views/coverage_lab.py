@@ -163,7 +163,7 @@ def repetitions(asked: Question) -> Generator[Batch, None, None]:
     InputError
         If the source is not simulated, or nothing is released at this budget.
     """
-    if not asked.source.is_random or asked.source.facts.kind == "upload":
+    if not asked.source.is_random or asked.source.facts.is_upload:
         raise InputError("Repetitions need simulated data with a known truth.", field="source",
                          hint="Choose simulated data.")
     look = _LOOKS[KINDS[asked.kind].task]

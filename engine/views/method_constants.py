@@ -17,6 +17,7 @@ from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.mechanisms.sparse_regression import SparseRegression
+from engine.mechanisms.univariate_mean import Setting as Trust
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
@@ -199,9 +200,11 @@ def _pure_choice() -> ConstantsTable:
 
 
 def _numbers() -> ConstantsTable:
-    names = {"central_item": "One centre, single numbers", "central_user": "One centre, people",
-             "site": "Each site its own, single numbers",
-             "local_item": "Nobody trusted, single numbers", "local_user": "Nobody trusted, people"}
+    names = {Trust.CENTRAL_ITEM: "One centre, single numbers",
+             Trust.CENTRAL_USER: "One centre, people",
+             Trust.SITE: "Each site its own, single numbers",
+             Trust.LOCAL_ITEM: "Nobody trusted, single numbers",
+             Trust.LOCAL_USER: "Nobody trusted, people"}
     source = Numbers()
     rows = []
     for setting, name in names.items():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.rates import Rate
-from engine.rates.functional_mean import FunctionalMeanRate, VaryingCoefficientsRate
-from engine.rates.univariate_mean import UnivariateMeanRate
+from engine.rates.functional_mean import FunctionalMeanRate, Trust, VaryingCoefficientsRate
+from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 
-_FIGURE = FunctionalMeanRate(privacy="central", smoothness=2.0)
+_FIGURE = FunctionalMeanRate(privacy=Trust.CENTRAL, smoothness=2.0)
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,15 @@ PRESETS = {preset.key: preset for preset in (
     _figure("figure-1-left", "Figure 1, few readings", 2.0),
     _figure("figure-1-middle", "Figure 1, more readings", 9.0),
     _figure("figure-1-right", "Figure 1, many readings", 60.0),
-    _table(1, "rates with one trusted centre", FunctionalMeanRate(privacy="central")),
+    _table(1, "rates with one trusted centre", FunctionalMeanRate(privacy=Trust.CENTRAL)),
     _table(2, "what rules with one trusted centre", _FIGURE),
-    _table(3, "one number each, for comparison", UnivariateMeanRate(setting="site"), "n", "S"),
-    _table(4, "rates with each site trusted", FunctionalMeanRate(privacy="federated"), S=10.0),
-    _table(5, "borders for a mean, one trusted centre", FunctionalMeanRate(privacy="central")),
+    _table(3, "one number each, for comparison", UnivariateMeanRate(setting=RateSetting.SITE),
+           "n", "S"),
+    _table(4, "rates with each site trusted", FunctionalMeanRate(privacy=Trust.FEDERATED), S=10.0),
+    _table(5, "borders for a mean, one trusted centre", FunctionalMeanRate(privacy=Trust.CENTRAL)),
     _table(6, "borders for a mean, each site trusted", FunctionalMeanRate(), S=10.0),
     _table(7, "borders for varying coefficients, one trusted centre",
-           VaryingCoefficientsRate(privacy="central"), d=3.0),
+           VaryingCoefficientsRate(privacy=Trust.CENTRAL), d=3.0),
     _table(8, "borders for varying coefficients, each site trusted", VaryingCoefficientsRate(),
            S=10.0, d=3.0),
 )}

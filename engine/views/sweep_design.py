@@ -102,7 +102,7 @@ def axes(source: Source, mechanism: Mechanism, epsilon: float) -> dict[str, Axis
     """Everything that can be varied, ε first; of one's own data only the budget and the method."""
     found = [Axis(EPSILON, _EPSILON, epsilon)]
     groups: list[tuple[str, Source | Mechanism]] = [("mechanism", mechanism)]
-    if source.facts.kind != "upload":
+    if not source.facts.is_upload:
         groups.insert(0, ("source", source))
     found += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
               for p in member.shown() if p.kind in (int, float) and not p.choices]
@@ -132,7 +132,7 @@ def design(source: Source, mechanism: Mechanism, budget: Budget, repeats: int, s
                          "on the command line.")
     moved = {axis.path: axis.plain(values) for axis, values in chosen}
     plain = to_plain(source, mechanism, (budget,), run)
-    if source.facts.kind == "upload":  # its curves cannot be written down, so it is not read back
+    if source.facts.is_upload:  # its curves cannot be written down, so it is not read back
         along = {path: tuple(values) for path, values in moved.items()}
         own = Scenario(source, mechanism, (budget,), run, along, plain)
         own.cells()  # checks them

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from engine.noise import NoiseLaw
 from engine.types import Budget, Spend
 from engine.words.grammar import capital
 from engine.words.numbers import number, small
 from engine.words.tags import proved_chip
 
-LAWS = {"gaussian": "Gaussian", "laplace": "Laplace", "norm": "by length", "bits": "bits turned",
-        "choice": "noisy choice", "none": "none"}
+LAWS = {NoiseLaw.GAUSSIAN: "Gaussian", NoiseLaw.LAPLACE: "Laplace", NoiseLaw.NORM: "by length",
+        NoiseLaw.BITS: "bits turned", NoiseLaw.CHOICE: "noisy choice", NoiseLaw.NONE: "none"}
 
 _TUNED = {"truncation": "basis functions kept", "n_iterations": "rounds",
           "batch_size": "curves in a round", "effective_size": "curves times μ (N)",

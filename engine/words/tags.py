@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.types import Budget, PublicFacts
+from engine.types import Budget, DataKind, PublicFacts
 from engine.words.grammar import a, capital, of
 from engine.words.numbers import digits_up, small
 
@@ -14,17 +14,17 @@ def title(facts: PublicFacts) -> str:
 
 def source_tag(facts: PublicFacts) -> tuple[str, str]:
     """The chip that says what kind of data is on screen, and its tooltip."""
-    if facts.kind == "upload":
+    if facts.is_upload:
         held = facts.name.removeprefix("Your ").lower()
         return (f"Your {held} · not private",
                 f"Only you, the holder of these {held}, may look at this picture. It cannot be "
                 f"linked or shared: it shows the {of(facts.people)} own {held}.")
-    if facts.kind == "twin":
+    if facts.kind is DataKind.TWIN:
         return (f"{facts.name}: simulated",
                 "Made by the computer from the facts that you stated and the public sizes of your "
                 f"file. No value of the file is in it. It cannot be linked: the {facts.people} "
                 "stay on this machine.")
-    if facts.kind == "public":
+    if facts.kind is DataKind.PUBLIC:
         return (f"Public data: {facts.name}",
                 f"Real curves that are already public. {facts.origin}".strip())
     return ("Simulated", "Curves made by the computer from a known average. No person is behind "

@@ -54,7 +54,7 @@ class View:
 
     @cached_property
     def own(self) -> bool:
-        return self.facts.kind == "upload"
+        return self.facts.is_upload
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None
              ) -> None:

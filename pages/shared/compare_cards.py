@@ -43,7 +43,7 @@ class View:
     def __init__(self) -> None:
         self.now, self.source = session.current(), session.source()
         self.facts, self.words = self.source.facts, chosen_methods()
-        self.own = self.facts.kind == "upload"
+        self.own = self.facts.is_upload
         self.methods = [_member(word, self.source) for word in self.words]
         self.delta = session.chosen_delta(self.source)
         self.at = [EPSILON_STEPS.index(epsilon) for epsilon in self.now.budgets]

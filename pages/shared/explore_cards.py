@@ -65,7 +65,7 @@ def picture(scene: Scene) -> None:
     """The live picture; its slider is the only ε control of the page."""
     now, payload = session.current(), scene.made_once("picture", lambda: _payload(scene))
     picked = pieces.picture(session.PICTURE, payload, scene.start, now.seed, scene.rev,
-                            new_noise=scene.facts.kind == "simulated",
+                            new_noise=scene.facts.is_simulated,
                             anchors=rule_cards.anchors(now.rule))
     if picked.new_noise:
         session.change(seed=now.seed + 1)

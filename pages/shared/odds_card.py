@@ -39,7 +39,7 @@ def person(facts: PublicFacts, sizes: Sizes) -> Person:
 
 def _declared(facts: PublicFacts, sizes: Sizes) -> int | None:
     """The size of the larger group; for one's own data it stays in the session, not in a link."""
-    if facts.kind != "upload":
+    if not facts.is_upload:
         return session.current().population
     found: int | None = st.session_state.get(_own_declaration(facts, sizes))
     return found
@@ -151,7 +151,7 @@ def _trade_off(at: risk.Odds, facts: PublicFacts) -> None:
     chart = figures.trade_off(at, layout.theme())
     _draw(chart, "trade_off", 300)
     st.markdown(f":small[{chances.TRADE_OFF_KEY}]")
-    layout.table(chart.table, facts.kind == "upload", 220)
+    layout.table(chart.table, facts.is_upload, 220)
 
 
 def _several(facts: PublicFacts, held: str) -> None:
@@ -172,7 +172,7 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
         st.markdown(reason)
         return
     n, state = sizes.n_curves, st.session_state
-    own = _own_declaration(facts, sizes) if facts.kind == "upload" else ""
+    own = _own_declaration(facts, sizes) if facts.is_upload else ""
     chosen = _declared(facts, sizes)
     total = chosen or state.get("larger_group") or 10 * n
 

@@ -15,6 +15,7 @@ from engine.figures.theme import Chart, method_style
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
+from engine.types import DataKind
 from engine.views import coverage_lab, rate_check
 from engine.views.coverage_lab import Batch
 from engine.views.planner import Setting
@@ -34,7 +35,7 @@ SLOPE, LIMITS = "Does it hold? Theory over practice", "Coverage of the confidenc
 _KEPT = "rate_check"  # where the session keeps what was asked last, with its job
 _FORM = "sizes"
 _AUDIT = Path(__file__).parent.parent / "audit.py"
-_NO_TRUTH = {"upload": "Your own curves have no known truth", "public":
+_NO_TRUTH = {DataKind.UPLOAD: "Your own curves have no known truth", DataKind.PUBLIC:
            "Of these curves the truth is not known"}
 
 

@@ -53,7 +53,7 @@ class View:
 
     @property
     def own(self) -> bool:
-        return self.facts.kind == "upload"
+        return self.facts.is_upload
 
     @property
     def weakest(self) -> Budget:

@@ -14,6 +14,7 @@ from engine.figures import released
 from engine.identity import digest
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import published
@@ -463,7 +464,7 @@ def accounting(quoted: Quote) -> None:
 
 
 def _message(step: str, one: Measurement) -> dict[str, Any]:
-    sign = "ρ" if one.law == "gaussian" else "ε"
+    sign = "ρ" if one.law is NoiseLaw.GAUSSIAN else "ε"
     return {"What leaves": step, "Numbers": one.size, "Noise": f"discrete {one.law.capitalize()}",
             "Moved at most by (in units of the noise)": float(f"{one.most:.4g}"),
             "Lattice": power_of_two(-one.bits), "Charge": f"{sign} = {one.cost:.6g}"}

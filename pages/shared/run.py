@@ -19,7 +19,7 @@ import streamlit as st
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.types import PublicFacts
+from engine.types import DataKind, PublicFacts
 from engine.views import preview
 from pages.shared.computing import computed, use_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
@@ -34,7 +34,7 @@ _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 12
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
 _MOST_DRAWN_KEPT = 4  # drawn curves of such tables, up to some ten megabytes
-_PERSONAL = ("upload", "twin")  # kinds of data that are made of what one visitor has or stated
+_PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)  # kinds of data that are made of what one visitor has or stated
 
 
 class Store:

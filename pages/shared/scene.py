@@ -71,7 +71,7 @@ class Scene:
     @property
     def own(self) -> bool:
         """Whether these are the visitor's own curves, which only they may see."""
-        return self.facts.kind == "upload"
+        return self.facts.is_upload
 
     @property
     def is_refused(self) -> bool:
@@ -110,7 +110,7 @@ class Scene:
     def _doubling(self) -> tuple[Any, ...] | None:
         """What is simulated with doubled sizes; None where that would take too long."""
         source, now = self.source, session.current()
-        if self.facts.kind != "simulated" or source.sizes.n_observations > _QUICK_READINGS:
+        if not self.facts.is_simulated or source.sizes.n_observations > _QUICK_READINGS:
             return None
         return source, now.mechanism, self.shown.budgets, now.seed
 
@@ -160,6 +160,6 @@ def _verdict(facts: PublicFacts, found: Feasibility | None, budget: Budget, n_cu
 def _plain_scenario(source: Source, mechanism: Mechanism, budget: Budget, seed: int
                    ) -> dict[str, object] | None:
     """The same run for the command line; None for the visitor's own curves."""
-    if source.facts.kind == "upload":
+    if source.facts.is_upload:
         return None
     return scenario.to_plain(source, mechanism, (budget,), Run(seed=seed, is_study=True))

@@ -59,7 +59,7 @@ class View:
     @property
     def own(self) -> bool:
         """Whether these are the visitor's own curves, which only they may see."""
-        return self.facts.kind == "upload"
+        return self.facts.is_upload
 
     @property
     def is_fixed(self) -> bool:

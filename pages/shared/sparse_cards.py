@@ -59,7 +59,7 @@ class View:
     def __init__(self, shown: SparseView) -> None:
         self.shown, self.now, self.facts = shown, session.current(), shown.facts
         self.source, self.mechanism = session.source(TASK), _mechanism()
-        self.own = self.facts.kind == "upload"
+        self.own = self.facts.is_upload
         self.charts: dict[str, Chart] = {}
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None

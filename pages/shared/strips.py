@@ -10,7 +10,7 @@ from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources.upload_rows import UploadRows
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
-from engine.types import Budget, PublicFacts
+from engine.types import Budget, DataKind, PublicFacts
 from engine.words import chances, stated, tags
 from engine.words import regression as regression_words
 from pages.shared import address, odds_card, pins, session, settings
@@ -24,7 +24,7 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
     `pins_here` says whether there is a scenario, and `reason` why this one cannot be pinned.
     """
-    own, page = facts.kind in ("upload", "twin"), pins.page()
+    own, page = facts.kind in (DataKind.UPLOAD, DataKind.TWIN), pins.page()
     pins_here = pins_here and page in pins.PAGES
     token = address.encode(replace(session.current(), folds=()))
     name = "" if own else pins.name_of(page, token)
@@ -60,9 +60,9 @@ def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str 
 
 def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
     """What kind of data is on screen and what is protected; the same on every page."""
-    icon = {"simulated": "flask", "twin": "flask", "public": "globe",
-            "upload": "warning"}[facts.kind]
-    kind = "orange" if facts.kind == "upload" else "gray"
+    icon = {DataKind.SIMULATED: "flask", DataKind.TWIN: "flask", DataKind.PUBLIC: "globe",
+            DataKind.UPLOAD: "warning"}[facts.kind]
+    kind = "orange" if facts.is_upload else "gray"
     return [pieces.Chip(*tags.source_tag(facts), kind, icon),
             pieces.Chip(*tags.unit_tag(facts), "blue", "shield"), *_trust(facts)]
 

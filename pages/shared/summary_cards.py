@@ -52,7 +52,7 @@ class View:
         self.shown, self.now, self.task = shown, session.current(), task()
         self.source, self.facts = session.source(self.task), shown.facts
         self.mechanism, self.chosen = self.now.mechanism_of(self.task), shown.ways[0]
-        self.own = self.facts.kind == "upload"
+        self.own = self.facts.is_upload
         self.charts: dict[str, Chart] = {}
 
     def draw(self, title: str, chart: Chart, key: str, height: int, phone: int | None = None

@@ -284,7 +284,7 @@ def _key(chosen: Scenario) -> str:
 
 def _started(task: str, chosen: Scenario) -> Ran | None:
     with layout.user_errors():
-        is_own = chosen.source.facts.kind == "upload"
+        is_own = chosen.source.facts.is_upload
         job = begin(f"sweep {_key(chosen)}", "engine.running.sweep_jobs:run", chosen, LIMITS,
                     total=len(_work(chosen)), is_shared=not is_own)
         axes = sweep_design.axes(chosen.source, chosen.mechanism, chosen.budgets[0].epsilon)

@@ -36,7 +36,7 @@ class Ran:
 
     @property
     def is_own(self) -> bool:
-        return self.facts.kind == "upload"
+        return self.facts.is_upload
 
     def outcomes(self, job: Job) -> list[Outcome]:
         return gather(self.chosen.cells(), list(job.parts))

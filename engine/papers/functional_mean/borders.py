@@ -16,7 +16,12 @@ from engine.figures.theme import Theme
 from engine.papers.evidence import Table, values, where
 from engine.papers.functional_mean.designs import digits
 from engine.papers.functional_mean.rates import TERMS
-from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
+from engine.rates.functional_mean import (
+    CurveRate,
+    FunctionalMeanRate,
+    Trust,
+    VaryingCoefficientsRate,
+)
 
 _HERE = "engine.papers.functional_mean.borders"
 _ALPHA = 3.0
@@ -42,7 +47,7 @@ _SEPARATES = {
     "E": "privacy on sparse curves and the number of people"}
 
 
-def borders(notion: str, sites: float, d: float, points: int) -> list[Row]:
+def borders(notion: Trust, sites: float, d: float, points: int) -> list[Row]:
     """The printed border and where the two terms really cross, over people; α = 3.
 
     Each is taken where it separates regimes: C at few readings, E at more, D at many, A at an ε
@@ -61,7 +66,7 @@ def borders(notion: str, sites: float, d: float, points: int) -> list[Row]:
     return rows
 
 
-def _compared(notion: str, letter: str, n: float, m: float, sites: float, d: float, epsilon: float
+def _compared(notion: Trust, letter: str, n: float, m: float, sites: float, d: float, epsilon: float
               ) -> dict[str, float | bool | None]:
     rate, point = _rate(notion, d), {"n": n, "m": m, "S": sites, "epsilon": epsilon}
     if d > 1:
@@ -74,7 +79,7 @@ def _compared(notion: str, letter: str, n: float, m: float, sites: float, d: flo
             "separates": bool(sizes[two].min() >= sizes.max() * (1 - _SAME))}
 
 
-def _rate(notion: str, d: float) -> CurveRate:
+def _rate(notion: Trust, d: float) -> CurveRate:
     if d > 1:
         return VaryingCoefficientsRate(privacy=notion, smoothness=_ALPHA)
     return FunctionalMeanRate(privacy=notion, smoothness=_ALPHA)
@@ -131,7 +136,7 @@ def _is_where_terms_cross(letter: str, table: Table) -> Finding:
                    "are the largest.")
 
 
-def _table(number: int, title: str, notion: str, sites: float, d: float) -> Exhibit:
+def _table(number: int, title: str, notion: Trust, sites: float, d: float) -> Exhibit:
     def work(form: Form) -> Work:
         return Work(calls=(Call(f"{_HERE}:borders",
                                 (notion, sites, d, 9 if form == "quick" else 33)),))
@@ -148,7 +153,7 @@ def _table(number: int, title: str, notion: str, sites: float, d: float) -> Exhi
 
 
 EXHIBITS: tuple[Exhibit, ...] = (
-    _table(5, "borders for a mean curve, one trusted centre", "central", 1.0, 1.0),
-    _table(6, "borders for a mean curve, each site trusted", "federated", 10.0, 1.0),
-    _table(7, "borders for varying coefficients, one trusted centre", "central", 1.0, 3.0),
-    _table(8, "borders for varying coefficients, each site trusted", "federated", 10.0, 3.0))
+    _table(5, "borders for a mean curve, one trusted centre", Trust.CENTRAL, 1.0, 1.0),
+    _table(6, "borders for a mean curve, each site trusted", Trust.FEDERATED, 10.0, 1.0),
+    _table(7, "borders for varying coefficients, one trusted centre", Trust.CENTRAL, 1.0, 3.0),
+    _table(8, "borders for varying coefficients, each site trusted", Trust.FEDERATED, 10.0, 3.0))

@@ -8,6 +8,7 @@ from typing import Any
 
 from engine.exhibits import Row
 from engine.experiments import Cell, Outcome
+from engine.families.descent import Scheme
 from engine.figures.exhibits import Scale, Series
 from engine.mechanisms import Mechanism
 from engine.mechanisms.adaptive_mean import AdaptiveMean
@@ -20,7 +21,7 @@ DELTA = 1e-3
 LOW, HIGH = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0), (3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
 
 # Algorithm 1 with the constants and the noise of the paper, three waves and one log in the radii.
-PUBLISHED = NoisyGradientMean(scheme="split", constants="published", truncation=3)
+PUBLISHED = NoisyGradientMean(scheme=Scheme.SPLIT, constants="published", truncation=3)
 AS_PRINTED = replace(PUBLISHED, log_power=2)  # the log is squared in the paper's formula
 BY_RULE = replace(PUBLISHED, truncation=None)  # as many waves as the paper's formula says
 STANDARD_NOISE = replace(PUBLISHED, noise="isotropic")  # the classical Gaussian mechanism

@@ -18,8 +18,13 @@ from engine.figures.exhibits import Scale, Series
 from engine.figures.theme import Theme, colour
 from engine.papers.evidence import Line, Table, log_slope, values, where
 from engine.papers.functional_mean.designs import DELTA, PUBLISHED, digits, measured
-from engine.rates.functional_mean import CurveRate, FunctionalMeanRate, VaryingCoefficientsRate
-from engine.rates.univariate_mean import UnivariateMeanRate
+from engine.rates.functional_mean import (
+    CurveRate,
+    FunctionalMeanRate,
+    Trust,
+    VaryingCoefficientsRate,
+)
+from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
@@ -137,12 +142,12 @@ _LOGS = 0.25  # of a slope: logarithms that rates leave out
 _FACTOR = 4.0  # a sum of four and its largest term differ by no more
 
 
-def _printed(problem: str, notion: str) -> tuple[Row, ...]:
+def _printed(problem: str, notion: Trust) -> tuple[Row, ...]:
     """Exponents of the four terms as printed, at α = 3; S is 1 in Table 1."""
     a = 3.0
     sparse, private = -2 * a / (2 * a + 1), -a / (a + 1)
     d = (1.0, (2 * a + 1) / (a + 1), 1.0, 2.0) if problem == "coefficients" else (0.0,) * 4
-    federated = notion == "federated"
+    federated = notion is Trust.FEDERATED
     n = (sparse, 2 * private, -1.0, -2.0)
     m = (sparse, private, 0.0, 0.0)
     sites = (sparse, private, -1.0, -1.0) if federated else (0.0,) * 4
@@ -152,19 +157,19 @@ def _printed(problem: str, notion: str) -> tuple[Row, ...]:
                  for k, term in enumerate(TERMS))
 
 
-def _rate(problem: str, notion: str) -> CurveRate:
+def _rate(problem: str, notion: Trust) -> CurveRate:
     kind = VaryingCoefficientsRate if problem == "coefficients" else FunctionalMeanRate
     return kind(privacy=notion)
 
 
-def exponents(notion: str) -> list[Row]:
+def exponents(notion: Trust) -> list[Row]:
     """∂ log term / ∂ log symbol of every term of both problems."""
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         rate, point = _rate(problem, notion), {"n": 300.0, "m": 5.0, "S": 1.0, "epsilon": 0.3}
         if problem == "coefficients":
             point["d"] = 3.0
-        symbols = [s for s in _SYMBOLS if s in point and (s != "S" or notion == "federated")]
+        symbols = [s for s in _SYMBOLS if s in point and (s != "S" or notion is Trust.FEDERATED)]
         slopes = {s: rate.slopes(s, **point) for s in symbols}
         rows += [{"part": "exponents", "of": problem, "term": term,
                   **{s: round(float(slopes[s][k]), 6) + 0.0 if s in slopes else 0.0
@@ -172,13 +177,13 @@ def exponents(notion: str) -> list[Row]:
     return rows
 
 
-def bounds(notion: str) -> list[Row]:
+def bounds(notion: Trust) -> list[Row]:
     """The rate beside squared bias and variances at the best number of functions, over n and ε."""
     rows: list[Row] = []
     for problem in ("mean", "coefficients"):
         for epsilon in (0.03, 0.3, 3.0):
             for n in np.geomspace(100, 1e6, 9).round().tolist():
-                point = {"n": n, "m": 5.0, "S": 10.0 if notion == "federated" else 1.0,
+                point = {"n": n, "m": 5.0, "S": 10.0 if notion is Trust.FEDERATED else 1.0,
                          "epsilon": epsilon} | ({"d": 3.0} if problem == "coefficients" else {})
                 rows.append({"part": "bounds", "of": problem, "epsilon": epsilon, "n": n,
                              "rate": digits(float(_rate(problem, notion).total(**point))),
@@ -186,7 +191,7 @@ def bounds(notion: str) -> list[Row]:
     return rows
 
 
-def _best_bound(point: dict[str, float], notion: str) -> float:
+def _best_bound(point: dict[str, float], notion: Trust) -> float:
     """The least d r^−2α + d r/(Snm) + d²r²/(Km) + d/(Sn) + d²/K over real r, α = 3."""
     people, d = point["S"] * point["n"], point.get("d", 1.0)
     private = people * point["n"] * point["epsilon"] ** 2  # S n² ε²; S = 1 with one centre
@@ -223,10 +228,10 @@ def _weighted(weights: str) -> Cell:
                 replace(PUBLISHED, weights=weights), _BUDGETS)
 
 
-def _table_of_rates(notion: str, form: Form) -> Work:
+def _table_of_rates(notion: Trust, form: Form) -> Work:
     calls = (Call(f"{_HERE}:exponents", (notion,)), Call(f"{_HERE}:bounds", (notion,)))
     epsilons = (0.5, 0.7, 1.0, 1.4, 2.0)
-    if notion == "central":
+    if notion is Trust.CENTRAL:
         work = [_cell(n, 1.0, sweep="n") for n in (1000, 1500, 2200, 3200, 4700)]
         work += [_cell(2200, epsilon, sweep="epsilon") for epsilon in epsilons]
     else:
@@ -237,7 +242,7 @@ def _table_of_rates(notion: str, form: Form) -> Work:
     return Work(tuple(work), Run(repeats=30 if form == "quick" else 200, draws=8, seed=2029), calls)
 
 
-def _draw_rates(notion: str, table: Table, theme: Theme) -> tuple[Panel, ...]:
+def _draw_rates(notion: Trust, table: Table, theme: Theme) -> tuple[Panel, ...]:
     panels = [_bounds_panel(where(table, part="bounds", of=problem), title, theme)
               for problem, title in (("mean", "Mean curve"),
                                      ("coefficients", "Varying coefficients, d = 3"))]
@@ -286,7 +291,7 @@ def _measured_panel(table: Table, along: str, title: str, theme: Theme) -> Panel
 _POWERS = {"n": -2.0, "S": -1.0, "epsilon": -2.0}
 
 
-def _exponents_are(notion: str, table: Table) -> Finding:
+def _exponents_are(notion: Trust, table: Table) -> Finding:
     """Exponents of the engine's rates against the printed ones."""
     expected = [row for problem in ("mean", "coefficients") for row in _printed(problem, notion)]
     gaps = [abs(float(where(table, part="exponents", of=row["of"], term=row["term"])[0][s])
@@ -320,21 +325,21 @@ def _weights_are_best(table: Table) -> Finding:
                    f"declared noise {best['error']:.4f} ± {best['se']:.4f}.")
 
 
-def _claims_on_rates(notion: str) -> tuple[Claim, ...]:
+def _claims_on_rates(notion: Trust) -> tuple[Claim, ...]:
     names = {"n": "people (n^−2)", "S": "sites (S^−1)", "epsilon": "ε (ε^−2)"}
-    along = ("n", "epsilon") if notion == "central" else ("n", "S", "epsilon")
+    along = ("n", "epsilon") if notion is Trust.CENTRAL else ("n", "S", "epsilon")
     return (Claim("Each term has the printed exponents (smoothness 3).",
                   partial(_exponents_are, notion)),
             Claim("The rate is squared bias and variances at the best number of functions.",
                   _bounds_are_attained),
             *(Claim(f"What privacy adds on dense curves falls with {names[one]}.",
                     partial(_slope_is, one)) for one in along),
-            *([] if notion == "central" else [
+            *([] if notion is Trust.CENTRAL else [
                 Claim("Weights by the rate, below Algorithm 2, are the best for sites that differ.",
                       _weights_are_best, _WEIGHTS_REASON)]))
 
 
-def _rates(number: int, title: str, notion: str, about: str) -> Exhibit:
+def _rates(number: int, title: str, notion: Trust, about: str) -> Exhibit:
     return Exhibit(
         f"table-{number}", f"Table {number}: {title}", about,
         partial(_table_of_rates, notion), partial(_draw_rates, notion), _claims_on_rates(notion),
@@ -342,13 +347,13 @@ def _rates(number: int, title: str, notion: str, about: str) -> Exhibit:
 
 
 TABLE_1 = _rates(
-    1, "rates with one trusted centre", "central",
+    1, "rates with one trusted centre", Trust.CENTRAL,
     "Four terms for a mean curve and for varying coefficients: sparse readings, privacy with "
     "sparse readings, number of people, privacy. Lines are the rates, markers bias and variances "
     "at the best number of functions; then what privacy adds to Algorithm 1 with three waves, 30 "
     "rounds and 10 readings each, against the slope of the last term.")
 TABLE_4 = _rates(
-    4, "rates with each site trusted", "federated",
+    4, "rates with each site trusted", Trust.FEDERATED,
     "The four terms when each of S sites protects its own curves: lines are the rates for ten "
     "sites, markers bias and variances at the best number of functions; then what privacy adds to "
     "Algorithm 2 with three waves, 30 rounds and 10 readings each, against the last term.")
@@ -361,7 +366,7 @@ _PEOPLE_2, _ALPHA_2 = 1e4, 2.0
 
 def regimes(points: int) -> list[Row]:
     """The ruling term on a grid of readings and ε, with the part of Table 2 it lies in."""
-    rate = FunctionalMeanRate(privacy="central", smoothness=_ALPHA_2)
+    rate = FunctionalMeanRate(privacy=Trust.CENTRAL, smoothness=_ALPHA_2)
     rows: list[Row] = []
     for m in np.geomspace(1.2, 900, points).tolist():
         for epsilon in np.geomspace(1.1e-4, 0.9, points).tolist():
@@ -418,7 +423,7 @@ def beside(points: int) -> list[Row]:
     Site s holds n people. A number each for the univariate mean, m readings each for the curve,
     and nm independent readings for the regression curve, where single readings are protected.
     """
-    number, curve = UnivariateMeanRate(setting="site"), FunctionalMeanRate()
+    number, curve = UnivariateMeanRate(setting=RateSetting.SITE), FunctionalMeanRate()
     regression = WaveletRate(smoothness=3.0)
     rows: list[Row] = []
     for m in np.geomspace(1, 1e4, points).round().tolist():

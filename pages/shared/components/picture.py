@@ -101,7 +101,7 @@ def picture_payload(facts: PublicFacts, shown: Preview, spoken: Sequence[str],
         "refused": [list(v.refused) if v.refused else None for v in verdicts], **_axes(facts),
         **_lines(facts, shown, [v.refused is None for v in verdicts]),
         "words": _words(facts, shown), "colours": _COLOURS,
-        "source": _source_words(facts), "downloads": facts.kind != "upload",
+        "source": _source_words(facts), "downloads": not facts.is_upload,
         "reason": "These curves are not private: their picture cannot be downloaded.",
     }
     payload["tag"] = hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:16]
