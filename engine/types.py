@@ -612,6 +612,32 @@ class Composition(Enumeration):
 
 
 @dataclass(frozen=True)
+class Step:
+    """One kind of message of a mechanism, and the lines of the ledger it is charged to.
+
+    Messages, lines of the ledger and noise of a release are matched by keys and by nothing else.
+    Keys are written into ledgers that must open for ever: they never change. Labels may.
+
+    Parameters
+    ----------
+    key : its name in a mechanism; of a line of the ledger, that of the line.
+    label : what people read; nothing follows from it. Empty: the key.
+    charged_to : keys of the lines that state its noise and its cost. Empty: that of the same key.
+    sensitivity : the most that exchanging one of n curves moves n times an average, in units of
+        the radius that curves are clipped to; None where it is no property of the step alone.
+    """
+
+    key: str
+    label: str = ""
+    charged_to: tuple[str, ...] = ()
+    sensitivity: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "label", self.label or self.key)
+        object.__setattr__(self, "charged_to", self.charged_to or (self.key,))
+
+
+@dataclass(frozen=True)
 class Spend:
     """One line of the ledger: what left a server and what it cost.
 
@@ -632,7 +658,7 @@ class Spend:
         If a composition, a unit or a law has no such name.
     """
 
-    what: str
+    step: Step
     server: int
     mu: float | None
     sensitivity: tuple[float, ...]
@@ -651,6 +677,11 @@ class Spend:
     def __post_init__(self) -> None:
         for name, names in (("composition", Composition), ("unit", Unit), ("noise", NoiseLaw)):
             object.__setattr__(self, name, names.named(getattr(self, name), name))
+
+    @property
+    def what(self) -> str:
+        """What left the server, for people."""
+        return self.step.label
 
     @property
     def rounds(self) -> int:

@@ -28,7 +28,7 @@ from engine.audit.replay import Heard, Run, Selection, run
 from engine.errors import InputError
 from engine.noise import NoiseLaw
 from engine.privacy import accounting, transcript
-from engine.types import Array, Budget, Spend
+from engine.types import Array, Budget, Spend, Step
 
 
 @dataclass(frozen=True)
@@ -164,12 +164,22 @@ def _of_site(mechanism: Any, server: int, claim: Claim, one: Run, other: Run, pa
     each = [_loss(mechanism, claim, one.heard[key], other.heard[key]) for key in own]
     each = [np.where(pairs.server == server, loss, 0.0) for loss in each]
     together = claim.composed(each)
-    if len(own) != len(claim.lines):
+    lines = _line_of_each([one.heard[key].step for key in own], claim.lines)
+    if lines is None:
         return together / claim.total, float(together.max()) / claim.total, np.empty(0)
     most = [loss.max(keepdims=True) for loss in each]
-    lines = [float(loss[0]) / Claim.of([line]).total
-             for loss, line in zip(most, claim.lines, strict=True)]
-    return together / claim.total, float(claim.composed(most)[0]) / claim.total, np.array(lines)
+    worst = [float(loss[0]) / Claim.of([line]).total
+             for loss, line in zip(most, lines, strict=True)]
+    return together / claim.total, float(claim.composed(most)[0]) / claim.total, np.array(worst)
+
+
+def _line_of_each(steps: Sequence[Step], lines: Sequence[Spend]) -> list[Spend] | None:
+    """The line of the ledger that each message has to itself; None where some share lines."""
+    by_key = {line.step.key: line for line in lines}
+    keys = [key for step in steps for key in step.charged_to]
+    if len(keys) != len(steps) or sorted(keys) != sorted(by_key):
+        return None
+    return [by_key[key] for key in keys]
 
 
 def _loss(mechanism: Any, claim: Claim, one: Heard, other: Heard) -> Array:

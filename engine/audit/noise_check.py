@@ -10,7 +10,7 @@ from scipy.special import ndtr, stdtrit
 
 from engine.audit.replay import MATRIX, Heard, Run, run
 from engine.noise.selection import Indices
-from engine.types import Array, Budget, Data
+from engine.types import Array, Budget, Data, Step
 
 
 def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
@@ -27,7 +27,7 @@ def noise_fault(mechanism: Any, data: Data, budget: Budget, seed: int,
     noises = [*_between(mechanism, one, other), *one.added]
     for step, noise in noises:
         if _is_small(noise**2) or _is_small_somewhere(noise**2):
-            return f"the noise of “{step}” is smaller than it is said to be"
+            return f"the noise of “{step.label}” is smaller than it is said to be"
     for k, (_, first) in enumerate(noises):
         for _, second in noises[:k]:
             if first.shape == second.shape and _is_same(first, second):
@@ -52,7 +52,7 @@ def _is_small_somewhere(squares: Array) -> bool:
     return bool((_means(squares.T) < least[counts > 0]).any())
 
 
-def _between(mechanism: Any, one: Run, other: Run) -> list[tuple[str, Array]]:
+def _between(mechanism: Any, one: Run, other: Run) -> list[tuple[Step, Array]]:
     """Unit noise of every message that is sent as it is, from two runs that differ in it alone."""
     found = [(message.step, _standardised(mechanism, message, other.heard[key]))
              for key, message in one.heard.items()

@@ -25,7 +25,7 @@ from engine.noise import NoiseLaw
 from engine.noise.hardened import Quiet
 from engine.noise.selection import GUMBEL, Law, Scales
 from engine.privacy import transcript
-from engine.types import Array, Budget, Data
+from engine.types import Array, Budget, Data, Step
 
 _NOTHING = 1e-30  # for zero, so that directions of noise remain defined
 _PROBES = 16  # draws that show which messages differ, and whether they follow earlier ones
@@ -71,7 +71,7 @@ class Told:
     """One message: `values` (columns, …) as heard, with noise of deviation `noise`."""
 
     server: int
-    step: str
+    step: Step
     values: Array
     noise: Array
 
@@ -82,15 +82,15 @@ class _Ears:
     def __init__(self) -> None:
         self.heard: list[Told] = []
 
-    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+    def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         spread = np.broadcast_to(noise, values.shape)
         self.heard.append(Told(server, step, values[0].copy(), spread[0]))
         return values
 
-    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> None:
+    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> None:
         return None
 
-    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None: ...
 
 
@@ -103,12 +103,12 @@ class _Replayed(_Ears):
         self.exact: list[Array] = []
         self._answers = answers
 
-    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+    def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         place = len(self.exact)
         self.exact.append(self._weighed if place in self.choices else values[0].copy())
         return self._answers[place].values[None].copy()
 
-    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None:
         self.choices[len(self.exact)] = Selection(law, kept, scales)
         self._weighed = values[0].copy()

@@ -20,7 +20,7 @@ from engine.audit import permission
 from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales, costs
 from engine.privacy import transcript
-from engine.types import Array, Budget, Data, Estimate
+from engine.types import Array, Budget, Data, Estimate, Step
 
 _SIZES = (0.0, 1e-6, 0.01, 0.3, 3.0, 1e3)  # of an adversary's answers
 _HONEST = 5  # every so many pairs hear what was really sent
@@ -51,7 +51,7 @@ class Heard:
     """
 
     server: int
-    step: str
+    step: Step
     values: Array
     noise: Array
     law: NoiseLaw | Selection | None = None
@@ -73,13 +73,13 @@ class Recorder:
     def __init__(self, answers: Sequence[Array] | None = None,
                  rng: np.random.Generator | None = None) -> None:
         self.heard: dict[tuple[int, str], Heard] = {}
-        self.added: list[tuple[str, Array]] = []
+        self.added: list[tuple[Step, Array]] = []
         self.answers: list[Array] = []
         self.has_sums = False
         self._given, self._rng = answers, rng
 
-    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
-        spread, before = np.broadcast_to(noise, values.shape), self.heard.get((server, step))
+    def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
+        spread, before = np.broadcast_to(noise, values.shape), self.heard.get((server, step.key))
         if before is not None and isinstance(before.law, Selection):
             self.added.append((step, _added(values[:, 0], before.values[:, 0], spread[:, 0])))
         else:
@@ -88,19 +88,19 @@ class Recorder:
         self.answers.append(answer)
         return answer.copy()
 
-    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> None:
+    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> None:
         self.has_sums = True
         self._note(Heard(transcript.CENTRE, step, values.copy(),
                          np.broadcast_to(noise, values.shape).copy(), law))
 
-    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None:
         self._note(Heard(server, step, values[:, :1].copy(), np.ones_like(values[:, :1]),
                          Selection(law, kept, scales)))
 
     def _note(self, message: Heard) -> None:
         """Parts of a run for other repeats, and calls of one name, are put together."""
-        key = (message.server, message.step)
+        key = (message.server, message.step.key)
         before = self.heard.get(key)
         self.heard[key] = message if before is None else before.followed_by(message)
 
@@ -147,7 +147,7 @@ class Run:
     heard: dict[tuple[int, str], Heard]
     answers: list[Array]
     has_sums: bool
-    added: list[tuple[str, Array]]
+    added: list[tuple[Step, Array]]
 
 
 def released(mechanism: Any, data: Data, budget: Budget, draws: int, seed: tuple[int, ...]

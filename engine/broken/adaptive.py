@@ -9,16 +9,28 @@ import numpy as np
 
 from engine.broken import Broken, bug
 from engine.families.coefficient_fit import CoefficientFit
-from engine.families.covariate_moments import CovariateSite
-from engine.families.location import STEPS, Site
+from engine.families.covariate_moments import SCALED, CovariateSite
+from engine.families.location import (
+    FINAL_CENTRE,
+    FIRST_CENTRE,
+    FIRST_SPREAD,
+    SECOND_CENTRE,
+    SECOND_SPREAD,
+    STEPS,
+    Site,
+)
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import transcript
-from engine.types import Array, Budget, Estimate
+from engine.types import Array, Budget, Estimate, Step
 
 _MEAN, _COEFFICIENTS = Budget(40.0, 1e-3), Budget(400.0, 1e-3)
-_LOCATIONS = np.array([0, 2, 4])  # steps that release a location; the others release sizes
+
+
+def _places(*steps: Step) -> list[int]:
+    """Rows of a site's noise that belong to these steps."""
+    return [STEPS.index(step) for step in steps]
 
 
 class _OtherSites(Broken, AdaptiveMean):
@@ -59,7 +71,7 @@ class LocationsAsIfLeftOut(_OtherSites):
 
     def site(self, honest: Site) -> Site:
         unit = honest.unit.copy()
-        unit[_LOCATIONS] /= 2
+        unit[_places(FIRST_CENTRE, SECOND_CENTRE, FINAL_CENTRE)] /= 2
         return replace(honest, unit=unit)
 
 
@@ -69,7 +81,7 @@ class SizesAreFree(_OtherSites):
 
     def site(self, honest: Site) -> Site:
         unit = honest.unit.copy()
-        unit[[1, 3]] /= 10
+        unit[_places(FIRST_SPREAD, SECOND_SPREAD)] /= 10
         return replace(honest, unit=unit)
 
 
@@ -108,13 +120,12 @@ class MissingReadingsPass(_OtherSites):
 class _Sending(Site):
     """A site that changes what it is about to send: a statistic, its noise, and what it says."""
 
-    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
         raise NotImplementedError
 
-    def send(self, step: int, statistic: Array, scale: Array) -> Array:
-        noise = self.noise[step] if self.symmetric is None or step < 5 else self.symmetric
-        sent, added, said = self.changed(step, statistic, scale)
-        return transcript.sent(self.index, STEPS[step], sent + added * noise, said)
+    def send(self, step: Step, statistic: Array, scale: Array) -> Array:
+        sent, added, stated = self.changed(step, statistic, scale)
+        return transcript.sent(self.index, step, sent + added * self.noise_of(step), stated)
 
 
 def _as(cls: type[Site], honest: Site) -> Site:
@@ -122,7 +133,7 @@ def _as(cls: type[Site], honest: Site) -> Site:
 
 
 class _ScaledByData(_Sending):
-    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
         largest = np.abs(self.deviations.targets).max(axis=(1, 2))  # type: ignore[attr-defined]
         scale = scale * largest.reshape(-1, *[1] * (scale.ndim - 1)) / 10
         return statistic, scale, scale
@@ -137,7 +148,7 @@ class NoiseFollowsTheLargestCurve(_OtherSites):
 
 
 class _ByComplete(_Sending):
-    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
         empty = (self.deviations.slopes == 0).all(axis=(1, 2))  # type: ignore[attr-defined]
         share = (~empty).mean(axis=1) ** 10
         return statistic / share.reshape(-1, *[1] * (statistic.ndim - 1)), scale, scale
@@ -152,7 +163,7 @@ class DividesByCompleteCurves(_OtherSites):
 
 
 class _Quiet(_Sending):
-    def changed(self, step: int, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
+    def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
         return statistic, 0.8 * scale, scale
 
 
@@ -202,7 +213,7 @@ class _OtherCovariates(CoefficientFit):
 
 
 class _QuietSite(CovariateSite):
-    def noise_scale(self, step: int) -> Array:
+    def noise_scale(self, step: Step) -> Array:
         return super().noise_scale(step) / self.n_functions
 
 
@@ -220,7 +231,7 @@ class MomentsForgetTheCovariates(_OtherFit):
 class _UnweightedSite(CovariateSite):
     def second(self, standard: Array) -> Array:
         scaled = standard @ self.regressors[:, None]
-        return self.send(1, scaled @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
+        return self.send(SCALED, scaled @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
 
 
 class _UnweightedMoments(_OtherCovariates):

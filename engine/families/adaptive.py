@@ -13,14 +13,25 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.families.location import STEPS, Located
+from engine.families.location import Located
 from engine.noise import NoiseLaw
 from engine.numerics.public_curves import PublicCurve
 from engine.privacy import accounting
-from engine.types import Array, Budget, Composition, PublicFacts, ServerParts, Sizes, Spend, Unit
+from engine.types import (
+    Array,
+    Budget,
+    Composition,
+    PublicFacts,
+    ServerParts,
+    Sizes,
+    Spend,
+    Step,
+    Unit,
+)
 
 SHARES = (0.15, 0.05, 0.10, 0.05, 0.60, 0.05)  # of μ², with a band
 SHARES_NO_BAND = (0.15, 0.05, 0.10, 0.05, 0.65)
+NOTHING = Step("nothing")
 SHRINK_FROM = 100.0  # N from which waves that noise could have made are shrunk
 QUIET = 1e12  # a μ without noise
 
@@ -75,10 +86,10 @@ def mu_of(budget: Budget) -> float:
 
 
 def ledger(sizes: Sizes, budgets: tuple[Budget, ...],
-           releases: Sequence[tuple[str, float, float | None]]) -> tuple[Spend, ...]:
-    """One line for each site and release, given as (name, share, numerator of its shift)."""
-    return tuple(spend(what, share, s, budget, n, most) for s, (budget, n) in enumerate(
-        zip(budgets, sizes.n_curves_per_server, strict=True)) for what, share, most in releases)
+           releases: Sequence[tuple[Step, float]]) -> tuple[Spend, ...]:
+    """One line for each site and step, given with its share of the budget."""
+    return tuple(spend(step, share, s, budget, n) for s, (budget, n) in enumerate(
+        zip(budgets, sizes.n_curves_per_server, strict=True)) for step, share in releases)
 
 
 def nothing_spent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
@@ -87,32 +98,29 @@ def nothing_spent(budgets: tuple[Budget, ...]) -> tuple[Spend, ...]:
 
 
 def _nothing(server: int, asked: Budget) -> Spend:
-    return Spend(what="nothing", server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
+    return Spend(step=NOTHING, server=server, mu=0.0, sensitivity=(0.0,), noise_scale=(0.0,),
                  count=1, composition=Composition.SEQUENTIAL, asked=asked, unit=Unit.CURVE,
                  norm="ℓ2", noise=NoiseLaw.NONE,
                  why="Too few curves for this budget: nothing is released and nothing is spent.")
 
 
-def spend(what: str, share: float, server: int, asked: Budget, n: int, most: float | None = None
-          ) -> Spend:
+def spend(step: Step, share: float, server: int, asked: Budget, n: int) -> Spend:
     """One line; sensitivity and noise are in units of the ellipsoid that deviations are clipped to.
 
-    For a location they are 2/n and 2/(n μ_k), for a scale and second moments √2/n and √2/(n μ_k);
-    `most` states another numerator.
+    With Δ the sensitivity that the step states, they are Δ/n and Δ/(n μ_k).
     """
-    if most is None:
-        most = 2.0 if what in STEPS[0:5:2] else math.sqrt(2)
-    most /= n
+    assert step.sensitivity is not None
+    most = step.sensitivity / n
     why = ("All curves take part in every release; squares of μ add up to the total, whatever the "
            "releases were. Shifts and noise are in units of the radius that curves are clipped to.")
     if asked.is_private and asked.is_pure:
         epsilon = share * asked.epsilon
-        return Spend(what=what, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
+        return Spend(step=step, server=server, mu=None, epsilon=epsilon, sensitivity=(most,),
                      noise_scale=(most / epsilon,), count=1, composition=Composition.SEQUENTIAL,
                      asked=asked, why=why.replace("squares of μ", "the ε"), unit=Unit.CURVE,
                      norm="ℓ2", noise=NoiseLaw.NORM)
     mu = math.sqrt(share) * accounting.exact_mu(asked.epsilon, asked.delta)
-    return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
+    return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
                  count=1, composition=Composition.SEQUENTIAL, asked=asked, why=why,
                  unit=Unit.CURVE, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
 

@@ -23,16 +23,18 @@ isotropic for the Frobenius norm: μ_k-GDP.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.numerics import regressor_maps
 from engine.numerics.regressor_maps import RegressorMap
 from engine.privacy import transcript
-from engine.types import Array
+from engine.types import Array, Step
 
-STEPS = ("covariates in their ranges", "covariates centred and scaled")
+IN_RANGES = Step("covariates in their ranges")
+SCALED = Step("covariates centred and scaled")
+STEPS = (IN_RANGES, SCALED)
 MOST_DOUBT = 0.15  # noise over what it is in, up to which bands were measured to hold
 _LEAST = 1e-6  # eigenvalue, where nothing varies
 _SURE_FIRST, _SURE = 1.0, 3.0  # least eigenvalues of the releases, in standard deviations
@@ -42,6 +44,12 @@ _WIDEST, _BY_LEVERAGE = 25.0, 60.0
 def shift(n_functions: int) -> float:
     """By how much one of n people can move either release in Frobenius norm, times n: √2 K."""
     return float(np.sqrt(2) * n_functions)
+
+
+def steps(n_functions: int) -> tuple[Step, Step]:
+    """Both releases with their sensitivity, which grows with the number of covariates."""
+    return (replace(IN_RANGES, sensitivity=shift(n_functions)),
+            replace(SCALED, sensitivity=shift(n_functions)))
 
 
 @dataclass(frozen=True)
@@ -61,27 +69,28 @@ class CovariateSite:
     def n_functions(self) -> int:
         return self.regressors.shape[1]
 
-    def noise_scale(self, step: int) -> Array:
+    def noise_scale(self, step: Step) -> Array:
         """Standard deviation of the noise on the diagonal: (columns,)."""
-        return np.asarray(shift(self.n_functions) * self.unit[step])
+        return np.asarray(shift(self.n_functions) * self.unit[STEPS.index(step)])
 
     def first(self) -> Array:
         """Second moments of the regressors in their ranges: (repeats, columns, K, K)."""
         average = self.regressors @ self.regressors.swapaxes(1, 2) / self.regressors.shape[2]
-        return self.send(0, average[:, None])
+        return self.send(IN_RANGES, average[:, None])
 
     def second(self, standard: Array) -> Array:
         """Those of the weighted V G, for V (repeats, columns, K, K)."""
         scaled = standard @ self.regressors[:, None]
         weighted = regressor_maps.weights(scaled) * scaled
-        return self.send(1, weighted @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
+        return self.send(SCALED, weighted @ scaled.swapaxes(-1, -2) / self.regressors.shape[2])
 
-    def send(self, step: int, average: Array) -> Array:
+    def send(self, step: Step, average: Array) -> Array:
         """All that leaves a site: an average of its people with noise of this scale."""
         scale = np.broadcast_to(self.noise_scale(step)[:, None, None], self.noise.shape[2:]).copy()
-        if step == 0:
+        if step == IN_RANGES:
             scale[..., 0, 0] = 0.0  # the mean of 1 is known
-        return transcript.sent(self.index, STEPS[step], average + scale * self.noise[step], scale)
+        return transcript.sent(
+            self.index, step, average + scale * self.noise[STEPS.index(step)], scale)
 
 
 @dataclass(frozen=True)
@@ -115,14 +124,14 @@ def learned(sites: Sequence[CovariateSite], declared: Array | None = None) -> Co
     """
     if declared is None:
         rough, noise = _combined([site.first() for site in sites],
-                                 [site.noise_scale(0) for site in sites])
+                                 [site.noise_scale(IN_RANGES) for site in sites])
         moments = regressor_maps.floored(rough, np.maximum(_SURE_FIRST * noise, _LEAST))
     else:
         shape = (*sites[0].noise.shape[1:3], *declared.shape)
         moments = np.broadcast_to(declared, shape).astype(float)
     standard = regressor_maps.standardising(moments)
     fine, noise = _combined([site.second(standard) for site in sites],
-                            [site.noise_scale(1) for site in sites])
+                            [site.noise_scale(SCALED) for site in sites])
     sure = regressor_maps.floored(fine, np.maximum(_SURE * noise, _LEAST))
     whole = regressor_maps.mixed(regressor_maps.standardising(sure) @ standard)
     return CovariateMoments(RegressorMap(standard, whole), moments, _doubt(fine, standard, noise),

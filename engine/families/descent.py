@@ -70,6 +70,7 @@ from engine.types import (
     ServerParts,
     Sizes,
     Spend,
+    Step,
     Unit,
 )
 
@@ -77,6 +78,12 @@ Index = NDArray[np.int64]
 Curves = Moments | RegressionMoments
 _USUAL_EXTENSION = 0.25  # Fourier extension of curves that are not declared periodic
 MOST_ROUNDS = 2000
+GRADIENT = Step("average clipped gradient")
+
+
+def _round(batch: int) -> Step:
+    """The message of one round; all of them are charged to one line."""
+    return Step(f"round {batch + 1}", charged_to=(GRADIENT.key,))
 
 
 class Scheme(Enumeration):
@@ -448,7 +455,7 @@ class NoisyGradient(Mechanism):
         else:
             why = (f"All {n} curves take part in each of {rounds} rounds; squares of μ add, so "
                    f"each round has the total divided by √{rounds}.")
-        return Spend(what="average clipped gradient", server=server, mu=mu,
+        return Spend(step=GRADIENT, server=server, mu=mu,
                      sensitivity=tuple(sensitivity.tolist()), noise_scale=tuple(scales.tolist()),
                      count=rounds, asked=asked, why=why,
                      composition=(Composition.SEQUENTIAL if self.uses_all_curves
@@ -551,7 +558,7 @@ class NoisyGradient(Mechanism):
         noise = scales[:, None] * server.normals[batch][:, None]
         noise = noise.reshape(len(sent), -1, sent.shape[2])
         sent[:, :noise.shape[1]] += noise
-        return transcript.sent(server.index, f"round {batch + 1}", sent, scales[0])
+        return transcript.sent(server.index, _round(batch), sent, scales[0])
 
     def clipped_average(self, server: Server, batch: int, batch_size: int, iterates: Array,
                         linear: Array | None) -> Array:

@@ -23,7 +23,7 @@ import numpy as np
 from engine.noise import NoiseLaw
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, Thresholded
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
-from engine.types import Array, Budget, Estimate, FunctionBasis, Spend
+from engine.types import Array, Budget, Estimate, FunctionBasis, Spend, Step
 
 ROUND_UP = 1 + 1e-9  # sizes of difference sets, for rounding in eigenpairs and sums
 _ETA_WITHOUT_DECAY = 1.5  # the Gaussian kernel's eigenvalues fall faster than any power
@@ -166,7 +166,7 @@ class Block:
     squared norms of the functions.
     """
 
-    what: str
+    step: Step
     differences: Callable[[float], DifferenceSet]
     shape: Array
     norms: Array

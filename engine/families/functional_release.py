@@ -381,7 +381,7 @@ class FunctionalRelease(Mechanism):
 
 def _line(block: Block, own: Calibrated, server: int, budget: Budget, unit: Unit) -> Spend:
     return Spend(
-        what=block.what, server=server, mu=own.mu, epsilon=own.epsilon, count=1,
+        step=block.step, server=server, mu=own.mu, epsilon=own.epsilon, count=1,
         sensitivity=(own.sensitivity,), noise_scale=(own.multiplier,),
         composition=Composition.SEQUENTIAL, asked=budget, unit=unit, norm=own.norm, noise=own.law,
         why=(f"{len(block.shape)} coefficients, each with noise in proportion to a "
@@ -437,7 +437,7 @@ class _Run:
         scales = own[0].scales if chosen is None else np.stack([c.scales for c in own])[chosen]
         noisy = quiet + scales * noise[site][block]
         spread = np.broadcast_to(math.sqrt(own[0].variance) * scales, noisy.shape)
-        return transcript.sent(site, plan.blocks[0][block].what, noisy, spread)
+        return transcript.sent(site, plan.blocks[0][block].step, noisy, spread)
 
 
 def _picked(each: Array, chosen: NDArray[np.int64]) -> Array:

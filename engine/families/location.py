@@ -33,6 +33,7 @@ mechanism; Hardt and Talwar, 2010), which is ε_k-DP by the same bounds, and the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -45,11 +46,16 @@ from engine.numerics.monotone import non_increasing_fit
 from engine.numerics.reference_law import Law, is_mixed
 from engine.numerics.time_histograms import Mixing
 from engine.privacy import transcript
-from engine.types import Array
+from engine.types import Array, Step
 
-LOCATION, SCALE = 2.0, np.sqrt(2.0)  # the largest ‖δ/d‖ in units of c/n
-STEPS = ("first centre", "first spread", "second centre", "second spread", "final centre",
-         "second moments")
+LOCATION, SCALE = 2.0, math.sqrt(2)  # the largest ‖δ/d‖ in units of c/n
+FIRST_CENTRE = Step("first centre", sensitivity=LOCATION)
+FIRST_SPREAD = Step("first spread", sensitivity=SCALE)
+SECOND_CENTRE = Step("second centre", sensitivity=LOCATION)
+SECOND_SPREAD = Step("second spread", sensitivity=SCALE)
+FINAL_CENTRE = Step("final centre", sensitivity=LOCATION)
+SECOND_MOMENTS = Step("second moments", sensitivity=SCALE)
+STEPS = (FIRST_CENTRE, FIRST_SPREAD, SECOND_CENTRE, SECOND_SPREAD, FINAL_CENTRE, SECOND_MOMENTS)
 _NO_ZERO = 1e-300
 _MOST_LARGER = 10.0  # how far the sum of second moments that are clipped tightly is made up
 
@@ -97,10 +103,19 @@ class Site:
     def n_curves(self) -> int:
         return self.deviations.n_curves
 
-    def send(self, step: int, statistic: Array, scale: Array) -> Array:
+    def noise_of(self, step: Step) -> Array:
+        """Standard noise of a release: symmetric matrices for second moments."""
+        if step == SECOND_MOMENTS and self.symmetric is not None:
+            return self.symmetric
+        return np.asarray(self.noise[STEPS.index(step)])
+
+    def unit_of(self, step: Step) -> Array:
+        """One over n μ_k of a release: (columns,)."""
+        return np.asarray(self.unit[STEPS.index(step)])
+
+    def send(self, step: Step, statistic: Array, scale: Array) -> Array:
         """All that ever leaves a site: a statistic of its curves with noise of this scale."""
-        noise = self.noise[step] if self.symmetric is None or step < 5 else self.symmetric
-        return transcript.sent(self.index, STEPS[step], statistic + scale * noise, scale)
+        return transcript.sent(self.index, step, statistic + scale * self.noise_of(step), scale)
 
 
 @dataclass(frozen=True)
@@ -144,15 +159,16 @@ def locate(sites: Sequence[Site], public_scale: Array, law: Law, constants: Cons
     """
     state = _start(sites[0], public_scale, constants, law, prior)
     slope = np.ones_like(state.centre)
-    for step, phase in ((0, 1), (2, 2)):
+    for centre, spread, phase in ((FIRST_CENTRE, FIRST_SPREAD, 1),
+                                  (SECOND_CENTRE, SECOND_SPREAD, 2)):
         if phase == 2:
             slope = _slope(state, law, constants)
-        state, _ = _move(sites, state, step, slope, _response(sites, state, law, phase))
-        state = _tighten(sites, state, step + 1, phase, law, constants, n_functions)
+        state, _ = _move(sites, state, centre, slope, _response(sites, state, law, phase))
+        state = _tighten(sites, state, spread, phase, law, constants, n_functions)
         state = _doubted(state, constants)
     slope = _slope(state, law, constants)
     before = state
-    state, weights = _move(sites, state, 4, slope, _response(sites, state, law, 3))
+    state, weights = _move(sites, state, FINAL_CENTRE, slope, _response(sites, state, law, 3))
     return Located(state.centre, _covariance(sites, state, slope, weights, constants),
                    weights.mean(axis=-1),
                    *_parts(sites, before, state, weights))
@@ -164,7 +180,7 @@ def _parts(sites: Sequence[Site], before: State, after: State, weights: Array
 
     The variance of the noise is split as that of the final release, which has most of the budget.
     """
-    own = np.stack([weight * _noise_scale(site, 4, LOCATION, before)
+    own = np.stack([weight * _noise_scale(site, FINAL_CENTRE, before)
                     for weight, site in zip(weights, sites, strict=True)]) ** 2
     share = own / np.maximum(own.sum(axis=0), _NO_ZERO)
     noise = (share * after.filter.variance).sum(axis=-1)
@@ -199,10 +215,10 @@ def _response(sites: Sequence[Site], state: State, law: Law, phase: int) -> Arra
     return law.response(state.spread, state.shape, state.radius)
 
 
-def _move(sites: Sequence[Site], state: State, step: int, slope: Array, response: Array | None
+def _move(sites: Sequence[Site], state: State, step: Step, slope: Array, response: Array | None
           ) -> tuple[State, Array]:
     """A location release and the Kalman update of the centre; also the weights of the sites."""
-    scales = [_noise_scale(site, step, LOCATION, state) for site in sites]
+    scales = [_noise_scale(site, step, state) for site in sites]
     sent = [site.send(step, clipping.average(site.deviations, state.centre, state.shape,
                                              state.radius), scale)
             for site, scale in zip(sites, scales, strict=True)]
@@ -225,7 +241,7 @@ def _design(sites: Sequence[Site], weights: Array) -> Combined | None:
     return Combined(mixings, weights) if mixings else None
 
 
-def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: Law,
+def _tighten(sites: Sequence[Site], state: State, step: Step, phase: int, law: Law,
              constants: Constants, n_functions: int) -> State:
     """A scale release; the spread, shape and radius that follow from it.
 
@@ -235,7 +251,7 @@ def _tighten(sites: Sequence[Site], state: State, step: int, phase: int, law: La
     factor = constants.first_scale if phase == 1 else np.sqrt(
         constants.scale_width / constants.middle_width)
     at = replace(state, radius=factor * state.radius)
-    scales = [_noise_scale(site, step, SCALE, at) for site in sites]
+    scales = [_noise_scale(site, step, at) for site in sites]
     sent = [site.send(step, clipping.average_size(site.deviations, at.centre, at.shape, at.radius),
                       scale) for site, scale in zip(sites, scales, strict=True)]
     size, noise = _combined(sent, scales, _weights([scale**2 for scale in scales]))
@@ -255,9 +271,11 @@ def _doubted(state: State, constants: Constants) -> State:
     return replace(state, filter=state.filter.widened(allowance**2))
 
 
-def _noise_scale(site: Site, step: int, most: float, state: State) -> Array:
-    """g_l = most · c d_l/(n μ_k): (repeats, columns, p)."""
-    return np.asarray(most * (site.unit[step] * state.radius)[..., None] * state.shape)
+def _noise_scale(site: Site, step: Step, state: State) -> Array:
+    """g_l = Δ_k c d_l/(n μ_k), Δ_k the sensitivity of the step: (repeats, columns, p)."""
+    assert step.sensitivity is not None
+    radius = site.unit_of(step) * state.radius
+    return np.asarray(step.sensitivity * radius[..., None] * state.shape)
 
 
 def _weights(variances: Sequence[Array]) -> Array:
@@ -309,8 +327,9 @@ def _second_moments(site: Site, state: State, constants: Constants) -> tuple[Arr
     most = np.sqrt(constants.moments_width * (state.shape**2).sum(axis=-1))
     radius = np.minimum(state.radius, most)
     moments = clipping.average_products(site.deviations, state.centre, state.shape, radius)
-    scale = SCALE * site.unit[5] * radius**2
-    return site.send(5, moments, scale[..., None, None]), scale
+    assert SECOND_MOMENTS.sensitivity is not None
+    scale = SECOND_MOMENTS.sensitivity * site.unit_of(SECOND_MOMENTS) * radius**2
+    return site.send(SECOND_MOMENTS, moments, scale[..., None, None]), scale
 
 
 def _drawn_towards(expected: Array, measured: Array, variance: Array) -> Array:

@@ -50,7 +50,7 @@ from engine.noise.selection import (
 from engine.numerics import sparse_fits
 from engine.numerics.products import rows_times
 from engine.privacy import transcript
-from engine.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Unit
+from engine.types import Array, Budget, Composition, PublicFacts, SampleData, Spend, Step, Unit
 
 LONGEST_STEP = 0.7  # of hard thresholding; a released bound shortens it
 _REACH = 4.0  # of ranges of which nothing else is stated
@@ -59,6 +59,7 @@ Gradient = Callable[[Array], Array]
 
 
 # -- what the machines hold -----------------------------------------------------------------------
+AVERAGE_GRADIENT = Step("average gradient")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,10 +100,10 @@ class Rows:
             if pieces:
                 own = self._sums(vectors, clip, pieces) / self.per_machine[machine]
                 if not self.is_secure:
-                    transcript.entrusted(machine, "average gradient", own)
+                    transcript.entrusted(machine, AVERAGE_GRADIENT, own)
                 total += self.per_machine[machine] / self.n * own
         if self.is_secure:
-            transcript.entrusted(transcript.CENTRE, "average gradient", total)
+            transcript.entrusted(transcript.CENTRE, AVERAGE_GRADIENT, total)
         return total
 
     def _sums(self, vectors: Array, clip: float, pieces: Sequence[slice]) -> Array:
@@ -208,8 +209,43 @@ def fewest_rounds(step: float, least_eigenvalue: float) -> int:
     return max(1, math.ceil(math.log(20) / -math.log1p(-step * least_eigenvalue) - 1e-9))
 
 
+@dataclass(frozen=True)
+class Subject:
+    """What rounds are about: how their messages and their lines in the ledger are named.
+
+    `noun` is in the lines, which cover all rounds, and `part` before what is sent in each.
+    """
+
+    noun: str = "coefficients"
+    part: str = ""
+
+    @property
+    def choice(self) -> Step:
+        return Step(f"choice of {self.noun}")
+
+    @property
+    def values(self) -> Step:
+        return Step(f"chosen {self.noun}")
+
+    @property
+    def eigenvalue(self) -> Step:
+        return Step(f"largest eigenvalue for {self.noun}")
+
+    @property
+    def pace(self) -> Step:
+        """The message that sets how long steps are."""
+        return Step(f"{self.part}largest eigenvalue", charged_to=(self.eigenvalue.key,))
+
+    def round(self, t: int) -> Step:
+        """The message of the round after t others."""
+        return Step(f"{self.part}round {t + 1}", charged_to=(self.choice.key, self.values.key))
+
+
+COEFFICIENTS = Subject()
+
+
 def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequence[Budget],
-           what: str = "coefficients") -> tuple[Spend, ...]:
+           subject: Subject = COEFFICIENTS) -> tuple[Spend, ...]:
     """Two lines for every machine: the choices of all rounds, and the values published with them.
 
     `most` is λ. The centre's noise is the same for all rows, whatever budget was asked for them.
@@ -219,11 +255,11 @@ def ledger(law: Law, steps: Steps, most: float, scales: Scales, budgets: Sequenc
            "added once, by the trusted centre, and protects the rows of every machine alike.")
     lines = []
     for s, asked in enumerate(budgets):
-        line = Spend(what=f"choice of {what}", server=s, mu=None, rho=choice, asked=asked, why=why,
+        line = Spend(step=subject.choice, server=s, mu=None, rho=choice, asked=asked, why=why,
                      sensitivity=(most,), noise_scale=(scales.choice,), count=steps.rounds,
                      composition=Composition.SEQUENTIAL, unit=Unit.ROW, norm="ℓ∞",
                      noise=NoiseLaw.CHOICE)
-        lines += [line, replace(line, what=f"chosen {what}", rho=values,
+        lines += [line, replace(line, step=subject.values, rho=values,
                                 noise_scale=(scales.values,))]
         if law.is_gaussian:  # all values at once
             lines[-1] = replace(lines[-1], rho=None, mu=math.sqrt(2 * values), norm="ℓ2",
@@ -258,12 +294,12 @@ class Descent:
 
 
 def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: Law,
-            scales: Sequence[Scales], rng: np.random.Generator, part: str = "",
-            pace: Array | float = 1.0) -> Descent:
+            scales: Sequence[Scales], rng: np.random.Generator,
+            subject: Subject = COEFFICIENTS, pace: Array | float = 1.0) -> Descent:
     """All rounds from 0, at each of several scales; `shape` is (repeats, draws, d).
 
     `gradient` takes vectors (repeats, columns, d) to averages over rows. Draws share their standard
-    noise across scales. `part` names what the rounds are about, where a release has several.
+    noise across scales. `subject` is what the rounds are about.
 
     `pace` (repeats, columns, 1) are shares of the step that were released before: steps are
     η·pace. What is published is v/pace − η·gradient, which one row moves by λ = η 2Rc/N whatever
@@ -274,12 +310,12 @@ def descend(gradient: Gradient, shape: tuple[int, int, int], steps: Steps, law: 
     for t in range(steps.rounds):
         moved = vectors / pace - steps.size * gradient(vectors)
         noise = draw(law, steps.sparsity, (repeats, 1, draws, size), rng)
-        sent = _published(f"{part}round {t + 1}", moved, steps, law, scales, noise)
+        sent = _published(subject.round(t), moved, steps, law, scales, noise)
         vectors = in_ball(pace * sent, steps.radius)
     return Descent(vectors, draws)
 
 
-def _published(step: str, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales],
+def _published(step: Step, moved: Array, steps: Steps, law: Law, scales: Sequence[Scales],
                noise: Draw) -> Array:
     """What the centre publishes in a round; the last column, without noise, is not published."""
     choice, values = (np.array([getattr(one, name) for one in scales])[:, None, None]

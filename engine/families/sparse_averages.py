@@ -31,7 +31,7 @@ import numpy as np
 from engine.families.sparse import Rows
 from engine.noise.selection import Indices
 from engine.privacy import transcript
-from engine.types import Array
+from engine.types import Array, Step
 
 
 class Averages(Protocol):
@@ -106,31 +106,31 @@ class RowAverages:
         def part(r: int, rows: slice) -> Array:
             residuals = self.rows.x[r, rows] @ vectors[r].T - self.rows.y[r, rows, None]
             return _sum_of_squares(residuals, clip)
-        return self._average("average squared residual", vectors.shape[:2], part)
+        return self._average(Step("average squared residual"), vectors.shape[:2], part)
 
     def within(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             residuals = self.rows.x[r, rows] @ vectors[r].T - self.rows.y[r, rows, None]
             return np.asarray((np.abs(residuals) <= clip).sum(axis=0, dtype=float))
-        return self._average("share of residuals within their clip", vectors.shape[:2], part)
+        return self._average(Step("share of residuals within their clip"), vectors.shape[:2], part)
 
     def squared_products(self, vectors: Array, clip: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             return _sum_of_squares(self.rows.x[r, rows] @ vectors[r].T, clip)
-        return self._average("average squared product", vectors.shape[:2], part)
+        return self._average(Step("average squared product"), vectors.shape[:2], part)
 
     def gram(self, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             x = _drawn_back(self.rows.x[r, rows], norm)
             return np.asarray(x.T @ x)[None]
         size = self.rows.n_features
-        return self._average("average of x x'", (len(self.rows.x), 1, size, size), part)[:, 0]
+        return self._average(Step("average of x x'"), (len(self.rows.x), 1, size, size), part)[:, 0]
 
     def gram_on(self, where: Indices, norm: float = math.inf) -> Array:
         def part(r: int, rows: slice) -> Array:
             each = [_drawn_back(self.rows.x[r, rows][:, own], norm) for own in where[r]]
             return np.stack([x.T @ x for x in each])
-        return self._average("average of x x' of chosen features",
+        return self._average(Step("average of x x' of chosen features"),
                              (*where.shape, where.shape[-1]), part)
 
     def corrections(self, vectors: Array, directions: Array, clip: float = math.inf,
@@ -145,9 +145,9 @@ class RowAverages:
                 products = x @ own.T
                 out[c] = (residuals[:, c] * _shortening(products, limits[r, c])) @ products
             return out
-        return self._average("average correction", directions.shape[:3], part)
+        return self._average(Step("average correction"), directions.shape[:3], part)
 
-    def _average(self, what: str, shape: tuple[int, ...], part: Callable[[int, slice], Array]
+    def _average(self, step: Step, shape: tuple[int, ...], part: Callable[[int, slice], Array]
                  ) -> Array:
         """Sums over blocks of rows, put together machine by machine, over the number of rows."""
         total = np.zeros(shape)
@@ -156,10 +156,10 @@ class RowAverages:
                 own = np.stack([sum(part(r, rows) for rows in blocks)
                                 for r in range(shape[0])])
                 if not self.rows.is_secure:
-                    transcript.entrusted(machine, what, own / self.rows.per_machine[machine])
+                    transcript.entrusted(machine, step, own / self.rows.per_machine[machine])
                 total += own
         if self.rows.is_secure:
-            transcript.entrusted(transcript.CENTRE, what, total / self.n)
+            transcript.entrusted(transcript.CENTRE, step, total / self.n)
         return total / self.n
 
 

@@ -16,8 +16,10 @@ from scipy.special import ndtr, ndtri
 from engine.bands import LEVEL
 from engine.families.sparse_averages import Averages
 from engine.families.sparse_inference import (
+    CORRECTIONS,
     LEAST_VARIANCE,
     LEAST_WITHIN,
+    RESIDUALS,
     Columns,
     Constants,
     Noise,
@@ -52,7 +54,7 @@ def residual_law(own: Averages, vectors: Array, clip: float, guess: float, devia
     squares = own.squared_residuals(vectors, clip)
     unit = clip**2 if math.isfinite(clip) else 1.0
     exact = np.stack([squares / unit, own.within(vectors, clip)], axis=-1)
-    released = published("residuals", exact, deviations, columns.normals((2,), rng))
+    released = published(RESIDUALS, exact, deviations, columns.normals((2,), rng))
     within = np.minimum(released[..., 1], 1.0)
     return Residuals(np.maximum(unit * released[..., 0], LEAST_VARIANCE * guess**2),
                      np.maximum(within, LEAST_WITHIN), within >= LEAST_WITHIN)
@@ -168,7 +170,7 @@ def newton(own: Averages, vectors: Array, start: Array, directions: Directions, 
     law = residual_law(own, vectors, clip, guess, of_residuals, columns, rng)
     exact = own.corrections(vectors, directions.theta, clip, directions.norms)
     deviations = directions.norms * of_averages
-    averages = published("corrections", exact, deviations, columns.normals(start.shape[-1:], rng))
+    averages = published(CORRECTIONS, exact, deviations, columns.normals(start.shape[-1:], rng))
     moved = _times(directions.root, averages) / law.within[..., None]
     variance, has_gram = law.variance, directions.gram is not None
     if are_alike and has_gram:

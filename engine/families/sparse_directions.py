@@ -16,8 +16,12 @@ from engine.families.sparse import descend
 from engine.families.sparse_averages import Averages
 from engine.families.sparse_corrections import Directions
 from engine.families.sparse_inference import (
+    DIRECTION,
     DISTINCT,
+    GRAM,
+    GRAM_OF_CHOSEN,
     LEAST_SPREAD,
+    SPREAD,
     Columns,
     Constants,
     Noise,
@@ -25,7 +29,7 @@ from engine.families.sparse_inference import (
     published,
 )
 from engine.noise.selection import Indices, largest
-from engine.types import Array
+from engine.types import Array, Step
 
 _LEAST_EIGENVALUE = 0.01  # of a released matrix, where it has to be inverted nevertheless
 
@@ -51,11 +55,11 @@ def noisy_gram(pooled: Averages, c: Constants, noises: Sequence[Noise], columns:
     norm B attain, and noise is alike in all directions of that norm.
     """
     exact = pooled.gram(c.row)[:, None]
-    return with_noise("Gram matrix", exact, columns.per_budget([one.gram for one in noises]),
+    return with_noise(GRAM, exact, columns.per_budget([one.gram for one in noises]),
                       columns, rng)
 
 
-def with_noise(step: str, exact: Array, deviations: Array, columns: Columns,
+def with_noise(step: Step, exact: Array, deviations: Array, columns: Columns,
                rng: np.random.Generator) -> Array:
     """Symmetric matrices (repeats, columns, d, d) with noise of (columns,) beside the diagonal."""
     size = exact.shape[-1]
@@ -98,7 +102,7 @@ def on_support(averages: Averages, vectors: Array, s: int, deviations: Array, co
     Only the Gram matrix of the s chosen features is released, whose rows are so much shorter.
     """
     where = np.sort(largest(np.abs(vectors), s), axis=-1)
-    gram = with_noise("Gram matrix of chosen features", averages.gram_on(where, ball(s)),
+    gram = with_noise(GRAM_OF_CHOSEN, averages.gram_on(where, ball(s)),
                       deviations, columns, rng)
     small = several_directions(gram, np.arange(s), deviations)
     theta = np.zeros((*where.shape, vectors.shape[-1]))
@@ -119,10 +123,10 @@ def one_direction(pooled: Averages, place: int, size: int, c: Constants, noises:
     """
     found = descend(partial(_column_gradient, pooled, place, c.product),
                     (columns.repeats, columns.draws, size), c.column, c.law,
-                    [one.column for one in noises], rng, "direction, ").columns
+                    [one.column for one in noises], rng, DIRECTION).columns
     exact = pooled.squared_products(found, c.product)
     deviations = columns.per_budget([one.spread for one in noises])
-    spread = published("spread", exact, deviations, columns.normals((), rng))
+    spread = published(SPREAD, exact, deviations, columns.normals((), rng))
     spread = np.maximum(spread, LEAST_SPREAD)[:, :, None, None]
     shape = found.shape[:2]
     return Directions(found[:, :, None], np.ones((*shape, 1, 1)), spread,

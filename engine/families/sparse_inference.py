@@ -47,11 +47,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.families.sparse import Steps, ledger, sensitivity
+from engine.families.sparse import Steps, Subject, ledger, sensitivity
 from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales, scales_of
 from engine.privacy import accounting, transcript
-from engine.types import Array, Budget, Composition, Spend, Unit
+from engine.types import Array, Budget, Composition, Spend, Step, Unit
 
 LARGEST_PRECISION = 3.0  # a public bound on the norm of a column of the inverse covariance
 LEAST_SPREAD = 0.1  # V is taken to be no smaller
@@ -148,6 +148,16 @@ def gaussian_rho(budgets: Sequence[Budget]) -> float:
                else math.inf for one in budgets)
 
 
+RESIDUALS, SPREAD, CORRECTIONS = Step("residuals"), Step("spread"), Step("corrections")
+GRAM, GRAM_OF_CHOSEN = Step("Gram matrix"), Step("Gram matrix of chosen features")
+DIRECTION = Subject("precision entries", "direction, ")
+
+
+def stage_average(k: int) -> Step:
+    """The average after k earlier stages of the first estimate."""
+    return Step(f"averages, stage {k + 1}")
+
+
 def gram_noise(row: float, n: int, rho: float) -> float:
     """B²/(N√(2ρ)): the deviation, beside the diagonal, of noise in a Gram matrix that costs ρ.
 
@@ -175,10 +185,10 @@ def noise(c: Constants, shares: Shares, rho: float, pooled: int, own: int) -> No
         correction=gaussian(2 * c.residual / own, shares.correction * rho))
 
 
-def line(what: str, most: float, rho: float, server: int, asked: Budget, why: str) -> Spend:
+def line(step: Step, most: float, rho: float, server: int, asked: Budget, why: str) -> Spend:
     """The ledger's line about Gaussian noise that costs ρ."""
     mu = math.sqrt(2 * rho)
-    return Spend(what=what, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
+    return Spend(step=step, server=server, mu=mu, sensitivity=(most,), noise_scale=(most / mu,),
                  count=1, composition=Composition.SEQUENTIAL, asked=asked, why=why,
                  unit=Unit.ROW, norm="ℓ2", noise=NoiseLaw.GAUSSIAN)
 
@@ -194,21 +204,21 @@ def inference_lines(c: Constants, shares: Shares, rho: float, pooled: int, own: 
                     server: int, asked: Budget) -> list[Spend]:
     """The ledger of one machine after β̂: Θ̂_k and V, or the Gram matrix; σ̂² and corrections."""
     why = WHY if own == pooled else _WHY_OWN
-    lines = [line("residuals", math.sqrt(2) / own, shares.variance * rho, server, asked,
+    lines = [line(RESIDUALS, math.sqrt(2) / own, shares.variance * rho, server, asked,
                   why + " In units of the squared clip; beside it the share within the clip.")]
     if is_one:
         most = column_sensitivity(c, pooled)
         scales = noise(c, shares, rho, pooled, own).column
         lines += [replace(one, server=server) for one in
-                  ledger(c.law, c.column, most, scales, [asked], "precision entries")]
-        lines.append(line("spread", c.product**2 / pooled, shares.spread * rho, server, asked,
+                  ledger(c.law, c.column, most, scales, [asked], DIRECTION)]
+        lines.append(line(SPREAD, c.product**2 / pooled, shares.spread * rho, server, asked,
                           WHY))
         most = 2 * c.product * c.residual / own
     else:
-        lines.append(line("Gram matrix", math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
+        lines.append(line(GRAM, math.sqrt(2) * c.row**2 / pooled, shares.precision * rho,
                           server, asked, WHY))
         most, why = 2 * c.residual / own, why + _IN_UNITS
-    lines.append(line("corrections", most, shares.correction * rho, server, asked, why))
+    lines.append(line(CORRECTIONS, most, shares.correction * rho, server, asked, why))
     return lines
 
 
@@ -245,7 +255,7 @@ class Columns:
         return np.broadcast_to(own, (self.budgets, *own.shape))
 
 
-def published(step: str, exact: Array, deviation: Array, standard: Array) -> Array:
+def published(step: Step, exact: Array, deviation: Array, standard: Array) -> Array:
     """Averages (repeats, columns, …) with noise of these deviations, as the centre publishes them.
 
     `deviation` is (columns,) or (repeats, columns), or (columns, …) where entries differ.

@@ -22,11 +22,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.families.sparse import Steps, ledger, sensitivity
+from engine.families.sparse import COEFFICIENTS, Steps, Subject, ledger, sensitivity
 from engine.families.sparse_averages import Averages
 from engine.families.sparse_corrections import Directions, Distance
 from engine.families.sparse_eigenvalues import row_sum, row_sum_sensitivity
-from engine.families.sparse_inference import WHY, Columns, ball, gaussian, line, published
+from engine.families.sparse_inference import (
+    WHY,
+    Columns,
+    ball,
+    gaussian,
+    line,
+    published,
+    stage_average,
+)
 from engine.noise.selection import Law, Scales, scales_of
 from engine.numerics.sparse_fits import best_subset
 from engine.types import Array, Budget, Spend
@@ -83,7 +91,7 @@ def from_moments(pooled: Averages, directions: Directions, s: int, stages: Seque
     for k, stage in enumerate(stages):
         exact = pooled.corrections(vectors, root, stage.clip, directions.norms)
         noise = columns.per_budget(stage.deviations)
-        moved = published(f"averages, stage {k + 1}", exact, directions.norms * noise,
+        moved = published(stage_average(k), exact, directions.norms * noise,
                           columns.normals((size,), rng))
         precision = 1 / np.where(noise > 0, noise * ball(size), 1.0) ** 2
         whole = _times(gram, _times(root, moved) + vectors)
@@ -135,10 +143,10 @@ class Thresholding:
                 "sensitivity": self.most, "choice_scale": self.scales.choice}
 
     def pace(self, pooled: Averages, norm: float, each: Sequence[Thresholding], columns: Columns,
-             rng: np.random.Generator, part: str = "") -> Array | float:
+             rng: np.random.Generator, subject: Subject = COEFFICIENTS) -> Array | float:
         """Shares of the step (repeats, columns, 1) at which it converges, by a released bound.
 
-        `each` are the rounds at every budget, `part` names what they are about. One standard
+        `each` are the rounds at every budget, `subject` is what they are about. One standard
         deviation of the noise is added.
         """
         if self.bound is None:
@@ -146,7 +154,7 @@ class Thresholding:
         gram = pooled.gram(norm)
         exact = row_sum(gram, min(2 * self.steps.sparsity, gram.shape[-1]))[:, None]
         deviations = columns.per_budget([one.deviation for one in each])
-        released = published(f"{part}largest eigenvalue", exact, deviations,
+        released = published(subject.pace, exact, deviations,
                              columns.normals((), rng))
         most = np.maximum(released + deviations, 1.0)  # features have variance 1, as is stated
         return np.asarray(np.minimum(1.0, _LONGEST / (self.steps.size * most)))[..., None]
@@ -157,13 +165,12 @@ class Thresholding:
         return np.broadcast_to(np.asarray(pace < most).reshape(
             shape if isinstance(pace, np.ndarray) else (1, 1)) & (self.bound is not None), shape)
 
-    def lines(self, law: Law, asked: Sequence[Budget], what: str = "coefficients"
+    def lines(self, law: Law, asked: Sequence[Budget], subject: Subject = COEFFICIENTS
               ) -> tuple[Spend, ...]:
         """The ledger of every machine."""
-        rounds = ledger(law, self.steps, self.most, self.scales, asked, what)
+        rounds = ledger(law, self.steps, self.most, self.scales, asked, subject)
         if self.bound is None:
             return rounds
         rho = (self.bound / self.deviation) ** 2 / 2 if self.deviation else math.inf
-        of_what = f"largest eigenvalue for {what}"
-        return (*(line(of_what, self.bound, rho, server, one, WHY)
+        return (*(line(subject.eigenvalue, self.bound, rho, server, one, WHY)
                   for server, one in enumerate(asked)), *rounds)

@@ -33,6 +33,7 @@ from engine.types import (
     SampleData,
     Sizes,
     Spend,
+    Step,
     Unit,
 )
 
@@ -81,7 +82,7 @@ class UntrustedMean(Mechanism):
     guarantee = "pure"
     family = "sparse"
     protects: ClassVar[Unit]
-    step: ClassVar[str]
+    step: ClassVar[Step]
     why: ClassVar[str]
 
     sparsity: int | None = param(
@@ -263,7 +264,7 @@ class UntrustedMean(Mechanism):
         each = zip(plan.epsilon.tolist(), self.sensitivity(plan).tolist(),
                    self.scale(plan).tolist(), asked, strict=True)
         return tuple(Spend(
-            what=self.step, server=server, mu=None, epsilon=epsilon, count=plan.per_machine,
+            step=self.step, server=server, mu=None, epsilon=epsilon, count=plan.per_machine,
             composition=Composition.SEQUENTIAL, sensitivity=(most,), noise_scale=(scale,),
             asked=budget, why=self.why, unit=self.protects, noise=self.noise_law,
             norm="bits that differ" if self.noise_law is NoiseLaw.BITS else "|·|")

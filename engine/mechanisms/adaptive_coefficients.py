@@ -31,8 +31,8 @@ from engine.families.coefficient_fit import (
     own_blocks,
     unit_scale,
 )
-from engine.families.covariate_moments import MOST_DOUBT, shift
-from engine.families.covariate_moments import STEPS as COVARIATE_STEPS
+from engine.families.covariate_moments import MOST_DOUBT
+from engine.families.covariate_moments import steps as covariate_steps
 from engine.families.location import STEPS
 from engine.feasibility import Feasibility
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
@@ -53,6 +53,7 @@ from engine.types import (
     PublicFacts,
     Sizes,
     Spend,
+    Step,
     TimeLaw,
 )
 
@@ -232,7 +233,7 @@ class AdaptiveCoefficients(Mechanism):
         return Plan(self.size(sizes, verdict.effective_size, facts), budgets, then, first, verdict,
                     by_rule if self.shrink is None else self.shrink == "always",
                     self._ledger(sizes, budgets, verdict, [
-                        *zip(COVARIATE_STEPS, first, strict=True),
+                        *zip(covariate_steps(verdict.n_functions), first, strict=True),
                         *zip(STEPS, then, strict=False)]))
 
     def _covariate_shares(self, n_covariates: int) -> tuple[float, ...]:
@@ -295,15 +296,13 @@ class AdaptiveCoefficients(Mechanism):
         return squares
 
     def _ledger(self, sizes: Sizes, budgets: tuple[Budget, ...], verdict: Feasibility,
-                releases: Sequence[tuple[str, float]]) -> tuple[Spend, ...]:
+                releases: Sequence[tuple[Step, float]]) -> tuple[Spend, ...]:
         """One spend for each site and release with a share of the budget, or none at all."""
         for budget in budgets:
             accounting.exact_mu(budget.epsilon, budget.delta)  # refuses δ = 0
         if not verdict.is_feasible:
             return nothing_spent(budgets)
-        moved = dict.fromkeys(COVARIATE_STEPS, shift(verdict.n_functions))
-        return ledger(sizes, budgets, [(what, share, moved.get(what)) for what, share in releases
-                                       if share > 0])
+        return ledger(sizes, budgets, [(step, share) for step, share in releases if share > 0])
 
 
 TIMES_UNKNOWN = (

@@ -63,12 +63,13 @@ from engine.types import (
     PublicFacts,
     Sizes,
     Spend,
+    Step,
     TimeLaw,
 )
 
 _SHARES_PURE = (0.20, 0.08, 0.14, 0.08, 0.50)  # of ε, where δ = 0
 _TIMES_SHARE = 0.1  # of the budget, where the distribution of observation times is unknown
-_TIMES = "distribution of observation times"
+_TIMES = Step("distribution of observation times", sensitivity=float(SENSITIVITY))
 _DETAIL, _DETAIL_UNKNOWN = 0.55, 0.3  # of the rule for the basis size
 _PRIOR, _UNSEEN = 0.4, 0.25  # prior of coefficients, in units of u_l; of unseen ones, of l^-1.5
 _DENSE = 3  # observations for each basis function, from which curves tell of all of them
@@ -471,11 +472,8 @@ class AdaptiveMean(Mechanism):
         """Six spends for each site, seven with an undeclared design, or none at all."""
         if effective < NOT_FEASIBLE:
             return nothing_spent(budgets)
-        named: list[tuple[str, float, float | None]] = [
-            (what, share, None) for what, share in zip(STEPS, shares, strict=False)]
-        if learns_times:
-            named = [(_TIMES, _TIMES_SHARE, float(SENSITIVITY)), *named]
-        return ledger(sizes, budgets, named)
+        releases = [(_TIMES, _TIMES_SHARE)] if learns_times else []
+        return ledger(sizes, budgets, [*releases, *zip(STEPS, shares, strict=False)])
 
 
 # -- fitting ----------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.sparse import Rows, descend, settled
+from engine.families.sparse import Rows, Subject, descend, settled
 from engine.families.sparse_averages import Averages
 from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
 from engine.families.sparse_directions import noisy_gram, one_direction, several_directions
@@ -27,6 +27,12 @@ from engine.types import Array, Budget, Data, Estimate, Intervals, PublicFacts, 
 
 SHARED_SHARE = 0.3  # of what estimation costs; the shared stage has m times more rows
 _WIDER = 1.5  # clip of shared residuals, which hold the machines' own parts, over that of own ones
+SHARED = Subject("shared coefficients", "shared part, ")
+
+
+def of_machine(machine: int) -> Subject:
+    """What one machine has of its own; lines of all machines have the same names."""
+    return Subject("own coefficients", f"machine {machine + 1}, ")
 
 
 @dataclass(frozen=True)
@@ -156,9 +162,9 @@ class SparseHeterogeneous(SparseIntervals):
         no_part, row = np.zeros((repeats, 1, plan.size)), plan.constants.row
         shared = no_part if plan.shared is None else _descent(
             pooled, no_part, [one.shared for one in plans if one.shared], row, columns, rng,
-            "shared part, ")
+            SHARED)
         vectors = [shared if not plan.own else shared + _descent(
-            own, shared, [one.own[k] for one in plans], row, columns, rng, f"machine {k + 1}, ")
+            own, shared, [one.own[k] for one in plans], row, columns, rng, of_machine(k))
             for k, own in enumerate(machines)]
         found = self._corrected(pooled, machines, vectors, plans, columns, rng)
         if found:
@@ -259,8 +265,8 @@ class SparseHeterogeneous(SparseIntervals):
             noise(c, shares, rho, sizes.n_curves, n) for n in per_machine)
         spends: list[Spend] = []
         for server, one in enumerate(asked):
-            spends += _stage_lines(shared, server, one, "shared coefficients") if shared else []
-            spends += _stage_lines(own[server], server, one, "own coefficients") if own else []
+            spends += _stage_lines(shared, server, one, SHARED) if shared else []
+            spends += _stage_lines(own[server], server, one, of_machine(server)) if own else []
             if noises:
                 spends += inference_lines(c, shares, rho, sizes.n_curves, per_machine[server],
                                           is_one, server, one)
@@ -285,21 +291,21 @@ def _less(rows: Rows, shared: Array) -> Rows:
 
 
 def _descent(averages: Averages, start: Array, stages: Sequence[Stage], row: float,
-             columns: Columns, rng: np.random.Generator, part: str) -> Array:
+             columns: Columns, rng: np.random.Generator, subject: Subject) -> Array:
     """Rounds for what is to be added to `start` (repeats, columns, d)."""
     rounds, clip = [one.rounds for one in stages], stages[0].clip
-    pace = rounds[0].pace(averages, row, rounds, columns, rng, part)
+    pace = rounds[0].pace(averages, row, rounds, columns, rng, subject)
     return descend(partial(_gradient_beside, averages, start, clip),
                    (columns.repeats, columns.draws, start.shape[-1]), rounds[0].steps, LAW,
-                   [one.scales for one in rounds], rng, part, pace).columns
+                   [one.scales for one in rounds], rng, subject, pace).columns
 
 
 def _gradient_beside(averages: Averages, start: Array, clip: float, vectors: Array) -> Array:
     return averages.gradient(start + vectors, clip)
 
 
-def _stage_lines(stage: Stage, server: int, asked: Budget, what: str) -> list[Spend]:
-    return [replace(line, server=server) for line in stage.rounds.lines(LAW, [asked], what)]
+def _stage_lines(stage: Stage, server: int, asked: Budget, subject: Subject) -> list[Spend]:
+    return [replace(line, server=server) for line in stage.rounds.lines(LAW, [asked], subject)]
 
 
 def _names(machines: int) -> tuple[str, ...]:

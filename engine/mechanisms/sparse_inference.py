@@ -27,6 +27,7 @@ from engine.families.sparse_inference import (
     inference_lines,
     line,
     noise,
+    stage_average,
 )
 from engine.families.sparse_intervals import LAW, SparseIntervals, placed
 from engine.families.sparse_pilot import (
@@ -45,6 +46,8 @@ from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
+
+_FIRST_AVERAGES = replace(stage_average(0), label="first averages")
 
 
 @dataclass(frozen=True)
@@ -273,7 +276,7 @@ class SparseInference(SparseIntervals):
         spends: list[Spend] = [] if rounds is None else [*rounds.lines(LAW, asked)]
         for server, one in enumerate(asked):
             if stage is not None:
-                spends.append(line("first averages", 2 * ball(sizes.n_covariates) * c.response / n,
+                spends.append(line(_FIRST_AVERAGES, 2 * ball(sizes.n_covariates) * c.response / n,
                                    first, server, one, WHY))
             spends += inference_lines(c, shares, rho, n, n, is_one, server, one)
         return Plan(n, sizes.n_covariates, self.places(sizes), is_one,

@@ -10,7 +10,7 @@ import numpy as np
 from engine.families.untrusted_means import Plan, UntrustedMean, bound
 from engine.mechanisms import mechanisms
 from engine.noise.laplace import laplace
-from engine.types import Array, PublicFacts, Sizes, Unit
+from engine.types import Array, PublicFacts, Sizes, Step, Unit
 
 
 @mechanisms.register
@@ -45,7 +45,7 @@ class SparseMeanLaplace(UntrustedMean):
     label = "A few noisy averages from each machine"
     order = 10
     protects = Unit.ROW
-    step = "averages"
+    step = Step("averages")
     why = ("Protected is one row: replacing it moves each average by at most its sensitivity. A "
            "machine with n rows is protected as a whole with nε only.")
     reference = "clipped averages with Laplace noise; derived for this project"

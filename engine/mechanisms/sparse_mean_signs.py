@@ -12,7 +12,7 @@ from scipy.special import erfinv, expit
 from engine.families.untrusted_means import Plan, UntrustedMean
 from engine.mechanisms import mechanisms
 from engine.noise import NoiseLaw
-from engine.types import Array, PublicFacts, Sizes, Unit
+from engine.types import Array, PublicFacts, Sizes, Step, Unit
 
 CAP = 0.999  # of an average of signs, where the inverse of the error function grows without limit
 
@@ -54,7 +54,7 @@ class SparseMeanSigns(UntrustedMean):
     label = "One bit from each machine"
     order = 20
     protects = Unit.MACHINE
-    step = "signs"
+    step = Step("signs")
     why = ("Protected are all rows of a machine together: whatever they are, each bit is turned "
            "round with the same chance.")
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, appendix A.2; Warner (1965)"

@@ -26,8 +26,12 @@ from engine.types import (
     SampleData,
     Sizes,
     Spend,
+    Step,
     Unit,
 )
+
+CHOICE, VALUES = Step("choice"), Step("values")
+MEANS = Step("means", charged_to=(CHOICE.key, VALUES.key))
 
 
 @dataclass(frozen=True)
@@ -141,11 +145,11 @@ class SparseMeanTrusted(Mechanism):
 
         This is all of the method once rows are averaged, to `pooled` (repeats, 1, d).
         """
-        transcript.weighed(transcript.CENTRE, "means", pooled, plan.law, plan.kept, plan.scales)
+        transcript.weighed(transcript.CENTRE, MEANS, pooled, plan.law, plan.kept, plan.scales)
         noisy = selection.noisy_hard_threshold(pooled, plan.kept, plan.scales.choice,
                                                plan.scales.values, noise)
         deviation = plan.law.value_deviation * plan.scales.values
-        sent = transcript.sent(transcript.CENTRE, "means", noisy,
+        sent = transcript.sent(transcript.CENTRE, MEANS, noisy,
                                np.where(noisy == 0, 0.0, deviation))
         return np.clip(sent, -plan.largest_mean, plan.largest_mean)
 
@@ -154,19 +158,19 @@ def _ledger(plan: Plan, asked: tuple[Budget, ...]) -> tuple[Spend, ...]:
     """Two lines of the one centre, repeated for every machine."""
     lines: list[Spend] = []
     for server, budget in enumerate(asked):
-        for what, scale, cost in (("choice", plan.scales.choice, _choice_cost(plan)),
-                                  ("values", plan.scales.values, _value_cost(plan))):
+        for step, scale, cost in ((CHOICE, plan.scales.choice, _choice_cost(plan)),
+                                  (VALUES, plan.scales.values, _value_cost(plan))):
             lines.append(Spend(
-                what=what, server=server, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
+                step=step, server=server, sensitivity=(plan.sensitivity,), noise_scale=(scale,),
                 count=1, composition=Composition.SEQUENTIAL, asked=budget, **cost,
-                unit=Unit.ROW, norm="ℓ∞", noise=_noise(plan, what),
+                unit=Unit.ROW, norm="ℓ∞", noise=_noise(plan, step),
                 why=("Protected is one row: replacing it moves each entry of the mean by at most "
                      "its sensitivity. One noise for all; the smallest budget is used.")))
     return tuple(lines)
 
 
-def _noise(plan: Plan, what: str) -> NoiseLaw:
-    if what == "choice":
+def _noise(plan: Plan, step: Step) -> NoiseLaw:
+    if step == CHOICE:
         return NoiseLaw.CHOICE
     return NoiseLaw.LAPLACE if plan.law is ONE_SHOT else NoiseLaw.GAUSSIAN
 

@@ -25,7 +25,11 @@ from engine.families.sparse_corrections import Corrected, newton
 from engine.families.sparse_directions import on_support, several_directions, with_noise
 from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
 from engine.families.sparse_inference import (
+    CORRECTIONS,
+    GRAM,
+    GRAM_OF_CHOSEN,
     LEAST_WITHIN,
+    RESIDUALS,
     WHY,
     Columns,
     ball,
@@ -34,6 +38,7 @@ from engine.families.sparse_inference import (
     gram_noise,
     line,
     row_norm,
+    stage_average,
 )
 from engine.families.sparse_pilot import (
     PILOTS,
@@ -240,7 +245,7 @@ class SparseNewton(PublicGuesses):
                             [one.scales for one in rounds], rng, pace=pace).columns
             return found, ~plan.thresholding.is_correlated(pace, found.shape[:2])
         deviation = columns.per_budget([one.gram for one in plans])
-        gram = with_noise("Gram matrix", averages.gram(plan.row)[:, None], deviation, columns, rng)
+        gram = with_noise(GRAM, averages.gram(plan.row)[:, None], deviation, columns, rng)
         stages = [replace(stage, deviations=tuple(one.stages[k].deviations[0] for one in plans))
                   for k, stage in enumerate(plan.stages)]
         directions = several_directions(gram, np.arange(size), deviation)
@@ -292,15 +297,15 @@ class SparseNewton(PublicGuesses):
             Steps(s, self._n_rounds(), self.step_size or LONGEST_STEP, self.largest_norm(facts)),
             self.step_size is not None, _LAW, _CLIP_OF_ROUNDS * guess, feature, row, n, d,
             shares.rounds * rho)
-        messages = [*([("Gram matrix", math.sqrt(2) * row**2, shares.gram)] if stages else []),
-                    *((f"averages, stage {k + 1}", 2 * ball(d) * own, share)
+        messages = [*([(GRAM, math.sqrt(2) * row**2, shares.gram)] if stages else []),
+                    *((stage_average(k), 2 * ball(d) * own, share)
                       for k, (own, share) in enumerate(zip(clips, shares.stages, strict=False))),
-                    ("Gram matrix of chosen features", math.sqrt(2) * ball(s) ** 2, shares.chosen),
-                    ("residuals", math.sqrt(2), shares.residuals),
-                    ("corrections", 2 * ball(s) * clip, shares.last)]
+                    (GRAM_OF_CHOSEN, math.sqrt(2) * ball(s) ** 2, shares.chosen),
+                    (RESIDUALS, math.sqrt(2), shares.residuals),
+                    (CORRECTIONS, 2 * ball(s) * clip, shares.last)]
         spends = [] if rounds is None else [*rounds.lines(_LAW, asked)]
-        spends += [line(what, most / n, share * rho, server, one, WHY)
-                   for server, one in enumerate(asked) for what, most, share in messages]
+        spends += [line(step, most / n, share * rho, server, one, WHY)
+                   for server, one in enumerate(asked) for step, most, share in messages]
         return Plan(s, d, feature, response, clip, row, guess,
                     gram_noise(row, n, shares.gram * rho), stages, rounds,
                     gram_noise(ball(s), n, shares.chosen * rho),

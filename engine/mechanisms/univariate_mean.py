@@ -30,9 +30,11 @@ from engine.types import (
     PublicFacts,
     Sizes,
     Spend,
+    Step,
     Unit,
 )
 
+PLACE, AVERAGE = Step("place"), Step("average")
 CONSTANT = Basis(1, family="cosine")
 _REACH = 3  # places that numbers are held to: the one with most votes and its neighbours
 _FEWEST_PLACES = 7  # half the budget pays once three places are less than half of the range
@@ -350,7 +352,7 @@ class UnivariateMean(Mechanism):
         if self.setting is Setting.NONE or not transcript.is_overheard():
             return None
         if plan.places > 1:
-            votes = transcript.summed("place", *self._shown_votes(data, plan))
+            votes = transcript.summed(PLACE, *self._shown_votes(data, plan))
         numbers = self.sent(data, plan.places).swapaxes(1, 2)
         if votes is not None:  # only the chosen interval is noised: the others are never sent
             numbers = np.take_along_axis(numbers, self._chosen(votes, plan)[..., None], axis=1)
@@ -360,7 +362,7 @@ class UnivariateMean(Mechanism):
             each = self._parts(people, items).astype(int)
             measure = np.repeat(plan.measure, each)
         scales = self.reach(plan.places, data.facts) / (self.groups(data) * measure)
-        return transcript.summed("average", numbers, NoiseLaw.LAPLACE, math.sqrt(2) * scales)
+        return transcript.summed(AVERAGE, numbers, NoiseLaw.LAPLACE, math.sqrt(2) * scales)
 
     def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, NoiseLaw, Array]:
         """Ballots, or their sums at one centre, the law of their noise and its deviation."""
@@ -480,7 +482,7 @@ class UnivariateMean(Mechanism):
             parts = people if self.setting.is_by_person else items
             count = parts[s] if self.setting.is_local else 1
             if plan.places > 1:
-                lines.append(self._line("place", s, 2.0, self._vote_noise(plan, s),
+                lines.append(self._line(PLACE, s, 2.0, self._vote_noise(plan, s),
                                         plan.vote[s], count, budget))
             size = items[s] if self.setting is Setting.SITE else total
             size = 1 if self.setting.is_local else size
@@ -490,8 +492,8 @@ class UnivariateMean(Mechanism):
     def _average_line(self, server: int, most: float, epsilon: float, count: int, asked: Budget
                       ) -> Spend:
         if self.setting is Setting.NONE:
-            return self._line("average", server, most, 0.0, math.inf, 1, asked)
-        return self._line("average", server, most, most / epsilon, epsilon, count, asked)
+            return self._line(AVERAGE, server, most, 0.0, math.inf, 1, asked)
+        return self._line(AVERAGE, server, most, most / epsilon, epsilon, count, asked)
 
     def _vote_noise(self, plan: Plan, server: int) -> float:
         """Laplace scale of a sum at one centre; standard deviation of a flipped entry locally."""
@@ -500,27 +502,27 @@ class UnivariateMean(Mechanism):
         chance = float(self.flip_chance(plan.vote)[server])
         return math.sqrt(chance * (1 - chance))
 
-    def _line(self, what: str, server: int, most: float, noise: float, epsilon: float, count: int,
+    def _line(self, step: Step, server: int, most: float, noise: float, epsilon: float, count: int,
               asked: Budget) -> Spend:
-        return Spend(what=what, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
+        return Spend(step=step, server=server, mu=None, sensitivity=(most,), noise_scale=(noise,),
                      count=count, composition=Composition.PARALLEL if self.setting.is_local else
                      Composition.SEQUENTIAL,
-                     asked=asked, why=self._why(what), epsilon=float(epsilon),
+                     asked=asked, why=self._why(step), epsilon=float(epsilon),
                      unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
-                     norm="ℓ1" if what == "place" else "|·|", noise=self._law(what))
+                     norm="ℓ1" if step == PLACE else "|·|", noise=self._law(step))
 
-    def _law(self, what: str) -> NoiseLaw:
+    def _law(self, step: Step) -> NoiseLaw:
         if self.setting is Setting.NONE:
             return NoiseLaw.NONE
-        is_bits = what == "place" and not self.setting.is_central
+        is_bits = step == PLACE and not self.setting.is_central
         return NoiseLaw.BITS if is_bits else NoiseLaw.LAPLACE
 
-    def _why(self, what: str) -> str:
+    def _why(self, step: Step) -> str:
         if self.setting is Setting.NONE:
             return "The mean is published as it is: nothing is protected."
         unit = "all numbers of one person" if self.setting.is_by_person else "one number"
         protected = f"Protected is {unit}: exchanging it changes what is sent only a little."
-        if what == "place":
+        if step == PLACE:
             return (f"{protected} People vote for where their own mean is, with half of ε: "
                     "exchanging one person changes two entries of the ballots.")
         if self.setting.is_central:

@@ -46,6 +46,7 @@ from engine.types import (
     ServerParts,
     Sizes,
     Spend,
+    Step,
     Truth,
     Unit,
 )
@@ -55,6 +56,9 @@ _FINER = 2  # levels that are added for what is no longer in V_J after a pointwi
 _PER_FUNCTION = 16  # midpoints for each function of the finer space
 _TOGETHER = 200_000  # numbers that sites send, worked on together
 _LEAST_DENSITY = 0.1  # a released density is not taken to be lower
+
+LINE = Step("noisy wavelet coefficients")
+COEFFICIENTS = Step("coefficients", charged_to=(LINE.key,))
 
 
 @dataclass(frozen=True)
@@ -378,7 +382,7 @@ class WaveletGlobal(WaveletRegression):
             deviation = plan.scales[sites, None, None] * plan.released * _level_deviation(
                 plan, basis)
             spread.append(np.broadcast_to(deviation, normals.shape[1:]))
-        return transcript.sent_by_each("coefficients", np.concatenate(messages, axis=1),
+        return transcript.sent_by_each(COEFFICIENTS, np.concatenate(messages, axis=1),
                                        np.concatenate(spread), sites.start)
 
     def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
@@ -503,7 +507,7 @@ def _ledger(scales: Array, exact: Array, budgets: tuple[Budget, ...], basis: Wav
             ) -> tuple[Spend, ...]:
     """One line for every site, with the μ that its noise really has."""
     return tuple(Spend(
-        what="noisy wavelet coefficients", server=s, sensitivity=(float(exact[s]),),
+        step=LINE, server=s, sensitivity=(float(exact[s]),),
         mu=float(exact[s] / scales[s]) if scales[s] > 0 else math.inf,
         noise_scale=(float(scales[s]),), count=1, composition=Composition.SEQUENTIAL, asked=budget,
         unit=Unit.READING, norm="weighted ℓ2", noise=NoiseLaw.GAUSSIAN,

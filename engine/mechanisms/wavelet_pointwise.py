@@ -45,6 +45,7 @@ from engine.types import (
     ServerParts,
     Sizes,
     Spend,
+    Step,
     Unit,
 )
 
@@ -55,6 +56,9 @@ _WHY = {
     "laplace": "Laplace noise on the values needs no δ, and the least noise.",
     "gaussian": "Gaussian noise on the values is less than Laplace noise at these ε and δ.",
     "curve": "For so many points one message about the whole curve needs less noise."}
+
+LINE = Step("noisy values at the points")
+VALUES = Step("values", charged_to=(LINE.key,))
 
 
 @dataclass(frozen=True)
@@ -378,7 +382,7 @@ class WaveletPointwise(WaveletRegression):
                 deviation[..., :plan.width] = plan.noise_deviation[site]
             messages.append(message)
             spread.append(deviation)
-        return transcript.sent(site, "values", np.concatenate(messages, axis=1),
+        return transcript.sent(site, VALUES, np.concatenate(messages, axis=1),
                                np.concatenate(spread))
 
     # -- beside the values --------------------------------------------------------------------
@@ -454,7 +458,7 @@ def _ledger(kind: str, scales: Array, exact: Array, budgets: tuple[Budget, ...]
     for s, budget in enumerate(budgets):
         ratio = float(exact[s] / scales[s]) if scales[s] > 0 else math.inf
         lines.append(Spend(
-            what="noisy values at the points", server=s, sensitivity=(float(exact[s]),),
+            step=LINE, server=s, sensitivity=(float(exact[s]),),
             mu=None if pure else ratio, epsilon=ratio if pure else None, asked=budget,
             noise_scale=(float(scales[s]),), count=1, composition=Composition.SEQUENTIAL,
             unit=Unit.READING, norm="ℓ1" if pure else "ℓ2",

@@ -21,7 +21,7 @@ from engine.errors import InputError
 from engine.noise import NoiseLaw
 from engine.numerics import gaussian_privacy
 from engine.privacy.tradeoff import Approximate, Curve, Gaussian, Laplace, Losses, Part, Zcdp
-from engine.types import Budget, Composition, Spend
+from engine.types import Budget, Composition, Spend, Step
 
 _ROUND_UP = 1 + 3e-10  # noise is made larger by this factor, far above the root finder's tolerance
 _ROUND_EPSILON = 1 + 1e-10  # and ε of a given μ by this one, which is less than noise was
@@ -305,8 +305,8 @@ _Key = tuple[float | None, float | None, float | None, NoiseLaw, int]
 
 @lru_cache(maxsize=4096)
 def _trade_off(lines: tuple[_Key, ...]) -> Curve:
-    own = [Spend("", 0, mu, (), (), rounds, Composition.SEQUENTIAL, Budget(1.0), "", epsilon, rho,
-                 noise=noise) for mu, epsilon, rho, noise, rounds in lines]
+    own = [Spend(Step(""), 0, mu, (), (), rounds, Composition.SEQUENTIAL, Budget(1.0), "", epsilon,
+                 rho, noise=noise) for mu, epsilon, rho, noise, rounds in lines]
     mu, pure = total_mu(own), total_epsilon(own)
     if not math.isnan(mu):
         return Gaussian(mu)

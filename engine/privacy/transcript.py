@@ -26,7 +26,7 @@ import numpy as np
 
 from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales
-from engine.types import Array
+from engine.types import Array, Step
 
 CENTRE = -1  # the server of messages that a trusted centre publishes
 
@@ -41,7 +41,7 @@ class Message:
     """
 
     server: int
-    step: str
+    step: Step
     values: Array
     noise: Array
     is_entrusted: bool = False
@@ -50,13 +50,13 @@ class Message:
 class Listener(Protocol):
     """Who overhears a run; for the arguments see the functions of the same names."""
 
-    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+    def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         """What the other side hears instead of these values, in their shape."""
         ...
 
-    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> Array | None: ...
+    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array | None: ...
 
-    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None: ...
 
 
@@ -85,7 +85,7 @@ def overheard(listener: Listener) -> Iterator[None]:
         _listener.reset(token)
 
 
-def sent(server: int, step: str, values: Array, noise: Array) -> Array:
+def sent(server: int, step: Step, values: Array, noise: Array) -> Array:
     """Pass on what leaves a server: values (repeats, columns, …) with noise of this size."""
     messages = _record.get()
     if messages is not None:
@@ -95,7 +95,7 @@ def sent(server: int, step: str, values: Array, noise: Array) -> Array:
     return values if listener is None else listener.sent(server, step, values, noise)
 
 
-def sent_by_each(step: str, values: Array, noise: Array, first: int = 0) -> Array:
+def sent_by_each(step: Step, values: Array, noise: Array, first: int = 0) -> Array:
     """Pass on what leaves several servers at once: values (repeats, columns, servers, …).
 
     They are numbered from `first`; `noise` is like the values of one data set.
@@ -116,7 +116,7 @@ def is_overheard() -> bool:
     return _listener.get() is not None
 
 
-def summed(step: str, values: Array, law: NoiseLaw, noise: Array) -> Array | None:
+def summed(step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array | None:
     """Show numbers (repeats, ways, parts) of which only a noisy sum is computed.
 
     Each part has noise of this standard deviation, by itself, before it is sent; `law` is
@@ -127,14 +127,14 @@ def summed(step: str, values: Array, law: NoiseLaw, noise: Array) -> Array | Non
     return None if listener is None else listener.summed(step, values, law, noise)
 
 
-def weighed(server: int, step: str, values: Array, law: Law, kept: int, scales: Scales) -> None:
+def weighed(server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales) -> None:
     """Show the exact numbers (repeats, columns, d) of which the largest are chosen and sent."""
     listener = _listener.get()
     if listener is not None:
         listener.weighed(server, step, values, law, kept, scales)
 
 
-def entrusted(server: int, step: str, values: Array) -> None:
+def entrusted(server: int, step: Step, values: Array) -> None:
     """Note exact numbers (repeats, columns, …) that a machine hands to the trusted centre."""
     messages = _record.get()
     if messages is not None:

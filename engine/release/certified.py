@@ -26,6 +26,7 @@ after the messages uses them and public facts alone.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -45,14 +46,24 @@ from engine.privacy import accounting, transcript
 from engine.release.stand_ins import stand_in, with_counts
 from engine.sources import Source
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
-from engine.types import Array, Budget, Composition, CurveData, Data, DataKind, Estimate, Spend
+from engine.types import (
+    Array,
+    Budget,
+    Composition,
+    CurveData,
+    Data,
+    DataKind,
+    Estimate,
+    Spend,
+    Step,
+)
 from engine.words import spending
 
 TASKS = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
 _SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one
 _TRIES = 40
-Key = tuple[int, str]  # who sends, and what
+Key = tuple[int, str]  # who sends, and the key of the step
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,7 @@ class Quote:
     `asked` is the budget that was asked for, `certified` what is proved of the noise, `by_rho` what
     OpenDP's maps alone prove of it, `ideal` what continuous noise of the same size would cost, and
     `inner` the budget the mechanism is planned with. `certified` never exceeds `asked` or `by_rho`.
-    `messages` say how each is noised.
+    `messages` say how each is noised, and `steps` what they are, by the keys of steps.
     """
 
     asked: Budget
@@ -73,6 +84,7 @@ class Quote:
     spends: tuple[Spend, ...]
     messages: Mapping[Key, Measurement]
     known: Mapping[Key, Array]
+    steps: Mapping[str, Step]
 
     @cached_property
     def charged(self) -> tuple[Spend, ...]:
@@ -91,9 +103,9 @@ class Quote:
         that of the ideal noise.
         """
         lines = [other for other in self.spends if other.server == line.server]
-        alike = [one for (server, step), one in self.messages.items()
+        alike = [one for (server, key), one in self.messages.items()
                  if server in (line.server, transcript.CENTRE)
-                 and (len(lines) == 1 or step == line.what)]
+                 and line.step.key in self.steps[key].charged_to]
         cost, is_gaussian = max(one.cost for one in alike), line.mu is not None
         all_gaussian = all(other.mu is not None for other in lines)
         return replace(line, mu=max(one.mu for one in alike) if all_gaussian else None,
@@ -197,31 +209,37 @@ class _Rehearsal:
     """Notes what is sent, and sends it on without noise."""
 
     def __init__(self) -> None:
-        self.said: dict[Key, tuple[int, Array]] = {}  # how many have noise, and all as they are
+        self.heard: dict[Key, tuple[int, Array]] = {}  # how many have noise, and all as they are
+        self.steps: dict[str, Step] = {}
 
-    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
+    def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
         exact, unit = _first(values, noise)
-        self._note((server, step), int((_units(unit, _is_matrix(values)) > 0).sum()), exact)
+        self._note(server, step, int((_units(unit, _is_matrix(values)) > 0).sum()), exact)
         return values
 
-    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> Array:
+    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array:
         if law is not NoiseLaw.LAPLACE:
             raise _unhardened(step)
-        self._note((transcript.CENTRE, step), values.shape[-1], values)
+        self._note(transcript.CENTRE, step, values.shape[-1], values)
         return values
 
-    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None:
         raise _unhardened(step)
 
-    def _note(self, key: Key, size: int, exact: Array) -> None:
-        if key in self.said:
-            raise _unhardened(key[1])
-        self.said[key] = size, exact.copy()
+    def _note(self, server: int, step: Step, size: int, exact: Array) -> None:
+        if (server, step.key) in self.heard:
+            raise _unhardened(step)
+        self.heard[server, step.key] = size, exact.copy()
+        self.steps[step.key] = step
 
 
-def _unhardened(step: str) -> InputError:
-    return InputError(f"“{step}” is sent in a way for which there is no hardened noise.",
+_UNLISTED = Step("what the ledger does not list")
+_OTHERWISE = Step("something else than was quoted")
+
+
+def _unhardened(step: Step) -> InputError:
+    return InputError(f"“{step.label}” is sent in a way for which there is no hardened noise.",
                       field="mechanism", hint="It can be looked at, not published.")
 
 
@@ -238,38 +256,46 @@ def _rehearsed(standin: Data, mechanism: Mechanism, asked: Budget, inner: Budget
     spends, costs = estimate.spends[0], list[tuple[Budget, Budget]]()
     messages: dict[Key, Measurement] = {}
     for server, lines in accounting.by_server(spends).items():
-        own = _matched(server, lines, listener.said)
-        messages.update(own)
-        costs.append(_charge(lines, list(own.values()), asked.delta))
-    if set(messages) != set(listener.said):
-        raise _unhardened("what the ledger does not list")
+        noised = _matched(server, lines, listener)
+        messages.update(noised)
+        costs.append(_charge(lines, list(noised.values()), asked.delta))
+    if set(messages) != set(listener.heard):
+        raise _unhardened(_UNLISTED)
     certified, by_rho = (max(each, key=lambda budget: budget.epsilon)
                          for each in zip(*costs, strict=True))
     if certified.epsilon <= asked.epsilon <= certified.epsilon * (1 + _SAME):
         certified = replace(certified, epsilon=asked.epsilon)
     ideal = max(accounting.guarantees(spends), key=lambda budget: budget.epsilon)
     return Quote(asked, certified, by_rho, ideal, inner, spends, messages,
-                 {key: exact for key, (_, exact) in listener.said.items()})
+                 {key: exact for key, (_, exact) in listener.heard.items()}, listener.steps)
 
 
-def _matched(server: int, lines: Sequence[Spend], said: Mapping[Key, tuple[int, Array]]
+def _matched(server: int, lines: Sequence[Spend], rehearsal: _Rehearsal
              ) -> dict[Key, Measurement]:
-    """The noise of each message of one server, from the line of the ledger it belongs to."""
-    own = {key: size for key, (size, _) in said.items() if key[0] in (server, transcript.CENTRE)}
-    if len(lines) == 1 and lines[0].count == len(own):
-        return {key: _measurement(lines[0], size) for key, size in own.items()}
-    named = {line.what: line for line in lines if line.count == 1}
-    if len(named) != len(lines) or set(named) != {step for _, step in own} or len(own) != len(
-            named):
-        raise _unhardened("what the ledger does not list")
-    return {key: _measurement(named[key[1]], size) for key, size in own.items()}
+    """The noise of each message of one server, from the one line of the ledger it is charged to.
+
+    Each line must state as many messages as were sent.
+    """
+    by_key = {line.step.key: line for line in lines}
+    noised, counts = dict[Key, Measurement](), Counter[str]()
+    for (sender, step), (size, _) in rehearsal.heard.items():
+        if sender not in (server, transcript.CENTRE):
+            continue
+        charged = rehearsal.steps[step].charged_to
+        if len(charged) != 1 or charged[0] not in by_key:
+            raise _unhardened(_UNLISTED)
+        noised[sender, step] = _measurement(by_key[charged[0]], size)
+        counts[charged[0]] += 1
+    if counts != {line.step.key: line.count for line in lines} or len(by_key) != len(lines):
+        raise _unhardened(_UNLISTED)
+    return noised
 
 
 def _measurement(line: Spend, size: int) -> Measurement:
     if line.mu is not None:
         return Measurement(NoiseLaw.GAUSSIAN, line.mu, size)
     if line.epsilon is None:
-        raise _unhardened(line.what)
+        raise _unhardened(line.step)
     return Measurement(NoiseLaw.LAPLACE, line.epsilon, size)
 
 
@@ -317,44 +343,45 @@ class _Hardened:
     def __init__(self, quoted: Quote) -> None:
         self._quoted, self.lattice = quoted, dict[Key, Array]()
 
-    def sent(self, server: int, step: str, values: Array, noise: Array) -> Array:
-        measured, out = self._take((server, step)), values.copy()
+    def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
+        measured, out = self._take(server, step), values.copy()
         exact, unit = _first(values, noise)
         if measured.law is NoiseLaw.LAPLACE:
             unit = unit / math.sqrt(2)  # scale of a Laplace variable, from its deviation
-        known, is_matrix = self._quoted.known[server, step], _is_matrix(values)
+        known, is_matrix = self._quoted.known[server, step.key], _is_matrix(values)
         if exact.shape != known.shape:
             raise _unhardened(step)
         flat, units = _flat(exact, is_matrix), _units(unit, is_matrix)
         noisy, has_noise = _flat(known, is_matrix), units > 0
         if int(has_noise.sum()) != measured.size:
             raise _unhardened(step)
-        multiples = self._noised((server, step), measured, flat[has_noise] / units[has_noise])
+        multiples = self._noised(server, step, measured, flat[has_noise] / units[has_noise])
         noisy[has_noise] = multiples * units[has_noise]
-        self.lattice[server, step] = multiples
+        self.lattice[server, step.key] = multiples
         out[0, 0] = _unflat(noisy, exact.shape, is_matrix)
         return out
 
-    def summed(self, step: str, values: Array, law: NoiseLaw, noise: Array) -> Array:
+    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array:
         """Only what is used is noised: of several ways to form the numbers, one is sent."""
-        measured = self._take((transcript.CENTRE, step))
+        measured = self._take(transcript.CENTRE, step)
         units = np.broadcast_to(noise / math.sqrt(2), values.shape)
         if law is not NoiseLaw.LAPLACE or values.shape != (1, 1, measured.size):
             raise _unhardened(step)
-        multiples = self._noised((transcript.CENTRE, step), measured, (values / units)[0, 0])
-        self.lattice[transcript.CENTRE, step] = multiples
+        multiples = self._noised(transcript.CENTRE, step, measured, (values / units)[0, 0])
+        self.lattice[transcript.CENTRE, step.key] = multiples
         return np.asarray(multiples * units)
 
-    def weighed(self, server: int, step: str, values: Array, law: Law, kept: int, scales: Scales
+    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None:
         raise _unhardened(step)
 
-    def _take(self, key: Key) -> Measurement:
+    def _take(self, server: int, step: Step) -> Measurement:
+        key = (server, step.key)
         if key not in self._quoted.messages or key in self.lattice:
-            raise _unhardened(key[1])
+            raise _unhardened(step)
         return self._quoted.messages[key]
 
-    def _noised(self, key: Key, measured: Measurement, values: Array) -> Array:
+    def _noised(self, server: int, step: Step, measured: Measurement, values: Array) -> Array:
         """Numbers in units of their noise, (size,), with noise: multiples of the lattice."""
         return measured(values)
 
@@ -366,10 +393,10 @@ class _Replayed(_Hardened):
         super().__init__(quoted)
         self._stored = stored
 
-    def _noised(self, key: Key, measured: Measurement, values: Array) -> Array:
-        stored = self._stored.get(key)
+    def _noised(self, server: int, step: Step, measured: Measurement, values: Array) -> Array:
+        stored = self._stored.get((server, step.key))
         if stored is None or stored.shape != values.shape:
-            raise _unhardened(key[1])
+            raise _unhardened(step)
         return stored
 
 
@@ -409,7 +436,7 @@ def replayed(standin: Data, mechanism: Mechanism, quoted: Quote, stored: Mapping
 def _as_quoted(data: Data, mechanism: Mechanism, quoted: Quote, listener: _Hardened) -> Estimate:
     estimate = _run(data, mechanism, quoted.inner, listener)
     if set(listener.lattice) != set(quoted.messages) or estimate.spends[0] != quoted.spends:
-        raise _unhardened("something else than was quoted")
+        raise _unhardened(_OTHERWISE)
     return estimate
 
 

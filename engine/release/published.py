@@ -35,7 +35,7 @@ from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.tasks import DENSITY, TASKS, UNIVARIATE_MEAN
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes
+from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
 from engine.words import release as words
 from engine.words.grammar import of
 from engine.words.numbers import with_unit
@@ -312,7 +312,8 @@ def _guarantee(quoted: Quote) -> dict[str, Any]:
         "accounting": {
             "method": _method(quoted), "sites": "each person is at one site; the weakest counts",
             "rho": quoted.rho,
-            "messages": [_message(key[0], key[1], one) for key, one in quoted.messages.items()]},
+            "messages": [_message(server, quoted.steps[key], one)
+                         for (server, key), one in quoted.messages.items()]},
     }
 
 
@@ -345,8 +346,8 @@ def _method(quoted: Quote) -> str:
             "add, and ε follows from the sum at the stated δ")
 
 
-def _message(server: int, step: str, one: hardened.Measurement) -> dict[str, Any]:
-    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step,
+def _message(server: int, step: Step, one: hardened.Measurement) -> dict[str, Any]:
+    return {"from": "centre" if server == CENTRE else f"site {server + 1}", "what": step.label,
             "numbers": one.size, "noise": _NOISE[one.law], "lattice": f"2^-{one.bits}",
             "rho" if one.law is NoiseLaw.GAUSSIAN else "epsilon": one.cost}
 

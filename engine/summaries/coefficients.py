@@ -15,7 +15,7 @@ from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
-from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes
+from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes, Step
 
 if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
@@ -65,10 +65,10 @@ class CoefficientSummary:
         moments = len(self._triangle[0])
         wide, gain = np.tile(smoothing.shrink, self.p), 2 * math.sqrt(self.p) * self.space.gain
         return (
-            Block("noisy second moments of the covariates",
+            Block(Step("noisy second moments of the covariates"),
                   lambda n: BoxMoments(self.p - 1, n),
                   np.ones(moments), np.ones(moments), self.release.share),
-            Block("noisy products of covariates and curves",
+            Block(Step("noisy products of covariates and curves"),
                   lambda n: Ellipsoid(wide, gain / n),
                   np.tile(self.release.shape(self.space.eigenvalues), self.p),
                   np.tile(self.space.norms, self.p), 1 - self.release.share))

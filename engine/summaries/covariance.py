@@ -16,7 +16,7 @@ from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
 from engine.tasks import COVARIANCE
-from engine.types import Array, CurveData, Estimate, PublicFacts, Sizes
+from engine.types import Array, CurveData, Estimate, PublicFacts, Sizes, Step
 
 if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
@@ -85,12 +85,12 @@ class CovarianceSummary:
         assert isinstance(smoothing, Steps)
         gain, own, (j, k) = self.space.gain, self.space.eigenvalues, self.basis.index
         variances = own[j] * own[k] * self.basis.multiplicity
-        moments = Block("noisy second moments", lambda n: smoothing.differences(
+        moments = Block(Step("noisy second moments"), lambda n: smoothing.differences(
             gain**2 * self._most(n), 2 * gain**2 / n, n), self.release.shape(variances),
             self.basis.norms, self._shares[-1])
         if len(self._shares) == 1:
             return (moments,)
-        mean = Block("noisy coefficients of the mean",
+        mean = Block(Step("noisy coefficients of the mean"),
                      lambda n: smoothing.mean.differences(2 * gain / n, 2 * gain / n, n),
                      self.release.shape(own), self.space.norms, self._shares[0])
         return mean, moments

@@ -16,7 +16,7 @@ from engine.numerics.eigensystems import Grid
 from engine.numerics.kernel_densities import bumps, nearest_density
 from engine.numerics.tabulated import Tabulated
 from engine.tasks import DENSITY
-from engine.types import Array, Estimate, FunctionBasis, PublicFacts, SampleData, Sizes
+from engine.types import Array, Estimate, FunctionBasis, PublicFacts, SampleData, Sizes, Step
 
 if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
@@ -59,7 +59,7 @@ class DensitySummary:
         return (Linear(np.ones(len(self.atoms.variances))),)
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        return (Block("noisy coefficients of the density",
+        return (Block(Step("noisy coefficients of the density"),
                       lambda n: Averaged(self.atoms.differences, n),
                       self.release.shape(self.atoms.variances), self.atoms.norms),)
 

@@ -13,7 +13,7 @@ from engine.families.functional_parts import Block, Linear, Smoothing, Space
 from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tabulated import Tabulated
-from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes
+from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes, Step
 
 if TYPE_CHECKING:
     from engine.families.functional_release import FunctionalRelease
@@ -44,7 +44,7 @@ class MeanSummary:
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
         gain, shape = self.space.gain, self.release.shape(self.space.eigenvalues)
-        return (Block("noisy coefficients of the mean",
+        return (Block(Step("noisy coefficients of the mean"),
                       lambda n: smoothing.differences(2 * gain / n, 2 * gain / n, n), shape,
                       self.space.norms),)
 

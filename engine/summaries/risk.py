@@ -24,7 +24,7 @@ from engine.numerics.risk_minimisation import (
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.density import grid_of_samples, places
 from engine.tasks import RISK_MINIMISATION
-from engine.types import Array, Estimate, PublicFacts, SampleData, Sizes
+from engine.types import Array, Estimate, PublicFacts, SampleData, Sizes, Step
 
 NUMBERS = ("square", "huber")
 
@@ -94,7 +94,7 @@ class RiskSummary:
         return (Linear(np.ones(len(self.features.variances))),)
 
     def blocks(self, smoothing: Smoothing) -> tuple[Block, ...]:
-        return (Block("noisy coefficients of the regression function", self._differences,
+        return (Block(Step("noisy coefficients of the regression function"), self._differences,
                       self.release.shape(self.features.variances), self.features.norms),)
 
     def _differences(self, n: float) -> DifferenceSet:

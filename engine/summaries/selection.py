@@ -32,12 +32,13 @@ from engine.families.functional_parts import Plan
 from engine.noise import NoiseLaw
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
-from engine.types import Array, Budget, Composition, Spend, Unit
+from engine.types import Array, Budget, Composition, Spend, Step, Unit
 
 if TYPE_CHECKING:
     from engine.summaries.mean import Held
 
 RULES = ("formula", "paid", "cross_validated")
+SELECTION = Step("the choice of the smoothing")  # nothing is sent: it decides what is
 _FOLDS, _CANDIDATES, _WIDEST = 10, 21, 10.0
 
 
@@ -95,7 +96,7 @@ class Selection:
         paid = self.selection_rule == "paid"
         epsilon = self.selection_share * budget.epsilon if paid else math.inf
         return (Spend(
-            what="the choice of the smoothing", server=server, mu=None, sensitivity=(1.0,),
+            step=SELECTION, server=server, mu=None, sensitivity=(1.0,),
             noise_scale=(2 / epsilon,), count=1, composition=Composition.SEQUENTIAL, asked=budget,
             unit=Unit.CURVE, norm="ℓ∞", noise=NoiseLaw.CHOICE if paid else NoiseLaw.NONE,
             why="The best of noisy scores on curves that were held out." if paid else

@@ -246,7 +246,7 @@ def transcript_of(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow],
         asked = _budgets(rows, mechanism)
         case = _Case(kept, tuple(asked[k] for k in kept))
         mechanism.release(case.of(desk.shown), case.budgets, generator(seed, NOISE_STREAM, SHOWN))
-    return [Sent(message.step, rows[kept[message.server]].name, message.values.size,
+    return [Sent(message.step.label, rows[kept[message.server]].name, message.values.size,
                  message.values.ravel(), message.noise.ravel()) for message in messages]
 
 

@@ -11,7 +11,7 @@ from engine.audit import neighbours
 from engine.experiments import generator
 from engine.mechanisms import mechanisms
 from engine.privacy import accounting, risk
-from engine.types import Budget, Spend
+from engine.types import Budget, Spend, Step
 
 GRID = [(epsilon, delta) for epsilon in (1e-3, 0.05, 0.5, 1.0, 4.0, 40.0, 400.0)
         for delta in (0.1, 1e-3, 1e-6, 1e-12)]
@@ -47,9 +47,9 @@ def test_sums_of_many_lines_are_those_of_fractions():
     """1000 lines of μ and of ε: never below the fraction, and within one rounding of it."""
     rng = np.random.default_rng(1)
     each, asked = rng.uniform(1e-3, 1, 1000), Budget(1.0, 1e-6)
-    pure = [Spend("x", 0, None, (1.0,), (1.0,), 3, "sequential", asked, "", epsilon=e)
+    pure = [Spend(Step("x"), 0, None, (1.0,), (1.0,), 3, "sequential", asked, "", epsilon=e)
             for e in each]
-    normal = [Spend("x", 0, mu, (1.0,), (1.0,), 3, "sequential", asked, "") for mu in each]
+    normal = [Spend(Step("x"), 0, mu, (1.0,), (1.0,), 3, "sequential", asked, "") for mu in each]
     total = 3 * sum(Fraction(e) for e in each)
     squares = 3 * sum(Fraction(mu) ** 2 for mu in each)
     rhos = sum(3 * Fraction(mu) ** 2 / 2 for mu in each)

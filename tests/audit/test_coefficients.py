@@ -115,7 +115,7 @@ def scaled_covariates_are_free(patch):
     """The second release of the covariates has a tenth of its noise."""
     honest = covariate_moments.CovariateSite.noise_scale
     patch.setattr(covariate_moments.CovariateSite, "noise_scale",
-                  lambda site, step: honest(site, step) / (1 if step == 0 else 10))
+                  lambda site, step: honest(site, step) / (1 if step == covariate_moments.IN_RANGES else 10))
 
 
 def nobody_is_weighted(patch):

@@ -15,7 +15,7 @@ import pytest
 from engine.experiments import generator
 from engine.families import sparse, sparse_corrections, sparse_directions, sparse_pilot
 from engine.families.sparse_averages import RowAverages
-from engine.families.sparse_inference import SEVERAL
+from engine.families.sparse_inference import GRAM, GRAM_OF_CHOSEN, RESIDUALS, SEVERAL
 from engine.mechanisms import sparse_newton
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -105,14 +105,14 @@ class Adversary:
         return np.broadcast_to(hard_threshold(raw, steps.sparsity), moved.shape)
 
     def average(self, step, exact, deviation, standard):
-        is_matrix = step.startswith("Gram matrix")
+        is_matrix = step in (GRAM, GRAM_OF_CHOSEN)
         k = exact.shape[-1] if is_matrix else 0
         size = _free(deviation[0], k) if is_matrix else float(deviation.ravel()[0])
-        self.noted.append((step, _free(exact[0, 0], k), lambda shift: _gaussian(shift, size)))
+        self.noted.append((step.key, _free(exact[0, 0], k), lambda shift: _gaussian(shift, size)))
         if is_matrix:
             half = 0.05 * self.rng.standard_normal((k, k))
             return np.broadcast_to(np.eye(k) + half + half.T, exact.shape[:1] + standard.shape[1:])
-        if step == "residuals":
+        if step == RESIDUALS:
             return np.broadcast_to(np.array([0.2, 0.9]), standard.shape)
         answer = self.rng.standard_normal(standard.shape[2:])
         return np.broadcast_to(np.abs(answer) if answer.ndim == 0 else answer, standard.shape)
@@ -186,12 +186,12 @@ def test_no_message_costs_more_than_its_line_in_the_ledger(mechanism):
     worst, _ = search(mechanism)
     lines = [line for line in accounting.by_server(mechanism.plan(
         data_set().sizes, BUDGET, facts_of(D)).spends)[0]]
-    claimed = {line.what: accounting.total_rho([line]) for line in lines}
-    for what, rho in claimed.items():
-        found = [cost for (_, step), cost in worst.items() if step == what]
+    claimed = {line.step.key: accounting.total_rho([line]) for line in lines}
+    for key, rho in claimed.items():
+        found = [cost for (_, step), cost in worst.items() if step == key]
         assert not found or max(found) <= rho * (1 + 1e-9)
-        if what in ("residuals", "spread", "Gram matrix", "corrections") and found:
-            fits = 0.6 if mechanism is NEWTON and what == "corrections" else 0.95  # of few chosen
+        if key in ("residuals", "spread", "Gram matrix", "corrections") and found:
+            fits = 0.6 if mechanism is NEWTON and key == "corrections" else 0.95  # of few chosen
             assert max(found) >= fits * rho
 
 

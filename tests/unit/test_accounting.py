@@ -11,7 +11,7 @@ from engine.errors import InputError
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import gaussian_privacy
 from engine.privacy import accounting
-from engine.types import Budget, Spend
+from engine.types import Budget, Spend, Step
 
 
 def delta_of(mu, epsilon):
@@ -62,7 +62,7 @@ def test_the_printed_level_delivers_the_stated_tiny_delta_at_epsilon_one():
 
 
 def spend(mu, count=1, composition="sequential", server=0, asked=None):
-    return Spend("x", server, mu, (1.0,), (1.0,), count, composition, asked or Budget(1, 1e-3), "")
+    return Spend(Step("x"), server, mu, (1.0,), (1.0,), count, composition, asked or Budget(1, 1e-3), "")
 
 
 def test_rounds_about_the_same_people_add_in_squares_and_disjoint_ones_do_not_add():
@@ -123,7 +123,7 @@ BUDGETS = [(epsilon, delta) for epsilon in (1e-4, 0.05, 0.5, 2.0, 10.0, 60.0)
 
 
 def selection(rho, count=1, **kwargs):
-    return Spend("x", kwargs.get("server", 0), None, (1.0,), (1.0,), count, "sequential",
+    return Spend(Step("x"), kwargs.get("server", 0), None, (1.0,), (1.0,), count, "sequential",
                  kwargs.get("asked", Budget(1, 1e-6)), "", rho=rho)
 
 
@@ -212,7 +212,7 @@ def test_rho_without_a_limit_is_infinite_and_delta_zero_is_refused():
 
 def test_gaussian_pure_and_other_lines_add_up_in_rho():
     """ρ, count·μ²/2 and ε²/2, turned into ε once, at the end."""
-    pure = Spend("x", 0, None, (1.0,), (1.0,), 1, "sequential", Budget(1, 1e-6), "", epsilon=0.1)
+    pure = Spend(Step("x"), 0, None, (1.0,), (1.0,), 1, "sequential", Budget(1, 1e-6), "", epsilon=0.1)
     lines = [selection(0.002, 3), spend(0.05, 4, asked=Budget(1, 1e-6)), pure]
     assert accounting.total_rho(lines) == pytest.approx(0.006 + 4 * 0.00125 + 0.005)
     assert accounting.guarantee(lines, 0).epsilon == accounting.epsilon_of_rho(
@@ -235,7 +235,7 @@ def test_ledgers_without_rho_are_worth_what_they_were():
     assert accounting.guarantee(gaussian, 0).epsilon == accounting.exact_epsilon(
         accounting.total_mu(gaussian), 1e-3)
     assert accounting.exact_epsilon(0.5, 1e-3) < accounting.epsilon_of_rho(0.125, 1e-3)
-    pure = [Spend("x", 0, None, (1.0,), (1.0,), 2, "sequential", Budget(1, 1e-3), "", epsilon=0.2)]
+    pure = [Spend(Step("x"), 0, None, (1.0,), (1.0,), 2, "sequential", Budget(1, 1e-3), "", epsilon=0.2)]
     assert accounting.guarantee(pure, 0) == Budget(0.4)
 
 
@@ -245,12 +245,12 @@ ASKED = Budget(1.0, 1e-6)
 
 
 def pure(epsilon, count=1, noise="laplace", composition="sequential", server=0):
-    return Spend("x", server, None, (1.0,), (1.0,), count, composition, ASKED, "",
+    return Spend(Step("x"), server, None, (1.0,), (1.0,), count, composition, ASKED, "",
                  epsilon=epsilon, noise=noise)
 
 
 def normal(mu, count=1, server=0):
-    return Spend("x", server, mu, (1.0,), (1.0,), count, "sequential", ASKED, "", noise="gaussian")
+    return Spend(Step("x"), server, mu, (1.0,), (1.0,), count, "sequential", ASKED, "", noise="gaussian")
 
 
 @pytest.mark.parametrize("lines", [[pure(0.4), normal(0.2)], [pure(0.1, 5), normal(0.1, 9)],

@@ -9,6 +9,7 @@ from engine.bands import limits, simultaneous_factor, standard_errors
 from engine.errors import InputError
 from engine.experiments import generator
 from engine.families.adaptive import effective_size, public_scale
+from engine.families.location import FINAL_CENTRE, FIRST_CENTRE, SECOND_CENTRE
 from engine.feasibility import Feasibility
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
@@ -162,7 +163,7 @@ def test_where_nothing_useful_can_be_released_the_prior_is_the_estimate_and_noth
     data = draw(SparseCurves(n_curves=20))
     estimate = release(data, (Budget(0.5, 1e-3),))
     assert np.allclose(estimate.values(drawing_grid()), data.facts.value_middle)
-    assert [spend.what for spend in estimate.spends[0]] == ["nothing"]
+    assert [spend.step.key for spend in estimate.spends[0]] == ["nothing"]
     assert accounting.guarantee(estimate.spends[0], 0).epsilon < 1e-9
     assert np.isnan(estimate.lower).all()
     curve = release(data, (Budget(0.5, 1e-3),), prior="1, 2")
@@ -193,14 +194,14 @@ def test_an_unknown_design_needs_cosines():
 
 def test_the_ledger_has_six_lines_that_add_up_in_squares():
     spends = release(draw()).spends[0]
-    assert [spend.what for spend in spends] == [
+    assert [spend.step.key for spend in spends] == [
         "first centre", "first spread", "second centre", "second spread", "final centre",
         "second moments"]
     asked = accounting.exact_mu(1.0, 1e-3)
     assert [spend.mu**2 / asked**2 for spend in spends] == pytest.approx(
         [.15, .05, .10, .05, .60, .05])
     for spend in spends:
-        most = 2 if "centre" in spend.what else math.sqrt(2)
+        most = 2 if spend.step in (FIRST_CENTRE, SECOND_CENTRE, FINAL_CENTRE) else math.sqrt(2)
         assert spend.sensitivity == (pytest.approx(most / 250),)
         assert spend.noise_scale == (pytest.approx(most / 250 / spend.mu),)
     assert accounting.guarantee(spends, 0) == BUDGET[0]
@@ -215,7 +216,7 @@ def test_without_delta_the_epsilons_add_and_there_is_no_sixth_release():
 
 def test_an_unknown_design_pays_a_tenth_to_learn_how_times_are_spread():
     spends = release(draw(), design="unknown").spends[0]
-    assert len(spends) == 7 and spends[0].what == "distribution of observation times"
+    assert len(spends) == 7 and spends[0].step.key == "distribution of observation times"
     assert spends[0].mu**2 == pytest.approx(0.1 * accounting.exact_mu(1.0, 1e-3) ** 2)
     assert spends[0].sensitivity == (pytest.approx(math.sqrt(2) / 250),)
     assert accounting.guarantee(spends, 0) == BUDGET[0]

@@ -8,10 +8,10 @@ import pytest
 from engine.errors import InputError
 from engine.privacy import accounting, amplification, risk
 from engine.privacy.amplification import SecretSample
-from engine.types import Budget, Sizes, Spend
+from engine.types import Budget, Sizes, Spend, Step
 
 ASKED = Budget(1.0, 1e-5)
-LINES = [Spend("x", 0, accounting.exact_mu(1.0, 1e-5), (1.0,), (1.0,), 1, "sequential", ASKED, "",
+LINES = [Spend(Step("x"), 0, accounting.exact_mu(1.0, 1e-5), (1.0,), (1.0,), 1, "sequential", ASKED, "",
                unit="curve", noise="gaussian")]
 
 
@@ -72,6 +72,6 @@ def test_the_ledger_and_its_guarantee_stay_as_they_are():
 
 
 def test_no_protection_stays_none():
-    open_lines = [Spend("x", 0, math.inf, (1.0,), (0.0,), 1, "sequential", ASKED, "")]
+    open_lines = [Spend(Step("x"), 0, math.inf, (1.0,), (0.0,), 1, "sequential", ASKED, "")]
     odds = SecretSample(100, 1000, True).odds(open_lines)
     assert math.isinf(odds.budget.epsilon) and odds.right == pytest.approx(0.55)

@@ -22,6 +22,7 @@ from engine.types import (
     Design,
     PublicFacts,
     Spend,
+    Step,
     TimeLaw,
     Unit,
 )
@@ -45,7 +46,7 @@ def test_records_take_text_for_a_member_and_are_equal_with_either():
     plain = json.loads(json.dumps(asdict(PublicFacts(kind="public"))))
     assert (plain["kind"], plain["design"]["law"]) == ("public", "independent")
     assert PublicFacts(kind=plain["kind"]).kind is DataKind.PUBLIC
-    spend = Spend("a", 0, 1.0, (1.0,), (1.0,), 1, "parallel", Budget(1.0), "why", unit="row",
+    spend = Spend(Step("a"), 0, 1.0, (1.0,), (1.0,), 1, "parallel", Budget(1.0), "why", unit="row",
                   noise="gaussian")
     assert (spend.composition, spend.unit, spend.noise) == (
         Composition.PARALLEL, Unit.ROW, NoiseLaw.GAUSSIAN)
@@ -53,7 +54,7 @@ def test_records_take_text_for_a_member_and_are_equal_with_either():
 
 @pytest.mark.parametrize("make", [
     lambda: PublicFacts(kind="stolen"), lambda: Design(law="sometimes"),
-    lambda: Spend("a", 0, 1.0, (), (), 1, "never", Budget(1.0), ""),
+    lambda: Spend(Step("a"), 0, 1.0, (), (), 1, "never", Budget(1.0), ""),
     lambda: mechanisms.build("noisy_gradient_mean", {"scheme": "splitt"}),
     lambda: mechanisms.build("univariate_mean", {"setting": "central"}),
     lambda: rates.build("functional_mean", {"privacy": 3})])

@@ -326,7 +326,7 @@ RULES = [Iclp, Frl]
 def test_a_paid_choice_is_a_line_of_the_ledger_and_all_lines_add_up_to_the_budget(cls):
     spends = release(cls(selection_rule="paid", selection_share=0.3), data_of(curves())).spends[0]
     assert [spend.epsilon for spend in spends] == pytest.approx([0.3, 0.7])
-    assert spends[0].what == "the choice of the smoothing"
+    assert spends[0].step.key == "the choice of the smoothing"
     assert accounting.keeps_promise(spends)
     assert accounting.guarantees(spends)[0].epsilon == 1.0
 

@@ -7,7 +7,7 @@ import pytest
 
 from engine.exports import memo
 from engine.privacy import accounting
-from engine.types import Budget, PublicFacts, Spend
+from engine.types import Budget, PublicFacts, Spend, Step
 from engine.views import pinned
 from engine.views.pinned import Pinned
 
@@ -15,7 +15,7 @@ FACTS = PublicFacts(name="Growth, simulated", person="child", people="children",
 
 
 def spends(mu, budget, unit="curve"):
-    return (Spend(what="average", server=0, mu=mu, sensitivity=(1.0,), noise_scale=(1 / mu,),
+    return (Spend(step=Step("average"), server=0, mu=mu, sensitivity=(1.0,), noise_scale=(1 / mu,),
                   count=1, composition="sequential", asked=budget, why="", unit=unit,
                   noise="gaussian"),)
 

@@ -184,7 +184,7 @@ def test_numbers_that_no_data_can_change_do_not_come_from_the_data():
         def sent(self, server, step, values, noise):
             out = super().sent(server, step, values, noise)
             silent = np.broadcast_to(noise, values.shape)[0, 0] == 0
-            heard[step] = out[0, 0][silent], self._quoted.known[server, step][silent]
+            heard[step] = out[0, 0][silent], self._quoted.known[server, step.key][silent]
             return out
 
     release._run(data, mechanism, found.inner, Ears(found))

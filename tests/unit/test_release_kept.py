@@ -3,17 +3,20 @@
 import errno
 import json
 import pickle
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine import __main__
 from engine.errors import InputError
+from engine.families import location
 from engine.mechanisms import mechanisms
 from engine.numerics.grids import drawing_grid
-from engine.release import certified, ledger_file, published, witness
+from engine.release import certified, ledger_file, published, repair, witness
 from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release.data_content import content_of
@@ -41,6 +44,58 @@ def publish(book, source=SEA, name="a", budget=BUDGET, mechanism=MEAN, **more):
 
 def charges(book, source=SEA):
     return [(entry.name, entry.state) for entry in book.odometer(content_of(source)).entries]
+
+
+# -- a ledger from before steps had keys -----------------------------------------------------------
+
+EARLIER = Path(__file__).parents[1] / "golden" / "releases_before_step_keys.sqlite3"
+RELEASED = json.loads(EARLIER.with_suffix(".json").read_text())
+
+
+@pytest.fixture
+def earlier(tmp_path):
+    for suffix in ("", ".witness"):
+        shutil.copyfile(f"{EARLIER}{suffix}", tmp_path / f"ledger{suffix}")
+    return Ledger(tmp_path / "ledger")
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_a_release_from_before_steps_had_keys_is_made_again_to_the_last_bit(earlier, name):
+    then = RELEASED[name]
+    again = published.again(earlier, then["id"])
+    assert {name: column[::10].tolist() for name, column in again.columns.items()} == then["columns"]
+    listed = again.card["accounting"]["messages"]
+    assert [[one["from"], one["what"], one["numbers"]] for one in listed] == then["messages"]
+
+
+def test_a_ledger_from_before_steps_had_keys_is_right_and_a_request_in_it_is_charged_once(earlier):
+    assert repair.verify(earlier).problem is None
+    air = sources.build("airport_temperature", {})
+    before = earlier.odometer(content_of(air)).spent_epsilon
+    done = publish(earlier, air, "gradient", Budget(1.0, 1e-6),
+                   mechanisms.build("noisy_gradient_mean", {}))
+    assert done.release_id == RELEASED["gradient"]["id"]
+    assert earlier.odometer(content_of(air)).spent_epsilon == before
+
+
+@pytest.fixture
+def all_alike():
+    """Every step of the adaptive mean is called the same by people."""
+    labels = {step: step.label for step in location.STEPS}
+    for step in labels:
+        object.__setattr__(step, "label", "a message")
+    yield
+    for step, label in zip(location.STEPS, labels.values(), strict=True):
+        object.__setattr__(step, "label", label)
+
+
+def test_messages_and_lines_are_matched_by_keys_whatever_people_read(all_alike, earlier):
+    then = RELEASED["adaptive"]
+    again = published.again(earlier, then["id"])
+    assert {name: column[::10].tolist() for name, column in again.columns.items()} == then["columns"]
+    assert {one["what"] for one in again.card["accounting"]["messages"]} == {"a message"}
+    assert [line.sensitivity for line in again.quote.spends] == [
+        (step.sensitivity / 1092,) for step in location.STEPS]
 
 
 # -- made from messages alone ---------------------------------------------------------------------

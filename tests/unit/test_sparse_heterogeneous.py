@@ -38,7 +38,7 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 
 def by_what(spends, server):
     lines = accounting.by_server(spends)[server]
-    return {line.what: accounting.total_rho([line]) for line in lines}
+    return {line.step.key: accounting.total_rho([line]) for line in lines}
 
 
 # -- ledgers --------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_every_published_message_has_noise():
     with recorded() as messages:
         release(VARIANTS[5], draw())
     published = [m for m in messages if not m.is_entrusted]
-    assert sum(m.step == "corrections" for m in published) == 3
+    assert sum(m.step.key == "corrections" for m in published) == 3
     assert all((m.noise[m.values != 0] > 0).all() for m in published)
 
 

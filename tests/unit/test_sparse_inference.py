@@ -308,7 +308,7 @@ def test_every_message_of_the_centre_has_noise_and_its_line():
         estimate = release(SparseInference(sparsity=2, **COLUMN), draw())
     published = [m for m in messages if not m.is_entrusted]
     assert {m.server for m in published} == {CENTRE}
-    assert [m.step for m in published if "round" not in m.step] == [
+    assert [m.step.key for m in published if "round" not in m.step.key] == [
         "largest eigenvalue", "spread", "residuals", "corrections"]
     assert all((m.noise[m.values != 0] > 0).all() for m in published)
     lines = {line.what for line in estimate.spends[0]}
@@ -319,7 +319,7 @@ def test_with_the_gram_matrix_four_messages_say_all():
     with recorded() as messages:
         estimate = release(SparseInference(sparsity=2), draw())
     published = [m for m in messages if not m.is_entrusted]
-    assert [m.step for m in published] == ["Gram matrix", "averages, stage 1", "residuals",
+    assert [m.step.key for m in published] == ["Gram matrix", "averages, stage 1", "residuals",
                                            "corrections"]
     assert all((m.noise > 0).all() for m in published)
     assert [line.what for line in estimate.spends[0] if line.server == 0] == [
@@ -329,7 +329,7 @@ def test_with_the_gram_matrix_four_messages_say_all():
 def test_what_machines_entrust_to_the_centre_is_marked_as_such():
     with recorded() as messages:
         release(SparseInference(sparsity=2, target="band"), draw())
-    entrusted = {m.step for m in messages if m.is_entrusted}
+    entrusted = {m.step.key for m in messages if m.is_entrusted}
     assert {"average squared residual", "average of x x'", "average correction"} < entrusted
 
 

@@ -325,7 +325,7 @@ def test_machines_entrust_exact_averages_and_the_centre_alone_publishes():
     published = [m for m in messages if not m.is_entrusted]
     assert [m.server for m in entrusted] == [0, 1, 2] * 5  # xx' for the step, then gradients
     assert all((m.noise == 0).all() for m in entrusted)
-    assert [(m.server, m.step) for m in published] == [
+    assert [(m.server, m.step.key) for m in published] == [
         (transcript.CENTRE, step) for step in
         ("largest eigenvalue", "round 1", "round 2", "round 3", "round 4")]
     assert all(((m.noise > 0) == (m.values != 0)).all() for m in published)

@@ -11,7 +11,7 @@ from engine.privacy import risk
 from engine.privacy.accounting import exact_mu
 from engine.privacy.failure import delta_rule
 from engine.privacy.tradeoff import Gaussian, Laplace, Losses, Subsampled, Zcdp
-from engine.types import Budget, PublicFacts, Spend
+from engine.types import Budget, PublicFacts, Spend, Step
 from engine.words import chances, error_parts, numbers, quality, spending, tags
 from engine.words.grammar import of, uncapital
 from engine.words.numbers import change, in_hundred, number, one_in, small, times, together
@@ -171,7 +171,7 @@ def test_two_kinds_of_promise_are_told_apart_only_where_there_are_two():
 
 def test_a_ledger_of_two_kinds_says_so_and_how_it_is_added():
     def line(mu=None, epsilon=None, rho=None):
-        return Spend("x", 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon,
+        return Spend(Step("x"), 0, mu, (1.0,), (1.0,), 1, "sequential", Budget(1.0, DELTA), "", epsilon,
                      rho)
     both = spending.how_added([[line(mu=0.1), line(epsilon=0.2)]])
     assert "**Pure and approximate DP:** x holds with δ = 0" in both and "laws" in both
