@@ -387,6 +387,32 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Public:
+    """All that tuning may see of data: how many they are, and what is stated of them.
+
+    It holds no reading, no time and no covariate, so that a plan made from it cannot depend on any.
+
+    Parameters
+    ----------
+    sizes : Sizes
+    facts : PublicFacts
+    lengths : tuple of tuple of int
+        The different numbers of observations that curves have at each server, increasing, where
+        those of single curves are public. Empty: every curve counts as the shortest.
+    """
+
+    sizes: Sizes
+    facts: PublicFacts
+    lengths: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def lengths_per_server(self) -> tuple[tuple[int, ...], ...]:
+        """`lengths`, or that of the shortest curve for every server."""
+        shortest = (max(self.sizes.fewest_per_curve, 1),)
+        return self.lengths or (shortest,) * self.sizes.n_servers
+
+
+@dataclass(frozen=True)
 class CurveData:
     """Functional observations in long form, `n_repeats` data sets of equal sizes at once.
 
@@ -449,6 +475,12 @@ class CurveData:
     def sizes(self) -> Sizes:
         return Sizes.public(self.server, self.counts, self.facts)
 
+    @cached_property
+    def public(self) -> Public:
+        """What tuning may see; the lengths of curves only where those of single ones are public."""
+        lengths = () if self.facts.observations_per_curve else _lengths(self.server, self.counts)
+        return Public(self.sizes, self.facts, lengths)
+
     def on_grid(self, times: tuple[float, ...]) -> Array:
         """Every curve at these public times: (n_repeats, n_curves, K), in response units.
 
@@ -505,6 +537,16 @@ class CurveData:
             order = np.argsort(t, kind="stable")
             out.append((t[order], y[order]))
         return out
+
+
+def _lengths(server: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+    """The different counts at every server, increasing."""
+    if not len(counts):
+        return ()
+    n_servers, base = int(server[-1]) + 1, int(counts.max()) + 1
+    pairs = np.unique(server * base + counts)
+    ends = np.searchsorted(pairs, base * np.arange(1, n_servers))
+    return tuple(tuple(own.tolist()) for own in np.split(pairs % base, ends))
 
 
 @dataclass(frozen=True)
@@ -564,6 +606,11 @@ class SampleData:
     def sizes(self) -> Sizes:
         return Sizes(tuple(int(k) for k in np.bincount(self.server)), self.n_curves, 1,
                      self.x.shape[2])
+
+    @property
+    def public(self) -> Public:
+        """What tuning may see."""
+        return Public(self.sizes, self.facts)
 
     @property
     def unit_x(self) -> Array:

@@ -94,7 +94,7 @@ def couples_of(mechanism: Any, usual: CurveData, budget: Budget) -> Array:
 def _in_noise(mechanism: Any, usual: CurveData, budget: Budget) -> tuple[Array, Array, bool]:
     """How curves become coefficients, and W: the filter over the noise, for full matrices."""
     summary = CovarianceSummary(mechanism, usual.sizes, usual.facts)
-    plan = mechanism.plan(usual.sizes, (budget,), usual.facts)
+    plan = mechanism.plan(usual.public, (budget,))
     noise, smoothing = plan.noise[0][0][-1], plan.smoothings[0]
     assert isinstance(smoothing, Steps)
     per_pair = smoothing.pairs.shrink / np.maximum(noise.scales, 1e-300)

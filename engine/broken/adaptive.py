@@ -23,7 +23,7 @@ from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import transcript
-from engine.types import Array, Budget, Estimate, Step
+from engine.types import Array, Budget, Estimate, Public, Step
 
 _MEAN, _COEFFICIENTS = Budget(40.0, 1e-3), Budget(400.0, 1e-3)
 
@@ -282,6 +282,6 @@ class CovariatesBeyondTheirRange(_OtherFit):
 class LedgerForgetsTheMoments(Broken, AdaptiveCoefficients):
     """All of the budget goes to the later releases, though second moments had a fifth of it."""
 
-    def plan(self, data: Any, budgets: tuple[Budget, ...]) -> Any:
-        honest = super().plan(data, budgets)
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().plan(public, budgets)
         return replace(honest, shares=tuple(share / 0.8 for share in honest.shares))

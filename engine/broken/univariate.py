@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.broken import Broken, bug
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
-from engine.types import Array, Budget, CurveData, PublicFacts
+from engine.types import Array, Budget, CurveData, Public, PublicFacts
 
 _BUDGET, _FEW = Budget(0.8), 40
 
@@ -43,8 +43,8 @@ class NoiseForOneNumber(_Mean):
 class VoteAndAverageSpendAll(_Mean):
     """The vote and the average each take the whole of ε from the same people."""
 
-    def plan(self, *args: Any) -> Any:
-        honest = super().plan(*args)
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        honest = super().plan(public, budgets)
         return replace(honest, vote=2 * honest.vote, measure=2 * honest.measure)
 
 

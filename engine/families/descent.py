@@ -66,6 +66,7 @@ from engine.types import (
     Composition,
     CurveData,
     Estimate,
+    Public,
     PublicFacts,
     ServerParts,
     Sizes,
@@ -252,7 +253,7 @@ class NoisyGradient(Mechanism):
             If δ = 0, if there are fewer curves than rounds in "split", or if the number of
             budgets does not fit the servers.
         """
-        plans = [self.plan(data, given) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         basis = self.basis(max(plan.size for plan in plans), data.facts)
         servers = self._servers(data, basis, plans[0].rounds, draws, rng)
         released, unprotected, sampling = self._fitted(servers, plans, basis.size, draws)
@@ -292,19 +293,15 @@ class NoisyGradient(Mechanism):
         """With cosines where curves need not end where they began, as other methods have."""
         return self if facts.periodic else replace(self, functions="cosine")
 
-    def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, rounds, noise scales, weights and ledger from public facts alone."""
-        return self._plan(data.sizes, budgets, data.facts, _counts_per_server(data))
-
-    def _plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
-              counts: Sequence[Array]) -> Plan:
-        """The same; `counts` are the readings of each curve of every server."""
+        sizes, facts = public.sizes, public.facts
         n_functions = max(len(self.names(facts)), 1)
         budgets = one_per_server(budgets, sizes.n_servers)
         size, rounds = self._size(sizes, budgets, facts), self._rounds(sizes)
         batches, schedule = self._batch_sizes(sizes, rounds), self._schedule(sizes, rounds)
-        largest = [self._radii(own, sizes.n_curves, size, n_functions).max(axis=0)
-                   for own in counts]
+        largest = [self._radii(np.array(lengths), sizes.n_curves, size, n_functions).max(axis=0)
+                   for lengths in public.lengths_per_server]
         sensitivity = np.stack([2 * r / b for r, b in zip(largest, batches, strict=True)])
         mus = [self._round_mu(budget, rounds) for budget in budgets]
         shape = anisotropic_scales if self.noise == "anisotropic" else isotropic_scales
@@ -326,8 +323,7 @@ class NoisyGradient(Mechanism):
         """
         if self.names(facts):
             return None
-        shortest = [np.array([max(sizes.fewest_per_curve, 1)])] * sizes.n_servers
-        plan = self._plan(sizes, budgets, facts, shortest)
+        plan = self.plan(Public(sizes, facts), budgets)
         return float(self._unit(facts)**2 * self._noise_left(plan).sum())
 
     def basis(self, size: int, facts: PublicFacts) -> Basis:

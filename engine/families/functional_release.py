@@ -68,6 +68,7 @@ from engine.types import (
     Composition,
     Data,
     Estimate,
+    Public,
     PublicFacts,
     ServerParts,
     Sizes,
@@ -225,7 +226,7 @@ class FunctionalRelease(Mechanism):
             If the data do not fit the task, or a budget the noise: Gaussian noise needs δ > 0.
         """
         summary = self.summary(data.sizes, data.facts)
-        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         run = _Run(summary, [summary.records(one) for one in _by_site(data)])
         chance, *streams = rng.spawn(1 + data.sizes.n_servers)
         chosen = [choose(self, plan, run.records, draws, chance) for plan in plans]
@@ -257,7 +258,7 @@ class FunctionalRelease(Mechanism):
 
     # -- fixed before any record is looked at ----------------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Smoothing, noise, weights and ledger from public facts alone.
 
         Raises
@@ -265,6 +266,7 @@ class FunctionalRelease(Mechanism):
         InputError
             If a site has no records, or `calibrated` refuses.
         """
+        sizes, facts = public.sizes, public.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         n = np.array(sizes.n_curves_per_server, dtype=float)
         if not n.all():
@@ -296,7 +298,7 @@ class FunctionalRelease(Mechanism):
         """E‖noise‖² in squared response units, exact; None where it passes through an inverse."""
         if self.task == VARYING_COEFFICIENTS.key:
             return None
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         return self.summary(sizes, facts).scale ** 2 * plan.energy(len(plan.smoothings) // 2)
 
     def caution(self, facts: PublicFacts) -> str:

@@ -36,6 +36,7 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.enumerations import Enumeration
 from engine.noise import NoiseLaw
 from engine.noise.selection import (
     Draw,
@@ -60,6 +61,13 @@ Gradient = Callable[[Array], Array]
 
 # -- what the machines hold -----------------------------------------------------------------------
 AVERAGE_GRADIENT = Step("average gradient")
+
+
+class CentreSees(Enumeration):
+    """What reaches the trusted centre: each machine's averages, or only the sum of all."""
+
+    AVERAGES = "trusted"
+    MASKED_SUM = "masked_sum"
 
 
 @dataclass(frozen=True, eq=False)

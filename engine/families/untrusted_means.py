@@ -29,6 +29,7 @@ from engine.types import (
     Budget,
     Composition,
     Estimate,
+    Public,
     PublicFacts,
     SampleData,
     Sizes,
@@ -156,7 +157,7 @@ class UntrustedMean(Mechanism):
         """
         sizes, facts = data.sizes, data.facts
         given = [one_per_server(some, sizes.n_servers) for some in budgets]
-        plans = [self.plan(sizes, some, facts) for some in given]
+        plans = [self.plan(Public(sizes, facts), some) for some in given]
         answers = [self.answers(machine_means(data, plan)) for plan in plans]
         most = max((plan.per_machine for plan in plans if plan.is_noisy), default=0)
         standard = self.standard((data.n_repeats, draws, sizes.n_servers, most), rng)
@@ -214,7 +215,7 @@ class UntrustedMean(Mechanism):
 
     # -- fixed before any row is looked at ----------------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Who answers for what, and how privately, from public facts alone.
 
         Where budgets differ, the smallest ε decides how many coordinates each machine answers for.
@@ -224,6 +225,7 @@ class UntrustedMean(Mechanism):
         InputError
             If `check` refuses, or if some coordinate would be asked of nobody.
         """
+        sizes, facts = public.sizes, public.facts
         check(sizes, facts)
         epsilon = np.array([budget.epsilon for budget in one_per_server(budgets, sizes.n_servers)])
         size, machines = sizes.n_covariates, sizes.n_servers
@@ -253,7 +255,7 @@ class UntrustedMean(Mechanism):
         """The part of `error_of_kept` that privacy adds, in squared response units."""
         if self.sparsity is None:
             return None
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         weight = 1 / self.variance(plan)
         added = self._total(plan, weight**2 * self.noise_variance(plan))
         each = added / self._total(plan, weight) ** 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from engine.feasibility import Feasibility
 from engine.noise import NoiseLaw
 from engine.registry import Parameterised, Registry
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes
+from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes
 
 mechanisms = Registry("engine.mechanisms", "mechanism")
 
@@ -80,6 +80,20 @@ class Mechanism(Parameterised):
         return self.tasks
 
     # -- from public facts alone, before any reading is looked at ---------------------------
+
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        """Everything that is fixed before any reading is looked at: tuning, noise and the ledger.
+
+        Parameters
+        ----------
+        public : sizes and stated facts; no reading can be in it.
+        budgets : one for all servers, or one for each.
+
+        Returns
+        -------
+        A record of the mechanism's own, with the ledger where it follows from public facts.
+        """
+        raise NotImplementedError
 
     def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
         """Whether these sizes and budgets can give anything useful; None if there is no rule."""

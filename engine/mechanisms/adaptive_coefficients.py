@@ -50,6 +50,7 @@ from engine.types import (
     CurveData,
     Design,
     Estimate,
+    Public,
     PublicFacts,
     Sizes,
     Spend,
@@ -158,7 +159,7 @@ class AdaptiveCoefficients(Mechanism):
         """
         sizes, names = data.sizes, self.names(data.facts)
         _check_times(data.facts.design)
-        plans = [self.plan(data, given) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         size = max(plan.size for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, len(names), size)
                    for own in rng.spawn(sizes.n_servers)]
@@ -221,9 +222,9 @@ class AdaptiveCoefficients(Mechanism):
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
         return (INTERCEPT, *[covariate.name for covariate in facts.covariates])
 
-    def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, shares and ledger from public facts alone."""
-        sizes, facts = data.sizes, data.facts
+        sizes, facts = public.sizes, public.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         verdict = self.feasibility(sizes, budgets)
         first = self._covariate_shares(len(facts.covariates))

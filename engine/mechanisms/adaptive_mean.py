@@ -60,6 +60,7 @@ from engine.types import (
     CurveData,
     Design,
     Estimate,
+    Public,
     PublicFacts,
     Sizes,
     Spend,
@@ -281,7 +282,7 @@ class AdaptiveMean(Mechanism):
             undeclared design comes with a Fourier basis.
         """
         sizes = data.sizes
-        plans = [self.plan(data, given) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         size = max(plan.size for plan in plans)
         pure = any(any(plan.pure) for plan in plans)
         streams = [Streams.draw(own, data.n_repeats, draws, size, pure)
@@ -349,7 +350,7 @@ class AdaptiveMean(Mechanism):
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
-    def plan(self, data: CurveData, budgets: tuple[Budget, ...]) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Basis size, shares and ledger from public facts alone.
 
         Raises
@@ -357,9 +358,10 @@ class AdaptiveMean(Mechanism):
         InputError
             If an undeclared design comes with a Fourier basis.
         """
-        sizes, budgets = data.sizes, one_per_server(budgets, data.sizes.n_servers)
+        sizes, facts = public.sizes, public.facts
+        budgets = one_per_server(budgets, sizes.n_servers)
         effective = effective_size(sizes, budgets)
-        learns_times = not self.law_of_times(data.facts).is_known
+        learns_times = not self.law_of_times(facts).is_known
         if learns_times and self.basis != "cosine":
             raise InputError("An unknown distribution of observation times needs the cosine basis.",
                              field="design", hint="Choose cosine, or state how times are spread.")
@@ -367,9 +369,9 @@ class AdaptiveMean(Mechanism):
         shares = self.shares(pure)
         used = tuple(share * (1 - _TIMES_SHARE * learns_times) for share in shares)
         by_rule = effective >= SHRINK_FROM or effective < NOT_FEASIBLE
-        return Plan(self.size(sizes, effective, data.facts, pure), budgets, effective, used,
+        return Plan(self.size(sizes, effective, facts, pure), budgets, effective, used,
                     learns_times, by_rule if self.shrink is None else self.shrink == "always",
-                    self.clipping_constants(effective, data.facts),
+                    self.clipping_constants(effective, facts),
                     self._ledger(sizes, budgets, effective, used, learns_times))
 
     def size(self, sizes: Sizes, effective: float, facts: PublicFacts, pure: bool = False) -> int:

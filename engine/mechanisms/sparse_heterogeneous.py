@@ -23,7 +23,7 @@ from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Data, Estimate, Intervals, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, Data, Estimate, Intervals, Public, PublicFacts, Sizes, Spend
 
 SHARED_SHARE = 0.3  # of what estimation costs; the shared stage has m times more rows
 _WIDER = 1.5  # clip of shared residuals, which hold the machines' own parts, over that of own ones
@@ -150,7 +150,7 @@ class SparseHeterogeneous(SparseIntervals):
             If δ = 0, if σ is not stated, if a machine has no rows, if a feature is asked for that
             does not exist, or if the number of budgets does not fit the machines.
         """
-        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         pooled = self.averages(data, plans[0].constants)
         machines = [pooled.of_machine(k) for k in range(data.sizes.n_servers)]
         return self.estimate(pooled, machines, plans, data.n_repeats, draws, rng)
@@ -241,7 +241,7 @@ class SparseHeterogeneous(SparseIntervals):
     def _kept_second(self) -> int:
         return self.n_own if self.fit == "two_stage" else self.n_kept
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Clips, steps, noise and ledger from public facts alone.
 
         Raises
@@ -249,6 +249,7 @@ class SparseHeterogeneous(SparseIntervals):
         InputError
             If a machine has no rows, δ = 0, σ is not stated, or a feature does not exist.
         """
+        sizes, facts = public.sizes, public.facts
         asked, per_machine = one_per_server(budgets, sizes.n_servers), sizes.n_curves_per_server
         if not all(per_machine):
             raise InputError("Every machine needs at least one row.", field="server",

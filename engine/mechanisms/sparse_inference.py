@@ -45,7 +45,7 @@ from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, Data, Estimate, Public, Sizes, Spend
 
 _FIRST_AVERAGES = replace(stage_average(0), label="first averages")
 
@@ -158,7 +158,7 @@ class SparseInference(SparseIntervals):
             If δ = 0, if σ is not stated, if a feature is asked for that does not exist, or if the
             number of budgets does not fit the machines.
         """
-        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         rows = self.averages(data, plans[0].constants)
         return self.estimate(rows, plans, data.n_repeats, draws, rng)
 
@@ -258,8 +258,9 @@ class SparseInference(SparseIntervals):
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Clips, steps, noise and ledger from public facts alone."""
+        sizes, facts = public.sizes, public.facts
         asked, n = one_per_server(budgets, sizes.n_servers), sizes.n_curves
         c, shares, is_one = self.constants(sizes, facts), self.shares(sizes), self.is_one(sizes)
         stage, rounds, rho = None, None, gaussian_rho(asked)

@@ -22,6 +22,7 @@ from engine.types import (
     Budget,
     Composition,
     Estimate,
+    Public,
     PublicFacts,
     SampleData,
     Sizes,
@@ -97,7 +98,7 @@ class SparseMeanTrusted(Mechanism):
         """
         sizes, facts = data.sizes, data.facts
         given = [one_per_server(some, sizes.n_servers) for some in budgets]
-        plans = [self.plan(sizes, some, facts) for some in given]
+        plans = [self.plan(Public(sizes, facts), some) for some in given]
         pooled = self.without_noise(data)
         streams = dict(zip((GUMBEL.key, ONE_SHOT.key), rng.spawn(2), strict=True))
         shape = (data.n_repeats, draws, sizes.n_covariates)
@@ -119,8 +120,9 @@ class SparseMeanTrusted(Mechanism):
                         coefficients=quiet[:, :, None], unprotected=quiet,
                         kept=(quiet.shape[-1],))
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """The law and the scales of the noise, from public facts alone."""
+        sizes, facts = public.sizes, public.facts
         check(sizes, facts)
         kept, reach = min(self.sparsity, sizes.n_covariates), bound(sizes, facts)
         most = 2 * reach / sizes.n_curves
@@ -133,7 +135,7 @@ class SparseMeanTrusted(Mechanism):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Variance of the noise in the kept means, in squared response units."""
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         return plan.kept * (plan.law.value_deviation * plan.scales.values) ** 2
 
     def without_noise(self, data: SampleData) -> Array:

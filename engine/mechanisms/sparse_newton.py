@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from engine.families.sparse import (
     LONGEST_STEP,
+    CentreSees,
     Steps,
     descend,
     fewest_rounds,
@@ -55,7 +56,7 @@ from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Caution, Data, Estimate, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, Caution, Data, Estimate, Public, PublicFacts, Sizes, Spend
 
 _LAW = GUMBEL
 _LEAST_EIGENVALUE = 1 / 3  # public, of the features' covariance, where rounds are counted
@@ -165,11 +166,10 @@ class SparseNewton(PublicGuesses):
         "auto", "Choice of features", "Moments: the best ones by noisy moments, whatever their "
         "correlation. Thresholding: private hard thresholding. Auto: moments where their noise "
         "allows it, which public sizes decide.", choices=PILOTS)
-    trust: str = param(
-        "trusted", "What the centre sees",
+    trust: CentreSees = param(
+        CentreSees.AVERAGES, "What the centre sees",
         "Trusted: every machine’s exact averages. Masked sum: machines mask what they send, so "
-        "that only the sum can be read. Noise and error are the same.",
-        choices=("trusted", "masked_sum"))
+        "that only the sum can be read. Noise and error are the same.")
     rounds: int | None = param(
         None, "Rounds", "Of hard thresholding. Default: until at most a twentieth of the distance "
         "is left, if eigenvalues are at least ⅓.", low=1, high=1000, symbol="T")
@@ -199,14 +199,14 @@ class SparseNewton(PublicGuesses):
         InputError
             If δ = 0, if σ is not stated, or if the number of budgets does not fit the machines.
         """
-        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         return self.estimate(self.averages(data, plans[0]), plans, data.n_repeats, draws, rng)
 
     def averages(self, data: Data, plan: Plan) -> RowAverages:
         """What the machines hold; the only place at which rows are read."""
         rows = with_responses(data)
         return RowAverages(rows_of(rows, self.reach_of(rows.facts), plan.feature_clip,
-                                   is_secure=self.trust == "masked_sum", norm=plan.row))
+                                   is_secure=self.trust is CentreSees.MASKED_SUM, norm=plan.row))
 
     def estimate(self, averages: Averages, plans: Sequence[Plan], repeats: int, draws: int,
                  rng: np.random.Generator) -> Estimate:
@@ -280,8 +280,9 @@ class SparseNewton(PublicGuesses):
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Clips, steps, noise and ledger from public facts alone."""
+        sizes, facts = public.sizes, public.facts
         asked, n, d = one_per_server(budgets, sizes.n_servers), sizes.n_curves, sizes.n_covariates
         s, guess, rho = min(self.sparsity, d), self.spread(facts), gaussian_rho(asked)
         feature = self.feature_clip or self.clip_of_features(facts)
@@ -325,7 +326,7 @@ class SparseNewton(PublicGuesses):
         """Squared error that privacy adds if features are uncorrelated and the right ones chosen:
         that of the last average, in s entries.
         """
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         return plan.sparsity * (ball(plan.sparsity) * plan.last) ** 2
 
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
@@ -334,7 +335,7 @@ class SparseNewton(PublicGuesses):
 
         Of d normal noises the largest is about (2 log d)^½ times their deviation.
         """
-        plan, d = self.plan(sizes, budgets, facts), sizes.n_covariates
+        plan, d = self.plan(Public(sizes, facts), budgets), sizes.n_covariates
         values = ball(plan.sparsity) * plan.last
         if plan.thresholding is not None:
             scale = plan.thresholding.scales.choice

@@ -13,6 +13,7 @@ import numpy as np
 from engine.errors import InputError
 from engine.families.sparse import (
     LONGEST_STEP,
+    CentreSees,
     Rows,
     Steps,
     descend,
@@ -33,7 +34,7 @@ from engine.numerics.coordinates import Coordinates
 from engine.privacy import accounting
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
-from engine.types import Array, Budget, Caution, Data, Estimate, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, Caution, Data, Estimate, Public, PublicFacts, Sizes, Spend
 
 _CLIP = 4.0  # of residuals, in standard deviations of the noise
 _LARGEST_EIGENVALUE = 3.0  # L of the paper: eigenvalues of the covariance lie in [1/L, L]
@@ -114,11 +115,10 @@ class SparseRegression(PublicGuesses):
         "Gumbel: all at once, values with Gaussian noise. Peeling: one after another, as "
         "published. Permute and flip: one after another, with exponential noise. One shot: all at "
         "once with Laplace noise.", choices=tuple(LAWS), when={"constants=published": "peeling"})
-    trust: str = param(
-        "trusted", "What the centre sees",
+    trust: CentreSees = param(
+        CentreSees.AVERAGES, "What the centre sees",
         "Trusted: every machine’s exact averages. Masked sum: machines mask what they send, so "
-        "that only the sum can be read. Noise and error are the same.",
-        choices=("trusted", "masked_sum"))
+        "that only the sum can be read. Noise and error are the same.")
     sparsity: int = param(5, "Features kept", "How many coefficients are not zero. A public guess: "
                           "more needs more noise on each.", low=1, high=500, symbol="s")
     rounds: int | None = param(
@@ -168,7 +168,7 @@ class SparseRegression(PublicGuesses):
             If δ = 0, if σ is not stated and a clip needs it, or if the number of budgets does not
             fit the machines.
         """
-        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         rows, plan = self._rows(data, plans[0]), plans[0]
         pace = plan.thresholding.pace(
             RowAverages(rows), row_norm(rows.n_features, plan.feature_clip),
@@ -200,12 +200,13 @@ class SparseRegression(PublicGuesses):
     def _rows(self, data: Data, plan: Plan) -> Rows:
         """What the machines hold; the only place at which rows are read."""
         return rows_of(with_responses(data), self.reach_of(data.facts), plan.feature_clip,
-                       plan.response_clip, self.trust == "masked_sum")
+                       plan.response_clip, self.trust is CentreSees.MASKED_SUM)
 
     # -- fixed before any row is looked at ------------------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Clips, steps, noise and ledger from public facts alone."""
+        sizes, facts = public.sizes, public.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         radius = self.largest_norm(facts)
         steps = Steps(self._kept(sizes), self._rounds(sizes, radius), self.step, radius)
@@ -230,7 +231,7 @@ class SparseRegression(PublicGuesses):
         A round's noise on s values shrinks by 1 − η in each later round: sv/(1 − (1 − η)²) in
         all, v being the variance of the noise in one.
         """
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         each = (self.law.value_deviation * plan.scales.values) ** 2
         left = (1 - plan.steps.size) ** (2 * np.arange(plan.steps.rounds))
         return float(plan.steps.sparsity * each * left.sum())
@@ -279,7 +280,7 @@ class SparseRegression(PublicGuesses):
     def largest_noise(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                       ) -> LargestNoise:
         """The noise in every choice, whose largest of d is about log d times its scale."""
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         return LargestNoise(plan.most, plan.scales.choice, plan.scales.values,
                             plan.scales.choice * math.log(sizes.n_covariates))
 

@@ -27,6 +27,7 @@ from engine.types import (
     Composition,
     CurveData,
     Estimate,
+    Public,
     PublicFacts,
     Sizes,
     Spend,
@@ -194,7 +195,7 @@ class UnivariateMean(Mechanism):
         data = self._public_counts(data)
         _check(data)
         given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
-        plans = [self.plan(data.sizes, some, data.facts) for some in given]
+        plans = [self.plan(data.public, some) for some in given]
         averages = self._show(data, plans[0])
         if averages is None:
             released = self._noisy(data, plans, draws, rng)
@@ -271,8 +272,9 @@ class UnivariateMean(Mechanism):
 
     # -- fixed before any number is looked at -------------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """How many places, and what the vote and the average may cost at every server."""
+        sizes, facts = public.sizes, public.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         epsilon = np.array([budget.epsilon for budget in budgets])
         if self.setting.is_central:
@@ -303,7 +305,7 @@ class UnivariateMean(Mechanism):
         A Laplace variable has variance 2, so it is 2 (width/total)² Σ_s parts_s/ε_s². Where
         sites differ both in ε and in the items of a person, people count as holding equally many.
         """
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         people = np.array(sizes.n_curves_per_server)
         parts = self._parts(people, people * sizes.n_observations_per_curve)
         each = self.reach(plan.places, facts) / self._total(sizes)
@@ -317,7 +319,7 @@ class UnivariateMean(Mechanism):
         2w²/(N²ε²) for "central_item" and 2w²S/(N²ε²) for S sites. See `expected_error` for sites
         that differ.
         """
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
 
     def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:

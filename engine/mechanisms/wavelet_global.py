@@ -42,6 +42,7 @@ from engine.types import (
     CurveData,
     Estimate,
     FunctionBasis,
+    Public,
     PublicFacts,
     ServerParts,
     Sizes,
@@ -196,7 +197,7 @@ class WaveletGlobal(WaveletRegression):
             If δ = 0, if σ is not stated, if somebody has more than one reading, or if the number
             of budgets does not fit the sites.
         """
-        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         basis = max((plan.basis for plan in plans), key=lambda one: one.size)
         averages = self._averages(data, plans)
         quiet = np.stack([_as_levels(np.einsum("s,rspk->rpk", plan.weights, own), plan, basis)
@@ -214,7 +215,7 @@ class WaveletGlobal(WaveletRegression):
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The averages of all readings as they are, with the level of an unlimited budget."""
-        plan = self.plan(data.sizes, (Budget(math.inf),), data.facts)
+        plan = self.plan(data.public, (Budget(math.inf),))
         own = np.einsum("s,rspk->rpk", plan.weights, self._averages(data, [plan])[0])
         fit, final = self._finished(plan.basis.to_levels(own)[None], [plan], plan.basis, data.facts)
         return Estimate(task=WAVELET_REGRESSION.key, basis=final, coefficients=fit[:, :, None],
@@ -223,8 +224,9 @@ class WaveletGlobal(WaveletRegression):
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Level, clip, weights, noise and ledger from public facts alone."""
+        sizes, facts = public.sizes, public.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         sites = self.sites(sizes, budgets, facts)
         choice = self._literal(sites) if self.plan_rule == "literal" else self._tuned(sites)
@@ -245,7 +247,7 @@ class WaveletGlobal(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j; NaN if nothing would be released."""
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
         return added if plan.released else math.nan
 
@@ -262,7 +264,7 @@ class WaveletGlobal(WaveletRegression):
     def risk_of(self, truth: Truth, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts,
                 design: Design = UNIFORM) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         if not plan.released:
             return RiskParts(float(truth.energy), 0.0, 0.0, 0.0)
         n = np.array(sizes.n_curves_per_server, dtype=float)

@@ -41,6 +41,7 @@ from engine.types import (
     Composition,
     CurveData,
     Estimate,
+    Public,
     PublicFacts,
     ServerParts,
     Sizes,
@@ -202,7 +203,7 @@ class WaveletPointwise(WaveletRegression):
             If δ = 0 and Gaussian noise was chosen, if σ is not stated, if somebody has more than
             one reading, or if the number of budgets does not fit the sites.
         """
-        plans = [self.plan(data.sizes, given, data.facts) for given in budgets]
+        plans = [self.plan(data.public, given) for given in budgets]
         averages = [self._averages(data, plan) for plan in plans]
         quiet = np.stack([_at_points(np.einsum("s,rsk->rk", plan.weights, own), plan)
                           for plan, own in zip(plans, averages, strict=True)])
@@ -215,7 +216,7 @@ class WaveletPointwise(WaveletRegression):
 
     def without_protection(self, data: CurveData) -> Estimate:
         """Averages of all readings, with the level of an unlimited budget."""
-        plan = self.plan(data.sizes, (Budget(math.inf),), data.facts)
+        plan = self.plan(data.public, (Budget(math.inf),))
         own = np.einsum("s,rsk->rk", plan.weights, self._averages(data, plan))
         fit = _at_points(own, plan)[None] + data.facts.value_middle
         return Estimate(task=WAVELET_REGRESSION.key, basis=self.values_at, unprotected=fit,
@@ -224,8 +225,9 @@ class WaveletPointwise(WaveletRegression):
 
     # -- fixed before any reading is looked at ---------------------------------------------
 
-    def plan(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts) -> Plan:
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Plan:
         """Level, clip, weights, kind of noise and ledger from public facts alone."""
+        sizes, facts = public.sizes, public.facts
         budgets = one_per_server(budgets, sizes.n_servers)
         sites = self.sites(sizes, budgets, facts)
         if self.plan_rule == "literal":
@@ -257,7 +259,7 @@ class WaveletPointwise(WaveletRegression):
     def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
                        ) -> float:
         """Σ_j u_j² noise_j, averaged over the points; NaN if nothing would be released."""
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
         return added if plan.released else math.nan
 
@@ -270,7 +272,7 @@ class WaveletPointwise(WaveletRegression):
     def risk_of(self, curve: Function, sizes: Sizes, budgets: tuple[Budget, ...],
                 facts: PublicFacts) -> RiskParts:
         """The same for any curve around the middle of its bounds, and any public sizes."""
-        plan = self.plan(sizes, budgets, facts)
+        plan = self.plan(Public(sizes, facts), budgets)
         points = self.values_at.points
         if not plan.released:
             return RiskParts(float((curve(np.array(points)) ** 2).mean()), 0.0, 0.0, 0.0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.registry import Parameterised, Registry
-from engine.types import Data, PublicFacts, Sizes
+from engine.types import Data, Public, PublicFacts, Sizes
 
 sources = Registry("engine.sources", "source")
 D = TypeVar("D", bound=Data)
@@ -45,6 +45,11 @@ class Source(Parameterised, Generic[D]):
     def sizes(self) -> Sizes:
         """The public sizes of every data set of this source."""
         return self.draw(1, np.random.default_rng(0)).sizes
+
+    @property
+    def public(self) -> Public:
+        """What a plan may see of these data before they are drawn."""
+        return Public(self.sizes, self.facts)
 
     def resized(self, people: int, readings: int, sites: int) -> Source:
         """The same recipe with so many people on each of so many sites, and readings each.

@@ -218,7 +218,7 @@ def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.
     off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))  # type: ignore[attr-defined]
     half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
                     for one in (estimate.band, plain.band))
-    bias = checked.mechanism.plan(asked.source.sizes, budgets, asked.source.facts).bias
+    bias = checked.mechanism.plan(asked.source.public, budgets).bias
     return Batch(Limits.of(off, half + bias), Limits.of(off, narrow))
 
 
@@ -230,7 +230,7 @@ def _of_rows(asked: Question, chance: np.random.Generator, noise: np.random.Gene
     mechanism: Any = asked.mechanism
     truth = source.truth.node_values
     moments = drawn(source.covariance, truth, source.noise_sd, source.n_curves, EACH, chance)
-    plan = mechanism.plan(source.sizes, (asked.budget,), source.facts)
+    plan = mechanism.plan(source.public, (asked.budget,))
     found = mechanism.estimate(moments, [plan], EACH, 1, noise).intervals
     naive = without_privacy(found, source)
     off, half, narrow = (a[0, :, 0] for a in (found.centre - truth, found.half_width,

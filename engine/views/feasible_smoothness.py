@@ -29,7 +29,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.numerics.eigensystems import Eigenbasis
 from engine.numerics.kernel_densities import spectral_atoms
 from engine.tasks import DENSITY, RISK_MINIMISATION, VARYING_COEFFICIENTS
-from engine.types import Array, Budget, Covariate, PublicFacts, Sizes
+from engine.types import Array, Budget, Covariate, Public, PublicFacts, Sizes
 
 GRIDS = {1: (25, 50, 100, 200, 400), 2: (8, 12, 16, 20, 24, 28)}
 
@@ -123,7 +123,7 @@ def _sensitivity(release: Iclp, n: int, dimension: int) -> float:
     columns = dimension if release.task in (RISK_MINIMISATION.key, VARYING_COEFFICIENTS.key) else 0
     facts = PublicFacts(covariates=tuple(Covariate(f"x{k}") for k in range(columns)))
     budget = (Budget(1.0, 0.0),)
-    plan = release.plan(Sizes((n,), n, 1, columns), budget, facts)
+    plan = release.plan(Public(Sizes((n,), n, 1, columns), facts), budget)
     return plan.noise[0][0][-1].multiplier * plan.blocks[0][-1].share
 
 

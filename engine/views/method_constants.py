@@ -26,7 +26,7 @@ from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import accounting
 from engine.sources.numbers import Numbers
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Budget, Design, PublicFacts, Sizes
+from engine.types import Budget, Design, Public, PublicFacts, Sizes
 from engine.views.sparse_means import PRINTED, ROW, Setting, rates_of, simulated
 from engine.words.numbers import number, small
 
@@ -142,8 +142,8 @@ _MACHINES, _ROWS, _FEATURES, _PROMISE = 15, 4000, 800, 0.8
 def _before_and_after() -> ConstantsTable:
     sizes, facts = Sizes((20_000,), 20_000, 1, 40), PublicFacts(reading_sd=0.5, unit_scale=True)
     budgets = (Budget(1.0, 1e-6),)
-    step = SparseNewton().plan(sizes, budgets, facts)
-    rounds = SparseRegression().plan(sizes, budgets, facts).scales.values
+    step = SparseNewton().plan(Public(sizes, facts), budgets)
+    rounds = SparseRegression().plan(Public(sizes, facts), budgets).scales.values
     return _compared("20 000 rows, 40 features, 5 kept, ε = 1", "Last round of hard thresholding",
                      "Newton step on the five", [("Noise in a coefficient", rounds,
                                                   ball(step.sparsity) * step.last)])
@@ -157,7 +157,7 @@ def _one_round() -> ConstantsTable:
 
     def noise(constants: str) -> float:
         method = SparseRegression(constants=constants, sparsity=15)
-        return method.law.value_deviation * method.plan(sizes, budgets, facts).scales.values
+        return method.law.value_deviation * method.plan(Public(sizes, facts), budgets).scales.values
     return _compared("15 machines of 4000 rows, 800 features, 15 kept, ε = 0.8", "As published",
                      "Used here", [("Noise in a coefficient, each round", noise("published"),
                                     noise("tight"))])
@@ -182,7 +182,7 @@ def _truthful_bits() -> ConstantsTable:
     setting, rows = Setting(), []
     for epsilon in (0.5, 1.0, 2.0):
         method = SparseMeanSigns(per_machine=1)
-        plan = method.plan(setting.sizes, (Budget(epsilon),) * setting.machines, setting.facts)
+        plan = method.plan(setting.public, (Budget(epsilon),) * setting.machines)
         rows.append((f"{epsilon:g}", _short(100 * (1 - float(method.turn_chance(plan)[0]))),
                      _short(float(method.gain(plan)[0]) ** 2)))
     return ConstantsTable(("ε, one bit each", "Bits told as they are, in 100",
@@ -192,7 +192,7 @@ def _truthful_bits() -> ConstantsTable:
 def _pure_choice() -> ConstantsTable:
     setting, rows = Setting(), []
     for epsilon in (0.5, 1.0, 2.0):
-        plan = SparseMeanTrusted(sparsity=5).plan(setting.sizes, (Budget(epsilon),), setting.facts)
+        plan = SparseMeanTrusted(sparsity=5).plan(setting.public, (Budget(epsilon),))
         choice_alone = 2 * plan.kept * plan.sensitivity / epsilon
         rows.append((f"{epsilon:g}", choice_alone, plan.scales.values))
     return _compared("ε, with δ = 0 and 5 means kept", "Scale for the choice alone",

@@ -27,7 +27,7 @@ from engine.privacy import transcript
 from engine.rates.wavelet_regression import WaveletRate, WaveletSites
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
-from engine.types import Array, Budget, CurveData, Estimate, PublicFacts, Sizes, Spend
+from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend
 from engine.views.preview import SHOWN_DRAWS
 from engine.views.site_table import fit_names
 from engine.views.wavelet_intervals import stated
@@ -231,7 +231,7 @@ def regression_view(source: Readings, mechanism: WaveletGlobal, network: Network
     with transcript.recorded() as messages:
         estimate = checked.mechanism.release_many(data, [network.budgets], SHOWN_DRAWS,
                                                   generator(seed, NOISE_STREAM, _SHOWN))
-    plan = mechanism.plan(own.sizes, network.budgets, own.facts)
+    plan = mechanism.plan(own.public, network.budgets)
     grid = estimate.basis(times)
     is_average = mechanism.design != "released" and not mechanism.invert_clip
     sent = np.stack([messages[first].values[0] for first in network.first_of_each])
@@ -332,9 +332,9 @@ def risk_by_level(source: RegressionPoints, mechanism: WaveletGlobal, network: N
     """How the four parts of the error change with the level; nothing is drawn."""
     own = network.source(source)
     free = replace(mechanism, level=None)
-    chosen = free.plan(own.sizes, network.budgets, own.facts).basis.level
+    chosen = free.plan(own.public, network.budgets).basis.level
     levels = tuple(level for level in free.levels() if level <= max(highest, chosen))
-    plans = [replace(mechanism, level=level).plan(own.sizes, network.budgets, own.facts)
+    plans = [replace(mechanism, level=level).plan(own.public, network.budgets)
              for level in levels]
     return ByLevel(levels, tuple(_risk(own, plan) for plan in plans), chosen)
 
@@ -391,7 +391,7 @@ def point_view(source: Readings, mechanism: WaveletPointwise, whole: Plan,
     assert isinstance(one, WaveletPointwise)
     data = own.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     estimate = one.release(data, network.budgets, generator(seed, NOISE_STREAM, _SHOWN))
-    plan = one.plan(own.sizes, network.budgets, own.facts)
+    plan = one.plan(own.public, network.budgets)
     risk, value = one.risk_parts(own, network.budgets), float(estimate.coefficients[0, 0, 0, 0])
     truth = None
     if isinstance(own, RegressionPoints):
@@ -445,7 +445,7 @@ def planned_cost(mechanism: WaveletGlobal, facts: PublicFacts, network: Network
     sizes = Sizes((n,) * sites, n * sites, 1)
     tuned = replace(mechanism, plan_rule="tuned", level=None, clip=None)
     epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, _PLANNED_STEPS)
-    plans = [tuned.plan(sizes, (Budget(epsilon, network.delta),) * sites, facts)
+    plans = [tuned.plan(Public(sizes, facts), (Budget(epsilon, network.delta),) * sites)
              for epsilon in (*epsilons.tolist(), math.inf)]
     bounds = np.minimum([plan.criterion for plan in plans], tuned.stated(facts)[0] ** 2)
     return epsilons, bounds[:-1] / bounds[-1]
@@ -497,7 +497,7 @@ def design_demo(source: RegressionPoints, mechanism: WaveletGlobal, network: Net
     """The same plan under both laws of the times, by the closed form."""
     own = network.source(source)
     even = replace(mechanism, design="even", density=None)
-    plan = even.plan(own.sizes, network.budgets, own.facts)
+    plan = even.plan(own.public, network.budgets)
     rising = Design(density=lambda x: 0.5 + x)
     known = WaveletGlobal(design="weighted", density="0.5, 1.5").risk_parts(
         replace(own, times="rising"), network.budgets)

@@ -22,7 +22,7 @@ from engine.noise.selection import hard_threshold
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.sources import Source
-from engine.types import Array, Budget, PublicFacts, SampleData, Sizes, Spend
+from engine.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 from engine.views.preview import SHOWN_DRAWS
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
@@ -121,7 +121,7 @@ def sparse_view(source: Source, mechanism: Way, budget: Budget, seed: int
 def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
                ) -> float:
     """The share of rows with a feature, a response or a residual of `vector` beyond its clip."""
-    plan = mechanism.plan(data.sizes, (budget,), data.facts)
+    plan = mechanism.plan(data.public, (budget,))
     rows = rows_of(data, mechanism.reach_of(data.facts), math.inf)
     residual = rows.y - rows.x @ vector
     largest = np.maximum(rows.x.max(axis=-1), -rows.x.min(axis=-1))
@@ -191,7 +191,7 @@ def feasibility(mechanism: Way, sizes: Sizes, facts: PublicFacts, budget: Budget
     """The noise at these public sizes beside a coefficient of the stated size."""
     budgets = (budget,) * sizes.n_servers
     noise = mechanism.largest_noise(sizes, budgets, facts)
-    proved = max(accounting.guarantees(mechanism.plan(sizes, budgets, facts).spends),
+    proved = max(accounting.guarantees(mechanism.plan(Public(sizes, facts), budgets).spends),
                  key=lambda one: one.epsilon)
     return Calculation(noise.sensitivity, noise.choice, noise.values, noise.largest / smallest,
                        proved.epsilon)

@@ -104,7 +104,7 @@ def _estimates(mechanism: Any, source: SparseRows, budgets: Sequence[tuple[Budge
                 for k in range(repeats)]
     moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
                     repeats, generator(seed, DATA_STREAM, 0))
-    plans = [mechanism.plan(source.sizes, own, source.facts) for own in budgets]
+    plans = [mechanism.plan(source.public, own) for own in budgets]
     return [mechanism.estimate(moments, plans, repeats, _DRAWS, generator(seed, NOISE_STREAM, 0))]
 
 

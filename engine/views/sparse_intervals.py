@@ -156,7 +156,7 @@ def coverage_study(source: SparseRows, mechanism: SparseInference, budget: Budge
     """
     moments = drawn(source.covariance, source.truth.node_values, source.noise_sd, source.n_curves,
                     repeats, generator(seed, DATA_STREAM, _STUDY))
-    plan = mechanism.plan(source.sizes, (budget,), source.facts)
+    plan = mechanism.plan(source.public, (budget,))
     estimate = mechanism.estimate(moments, [plan], repeats, 1,
                                   generator(seed, NOISE_STREAM, _STUDY))
     found, limits = entry_coverage(estimate, source.truth), estimate.intervals

@@ -19,7 +19,7 @@ from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
 from engine.noise import selection
 from engine.rates.sparse_regression import TrustedMeanRate, UntrustedServerRate
 from engine.sources.sparse_means import machine_means
-from engine.types import Array, Budget, PublicFacts, Sizes
+from engine.types import Array, Budget, Public, PublicFacts, Sizes
 
 BIT, ROW, TRUSTED = ("Nobody trusted, one bit hides a machine",
                      "Nobody trusted, noisy averages hide a row", "Trusted server hides a row")
@@ -48,6 +48,10 @@ class Setting:
         return Sizes((self.rows,) * self.machines, self.machines * self.rows, 1, self.size)
 
     @property
+    def public(self) -> Public:
+        return Public(self.sizes, self.facts)
+
+    @property
     def facts(self) -> PublicFacts:
         return PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=1.0)
 
@@ -61,7 +65,7 @@ class Setting:
 def untrusted_errors(method: UntrustedMean, setting: Setting, repeats: int,
                      rng: np.random.Generator) -> Array:
     """Squared errors of independent releases without trust: (repeats,)."""
-    plan = method.plan(setting.sizes, (Budget(setting.epsilon),), setting.facts)
+    plan = method.plan(setting.public, (Budget(setting.epsilon),))
     means = machine_means(setting.mean, setting.rows, plan.asked, repeats, rng)
     standard = method.standard((repeats, 1, setting.machines, plan.per_machine), rng)
     found = method.estimate(plan, method.answers(means), standard)[:, 0]
@@ -72,7 +76,7 @@ def trusted_errors(method: SparseMeanTrusted, setting: Setting, repeats: int,
                    rng: np.random.Generator) -> Array:
     """Squared errors of independent releases by a trusted server: (repeats,)."""
     budget = Budget(setting.epsilon, setting.delta)
-    plan = method.plan(setting.sizes, (budget,), setting.facts)
+    plan = method.plan(setting.public, (budget,))
     pooled = _mean_of(setting, setting.machines * setting.rows, repeats, rng)
     noise = selection.draw(plan.law, plan.kept, pooled.shape, rng)
     return _squared(method.estimate(pooled, plan, noise)[:, 0], setting)

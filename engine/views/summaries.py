@@ -27,7 +27,7 @@ from engine.summaries.covariance import Steps
 from engine.summaries.mean import Held
 from engine.summaries.risk import NUMBERS, loss_of
 from engine.tasks import RISK_MINIMISATION
-from engine.types import Array, Budget, Data, Estimate, PublicFacts, Spend, Truth
+from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth
 from engine.views.preview import SHOWN_DRAWS
 
 SURFACE = 40  # points on each axis where functions of two numbers are drawn
@@ -360,7 +360,7 @@ def spectrum(mechanism: FunctionalRelease, source: Source, budget: Budget) -> Sp
     kept: Array | None = None
     for kind in ("tight", "published", "optimal"):
         try:
-            plan = replace(mechanism, constants=kind).plan(sizes, (budget,), facts)
+            plan = replace(mechanism, constants=kind).plan(Public(sizes, facts), (budget,))
         except InputError:
             continue
         middle = len(plan.smoothings) // 2
@@ -401,7 +401,7 @@ class WorstPair:
 def worst_pair(mechanism: FunctionalRelease, source: Source, budget: Budget) -> WorstPair | None:
     """For means with a linear filter and Laplace noise: the curve proportional to s/b."""
     sizes, facts = source.sizes, source.facts
-    plan = mechanism.plan(sizes, (budget,), facts)
+    plan = mechanism.plan(Public(sizes, facts), (budget,))
     smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]
     if not isinstance(smoothing, Linear) or noise.epsilon is None or len(plan.smoothings) > 1:
         return None

@@ -52,7 +52,7 @@ def stated(mechanism: Estimator, source: Source, budgets: tuple[Budget, ...]) ->
 
     Only public numbers decide, and for simulated observations the curve that is known.
     """
-    plan = mechanism.plan(source.sizes, budgets, source.facts)
+    plan = mechanism.plan(source.public, budgets)
     refusal = mechanism.why_no_band if isinstance(mechanism, WaveletGlobal) else ""
     if not plan.released:
         refusal = _NOT_RELEASED
@@ -139,7 +139,7 @@ def coverage_table(signals: Sequence[str] = SIGNALS, sizes: Sequence[int] = SIZE
 def _row(source: RegressionPoints, mechanism: Estimator, budgets: tuple[Budget, ...], repeats: int,
          seed: int) -> Row:
     checked = stated(mechanism, source, budgets)
-    plan = mechanism.plan(source.sizes, budgets, source.facts)
+    plan = mechanism.plan(source.public, budgets)
     times = (np.array(mechanism.values_at.points) if isinstance(mechanism, WaveletPointwise)
              else drawing_grid())
     off, half = _deviations(replace(mechanism, class_stated=True), source, budgets, repeats, seed,

@@ -125,7 +125,7 @@ def test_no_curve_moves_scores_of_candidates_further_than_the_noise_of_a_paid_ch
     usual = usual_whole_curves(mechanism, 60)
     pairs = pairs_of_whole_curves(Question(mechanism, usual, BUDGET), 240,
                                   np.random.default_rng(11))
-    plan = mechanism.plan(usual.sizes, (BUDGET,), usual.facts)
+    plan = mechanism.plan(usual.public, (BUDGET,))
     summary = mechanism.summary(usual.sizes, usual.facts)
     for one, other in ((pairs.one, pairs.other), opposite_halves(mechanism, usual)):
         first, second = (selection._scores(plan, summary.records(data), 2, 1.0)[:, 0]

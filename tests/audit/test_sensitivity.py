@@ -41,7 +41,7 @@ def test_unequal_lengths_keep_the_claim():
 
 def test_tuning_does_not_look_at_readings():
     mechanism = NoisyGradientMean()
-    first, second = (mechanism.plan(usual_curves(mechanism, seed=seed), (BUDGET,))
+    first, second = (mechanism.plan(usual_curves(mechanism, seed=seed).public, (BUDGET,))
                      for seed in (1, 2))
     assert first.size == second.size
     assert first.rounds == second.rounds

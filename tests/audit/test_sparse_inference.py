@@ -22,7 +22,7 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.sparse_newton import SparseNewton
 from engine.noise.selection import costs, hard_threshold
 from engine.privacy import accounting
-from engine.types import Budget, SampleData
+from engine.types import Budget, Public, SampleData
 from tests.heavy import few
 from tests.sparse_data import facts_of
 
@@ -49,7 +49,7 @@ WHOLE = [ONE, GROUP, BAND, ROUNDS, MOMENTS, NEWTON, NEWTON_ROUNDS, SparseInferen
 
 
 def budget_of(mechanism):
-    spends = mechanism.plan(data_set().sizes, BUDGET, facts_of(D)).spends
+    spends = mechanism.plan(Public(data_set().sizes, facts_of(D)), BUDGET).spends
     total = accounting.total_rho(accounting.by_server(spends)[0])
     assert max(one.epsilon for one in accounting.guarantees(spends)) <= BUDGET[0].epsilon
     return total
@@ -185,7 +185,7 @@ def test_no_message_costs_more_than_its_line_in_the_ledger(mechanism):
     """60 pairs. What clips alone limit is attained within 5 %."""
     worst, _ = search(mechanism)
     lines = [line for line in accounting.by_server(mechanism.plan(
-        data_set().sizes, BUDGET, facts_of(D)).spends)[0]]
+        Public(data_set().sizes, facts_of(D)), BUDGET).spends)[0]]
     claimed = {line.step.key: accounting.total_rho([line]) for line in lines}
     for key, rho in claimed.items():
         found = [cost for (_, step), cost in worst.items() if step == key]

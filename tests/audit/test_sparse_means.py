@@ -15,7 +15,7 @@ from engine.families.untrusted_means import machine_means
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.sparse_mean_trusted import SparseMeanTrusted
-from engine.types import Budget, Covariate, PublicFacts, SampleData
+from engine.types import Budget, Covariate, Public, PublicFacts, SampleData
 
 EPSILON, ROWS, MACHINES, SIZE = 0.8, 4, 6, 6
 FACTS = PublicFacts(value_low=-1.0, value_high=1.0, reading_sd=1.0,
@@ -41,7 +41,7 @@ def neighbours(mechanism, rng):
 
 def shifts(mechanism, one, other, epsilon):
     """How far the answers of every machine are apart, (m, k), and the plan behind them."""
-    plan = mechanism.plan(one.sizes, (Budget(epsilon),), FACTS)
+    plan = mechanism.plan(Public(one.sizes, FACTS), (Budget(epsilon),))
     answers = [mechanism.answers(machine_means(data, plan))[0] for data in (one, other)]
     return np.abs(answers[0] - answers[1]), plan
 
@@ -62,7 +62,7 @@ def worst_shift(mechanism, epsilon=EPSILON, tries=150):
 def counted_loss(mechanism, epsilon):
     """The log odds of all bits of a machine together, from COUNT answers, and their error."""
     one = neighbours(mechanism, np.random.default_rng(1))[0]
-    plan = mechanism.plan(one.sizes, (Budget(epsilon),), FACTS)
+    plan = mechanism.plan(Public(one.sizes, FACTS), (Budget(epsilon),))
     shape = (1, COUNT // (MACHINES * plan.per_machine), MACHINES, plan.per_machine)
     standard = mechanism.standard(shape, generator(1, 0, 0))
     turned = mechanism.private(np.ones((1, 1, *shape[2:])), plan, standard) == -1
@@ -131,7 +131,7 @@ def test_rows_reach_the_server_through_signs_alone():
     rng, mechanism = np.random.default_rng(3), SparseMeanSigns()
     for _ in range(50):
         for data in neighbours(mechanism, rng):
-            plan = mechanism.plan(data.sizes, (Budget(EPSILON),), FACTS)
+            plan = mechanism.plan(Public(data.sizes, FACTS), (Budget(EPSILON),))
             assert set(np.abs(mechanism.answers(machine_means(data, plan))).ravel()) == {1.0}
 
 
@@ -139,7 +139,7 @@ def test_without_the_cap_noise_alone_would_make_means_infinite():
     """Averages of turned bits pass 1; held to 0.999 they give finite means, else none."""
     mechanism = SparseMeanSigns()
     data = neighbours(mechanism, np.random.default_rng(1))[0]
-    plan = mechanism.plan(data.sizes, (Budget(1.9),), FACTS)
+    plan = mechanism.plan(Public(data.sizes, FACTS), (Budget(1.9),))
     averages = mechanism.gain(plan)[0] * np.array([-1.0, 1.0])
     with np.errstate(invalid="ignore"):
         assert not np.isfinite(erfinv(averages)).any()
@@ -154,7 +154,7 @@ def worst_move(tries=150):
     rng, mechanism, worst = np.random.default_rng(7), SparseMeanTrusted(), 0.0
     for _ in range(tries):
         one, other = neighbours(SparseMeanLaplace(), rng)
-        plan = mechanism.plan(one.sizes, (Budget(EPSILON),), FACTS)
+        plan = mechanism.plan(Public(one.sizes, FACTS), (Budget(EPSILON),))
         pooled = [mechanism.without_noise(data)[0] for data in (one, other)]
         worst = max(worst, float(np.abs(pooled[0] - pooled[1]).max() / plan.sensitivity))
     return worst

@@ -75,7 +75,7 @@ def with_row(data, row, x, y):
 def search(mechanism, tries=150):
     """The largest change of an entry of a step over neighbours, as a share of λ."""
     rng, data = np.random.default_rng(7), data_set()
-    plan, worst = mechanism.plan(data.sizes, BUDGET * 3, data.facts), 0.0
+    plan, worst = mechanism.plan(data.public, BUDGET * 3), 0.0
     for k in range(tries):
         vectors, row = vectors_of(mechanism, rng, plan), int(rng.integers(N))
         (x, y), (x2, y2) = extreme_row(rng, plan.feature_clip), extreme_row(rng, plan.feature_clip)
@@ -108,7 +108,7 @@ def test_no_row_moves_a_step_further_than_claimed_and_some_reach_the_claim(mecha
 
 def test_the_published_bound_is_attained_by_a_row_along_the_vector_and_one_against_it():
     data, mechanism = data_set(), PUBLISHED
-    plan = mechanism.plan(data.sizes, BUDGET * 3, data.facts)
+    plan = mechanism.plan(data.public, BUDGET * 3)
     vector = sparse.in_ball(np.array([[[1.0] * 5 + [0.0] * 3]]), plan.steps.radius)
     along = np.full(D, 2.0)
     against = np.where(np.arange(D) < 5, -2.0, 2.0)  # the last entries keep their sign
@@ -124,7 +124,7 @@ def test_the_printed_projection_onto_a_cube_is_caught(monkeypatch):
     """Entry by entry, vectors are up to √s longer than the bound with ‖β‖₂ ≤ c₀ allows."""
     monkeypatch.setattr(sparse, "in_ball", lambda vectors, radius: np.clip(vectors, -radius, radius))
     data = data_set()
-    plan = PUBLISHED.plan(data.sizes, BUDGET * 3, data.facts)
+    plan = PUBLISHED.plan(data.public, BUDGET * 3)
     vector = sparse.in_ball(np.array([[[9.0] * 5 + [0.0] * 3]]), plan.steps.radius)
     against = np.where(np.arange(D) < 5, -2.0, 2.0)
     one, other = (moved(PUBLISHED, with_row(data, 4, x, y), vector, plan)
@@ -142,7 +142,7 @@ def rounds_of(mechanism, draws=4000):
     from the rest that the choice is certain; only noise is left.
     """
     data = data_set()
-    plan = mechanism.plan(data.sizes, BUDGET * 3, data.facts)
+    plan = mechanism.plan(data.public, BUDGET * 3)
     s = plan.steps.sparsity
     far = np.where(np.arange(D) < s, 1e4 * plan.scales.values, 0.0)
     seen = []
@@ -171,7 +171,7 @@ def true_rho(mechanism):
 
 def claimed_rho(mechanism):
     data = data_set()
-    spends = mechanism.plan(data.sizes, BUDGET * 3, data.facts).spends
+    spends = mechanism.plan(data.public, BUDGET * 3).spends
     return accounting.total_rho(accounting.by_server(spends)[0])
 
 
@@ -194,8 +194,8 @@ def test_noise_that_is_drawn_once_for_all_rounds_is_caught(monkeypatch):
 class ValuesForNothing(SparseRegression):
     """Spends everything on the choice and gives the values whatever noise is at hand."""
 
-    def plan(self, sizes, budgets, facts):
-        honest = super().plan(sizes, budgets, facts)
+    def plan(self, public, budgets):
+        honest = super().plan(public, budgets)
         scales = Scales(honest.scales.choice / math.sqrt(2), honest.scales.values)
         rho = costs(self.law, honest.steps.sparsity, honest.most, scales)[0]
         kept = tuple(replace(line, rho=rho) for line in honest.spends if line.mu is None)
@@ -203,8 +203,8 @@ class ValuesForNothing(SparseRegression):
 
 
 class OneRoundInTheLedger(SparseRegression):
-    def plan(self, sizes, budgets, facts):
-        honest = super().plan(sizes, budgets, facts)
+    def plan(self, public, budgets):
+        honest = super().plan(public, budgets)
         return replace(honest, spends=tuple(replace(line, count=1) for line in honest.spends))
 
 
@@ -222,7 +222,7 @@ def test_the_choice_from_rows_at_the_clipping_edge_keeps_its_cost_at_near_ties(k
     x[0, 3:18] = [[1.0, 0.99, 1.01]]
     y[0, 3:18] = 1.0
     ties = replace(ties, x=x, y=y)
-    plan = mechanism.plan(ties.sizes, BUDGET, ties.facts)
+    plan = mechanism.plan(ties.public, BUDGET)
     scale = 4 * plan.most  # a choice at this scale; the budget's own would be far larger
     rho = costs(mechanism.law, 2, plan.most, Scales(scale, scale))[0]
     zero, laws, steps = np.zeros((1, 1, 3)), [], []

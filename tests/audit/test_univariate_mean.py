@@ -30,7 +30,7 @@ def data_set(sizes, values):
 
 def loss(mechanism, one, other):
     """The largest log likelihood ratio of vote and average together, at any server's ε."""
-    plan = mechanism.plan(one.sizes, (Budget(EPSILON),) * 3, one.facts)
+    plan = mechanism.plan(one.public, (Budget(EPSILON),) * 3)
     groups = mechanism.groups(one)
     scales = mechanism.reach(plan.places, one.facts) / (groups * plan.measure[0])
     shift = np.abs(mechanism.sent(one, plan.places) - mechanism.sent(other, plan.places))[0]
@@ -151,7 +151,7 @@ def test_after_the_votes_the_average_of_one_interval_is_sent_for_half_of_epsilon
 def test_a_local_vote_flips_entries_as_often_as_declared():
     """4000 votes of six people: the mean of every sum within 5 standard errors."""
     mechanism, data = UnivariateMean(setting="local_user"), data_set(MANY, np.zeros(MANY))
-    plan = mechanism.plan(data.sizes, (Budget(EPSILON),) * 3, data.facts)
+    plan = mechanism.plan(data.public, (Budget(EPSILON),) * 3)
     ballots = mechanism.ballots(data, plan.places)
     chance, rng = mechanism.flip_chance(plan.vote)[0], np.random.default_rng(3)
     sums = mechanism._votes(ballots, data, [plan], 4000, rng)[0][0]

@@ -21,7 +21,7 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
 from engine.privacy import accounting, transcript
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Budget
+from engine.types import Budget, Public
 from tests.heavy import few
 
 BUDGETS = (Budget(2.0, 1e-5), Budget(0.7, 1e-4))
@@ -99,7 +99,7 @@ def largest_distance(rows, order):
 
 
 def search(mechanism):
-    plan = mechanism.plan(neighbours(3).sizes, BUDGETS, SOURCE.facts)
+    plan = mechanism.plan(Public(neighbours(3).sizes, SOURCE.facts), BUDGETS)
     data = neighbours(plan.basis.level)
     sent, noise = messages(mechanism, data)
     if not np.isfinite(sent).all():
@@ -137,14 +137,14 @@ def fixed(cls, chosen, **more):
 class AlwaysGlobal(WaveletGlobal):
     """Releases even where the rules say that it is of no use."""
 
-    def plan(self, sizes, budgets, facts):
-        honest = super().plan(sizes, budgets, facts)
+    def plan(self, public, budgets):
+        honest = super().plan(public, budgets)
         return replace(honest, released=True)
 
 
 class AlwaysPointwise(WaveletPointwise):
-    def plan(self, sizes, budgets, facts):
-        return replace(super().plan(sizes, budgets, facts), released=True)
+    def plan(self, public, budgets):
+        return replace(super().plan(public, budgets), released=True)
 
 
 Always = {WaveletGlobal: AlwaysGlobal, WaveletPointwise: AlwaysPointwise}
@@ -198,7 +198,7 @@ def test_next_to_zero_the_printed_constant_is_too_small_for_corrected_edges(mome
 def test_the_printed_constants_keep_their_promise_for_smoother_periodic_wavelets(moments):
     source, budgets = RegressionPoints(configuration="homogeneous"), (Budget(1.0, 1e-5),) * 16
     for cls in (WaveletGlobal, WaveletPointwise):
-        plan = cls(moments=moments, constants="published").plan(source.sizes, budgets, source.facts)
+        plan = cls(moments=moments, constants="published").plan(source.public, budgets)
         assert accounting.keeps_promise(plan.spends)
         assert accounting.guarantees(plan.spends)[0].epsilon < 0.8
     printed, _ = WaveletPointwise(moments=moments).sensitivity_constants(6)
@@ -216,6 +216,6 @@ def test_a_ledger_with_too_little_noise_says_that_the_promise_is_broken():
         def _unit_scales(self, kind, basis, sites):
             return super()._unit_scales(kind, basis, sites) / 2
 
-    spends = Printed(moments=1).plan(source.sizes, budgets, source.facts).spends
+    spends = Printed(moments=1).plan(source.public, budgets).spends
     assert not accounting.keeps_promise(spends)
     assert accounting.guarantees(spends)[0].epsilon == pytest.approx(2)

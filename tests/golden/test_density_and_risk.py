@@ -76,7 +76,7 @@ def test_regularised_risk_has_the_known_sensitivity_and_noise():
     assert kappa(features.table) ** 2 == pytest.approx(.36042, abs=6e-6)
     assert (features.variances**.5).sum() == pytest.approx(4.11138, abs=6e-6)
     assert radius(Logistic(), features.table, .01, 500) == pytest.approx(.12007, abs=6e-6)
-    plan = mechanism.plan(source.sizes, PURE, source.facts)
+    plan = mechanism.plan(source.public, PURE)
     assert plan.noise[0][0][0].sensitivity == pytest.approx(.24346, abs=6e-6)
     assert energy(mechanism, source) == pytest.approx(.11855, abs=6e-6)
     best = Iclp(task="risk_minimisation", loss="logistic", risk_weight=0.01, constants="optimal")

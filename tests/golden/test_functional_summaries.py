@@ -21,7 +21,7 @@ from engine.mechanisms.iclp import Iclp
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
 from engine.privacy import accounting
-from engine.types import Budget, CurveData, Design, PublicFacts, Sizes
+from engine.types import Budget, CurveData, Design, Public, PublicFacts, Sizes
 from tests.heavy import few
 
 BUDGET = Budget(1.0, 0.01)
@@ -46,7 +46,7 @@ def assert_digits(found, text):
 
 
 def plan(mechanism, n, facts=FACTS, budget=BUDGET):
-    return mechanism.plan(Sizes((n,), n, 1), (budget,), facts)
+    return mechanism.plan(Public(Sizes((n,), n, 1), facts), (budget,))
 
 
 def energy(mechanism, n, facts=FACTS, budget=BUDGET):
@@ -336,7 +336,7 @@ def distance(mechanism, name, epsilon):
     sample = mechanism.without_protection(data)
     grid = np.array(data.facts.common_times)
     bias = estimate.on_grid(estimate.unprotected, grid) - sample.on_grid(sample.unprotected, grid)
-    noise = mechanism.plan(data.sizes, budget, data.facts).noise[0][0][0]
+    noise = mechanism.plan(data.public, budget).noise[0][0][0]
     spread = (estimate.basis(grid)**2).mean(axis=0) @ noise.scales**2
     return (bias**2).mean() + 2 * spread  # the variance of Laplace noise of scale one
 

@@ -45,7 +45,7 @@ def points_of(network, signal="smooth"):
 
 def plan_of(mechanism, network):
     source = points_of(network)
-    return mechanism.plan(source.sizes, source.budgets(), source.facts)
+    return mechanism.plan(source.public, source.budgets())
 
 
 def error_of(mechanism, network, signal="smooth"):
@@ -121,7 +121,7 @@ def test_the_literal_method_is_worse_than_the_zero_curve_at_this_size():
     ({"edges": "corrected", "level": 4, "clip": 3.6}, 3.6, .00382)], ids=str)
 def test_corrected_edges_pay_for_a_curve_that_does_not_end_where_it_began(chosen, clip, error):
     mechanism, source = WaveletGlobal(smoothness=2.0, radius=8.0, **chosen), points_of("homogeneous", "ramp")
-    plan = mechanism.plan(source.sizes, source.budgets(), source.facts)
+    plan = mechanism.plan(source.public, source.budgets())
     assert (plan.basis.level, round(plan.clip, 6)) == (4, clip)
     assert mechanism.exact_risk(source, source.budgets()) == pytest.approx(error, rel=2e-3)
 

@@ -12,7 +12,7 @@ from engine.families.wavelet_risk import RiskParts
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Budget
+from engine.types import Budget, Public
 from engine.views import regression as regression_view
 from engine.views.regression import NETWORKS, Group, Network
 from engine.words import regression as regression_words
@@ -133,8 +133,7 @@ def test_one_point_is_not_shown_where_times_are_stated_not_to_be_even():
 def test_the_point_uses_the_ends_of_the_range_that_the_whole_curve_uses():
     at = visit("regression", "v-wavelet_global~v.edges-corrected~point-0.02")
     method = WaveletGlobal(edges="corrected")
-    plan = method.plan(ALIKE.source(RegressionPoints()).sizes, ALIKE.budgets,
-                       RegressionPoints().facts)
+    plan = method.plan(Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets)
     found = regression_view.point_view(RegressionPoints(), WaveletPointwise(edges="corrected"),
                                        plan, ALIKE, 0.02, 1)
     assert regression_words.point(found) in words(at)
@@ -204,8 +203,7 @@ def test_noise_on_the_grid_is_what_releases_scatter_by():
 
 
 def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_curve():
-    whole = WaveletGlobal().plan(ALIKE.source(RegressionPoints()).sizes, ALIKE.budgets,
-                                 RegressionPoints().facts)
+    whole = WaveletGlobal().plan(Public(ALIKE.source(RegressionPoints()).sizes, RegressionPoints().facts), ALIKE.budgets)
     found = regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, ALIKE, 0.37,
                                        1)
     assert found.kind == "laplace" and found.low < found.released < found.high
@@ -216,8 +214,7 @@ def test_one_point_agrees_with_its_own_mechanism_and_is_quieter_than_the_whole_c
 @pytest.mark.slow
 def test_intervals_cover_the_value_at_a_point():
     """60 seeds at one point of a smooth curve: 88 % or more, as 95 % less two errors is."""
-    whole = WaveletGlobal().plan(SMALL.source(RegressionPoints()).sizes, SMALL.budgets,
-                                 RegressionPoints().facts)
+    whole = WaveletGlobal().plan(Public(SMALL.source(RegressionPoints()).sizes, RegressionPoints().facts), SMALL.budgets)
     found = [regression_view.point_view(RegressionPoints(), WaveletPointwise(), whole, SMALL, 0.6,
                                         seed) for seed in range(60)]
     assert np.mean([one.low <= one.truth <= one.high for one in found]) > 0.88
@@ -235,7 +232,7 @@ def test_the_planned_cost_falls_to_one_and_is_that_of_single_plans():
     epsilons, times = regression_view.planned_cost(method, facts, ALIKE)
     assert (np.diff(times) <= 0).all() and times[-1] >= 1
     sizes = ALIKE.source(RegressionPoints()).sizes
-    at_one, free = (method.plan(sizes, (Budget(epsilon, ALIKE.delta),) * 16, facts).criterion
+    at_one, free = (method.plan(Public(sizes, facts), (Budget(epsilon, ALIKE.delta),) * 16).criterion
                     for epsilon in (epsilons[15], math.inf))
     assert epsilons[15] == pytest.approx(1) and times[15] == pytest.approx(at_one / free)
     assert times[0] == pytest.approx(facts.value_half_width**2 / free)  # nothing is released
@@ -260,7 +257,7 @@ def test_the_page_gives_an_interval_or_says_why_not(signal, interval):
     source = RegressionPoints(signal=signal)
     point = regression_view.point_view(
         source, WaveletPointwise(points="0.42"), WaveletGlobal().plan(
-            ALIKE.source(source).sizes, ALIKE.budgets, source.facts), ALIKE, 0.42, 1)
+            Public(ALIKE.source(source).sizes, source.facts), ALIKE.budgets), ALIKE, 0.42, 1)
     shown = regression_view.regression_view(source, WaveletGlobal(), ALIKE, 1)
     assert (shown.band is not None) == interval == (not shown.no_band)
     assert ("No confidence band is given" in regression_words.band(shown)) != interval

@@ -38,7 +38,7 @@ def alone(place, **chosen):
 
 
 def plans_of(mechanism, source, budgets=BUDGETS):
-    return [mechanism.plan(source.sizes, given, source.facts) for given in budgets]
+    return [mechanism.plan(source.public, given) for given in budgets]
 
 
 @cache

@@ -72,13 +72,13 @@ def test_sites_add_up_in_squares():
                                                          (4000, 30, 8, 21), (1000, 30, .5, 19)])
 def test_the_number_of_waves_follows_public_sizes(n, m, epsilon, size):
     data = draw(SparseCurves(n_curves=n, n_observations_per_curve=m))
-    plan = AdaptiveMean().plan(data, (Budget(epsilon, 1e-3),))
+    plan = AdaptiveMean().plan(data.public, (Budget(epsilon, 1e-3),))
     assert plan.size == size
 
 
 def test_a_common_grid_limits_the_number_of_waves_to_its_points():
     data = draw(SeaTemperature())
-    assert AdaptiveMean().plan(data, (Budget(100.0, 1e-3),)).size <= 12
+    assert AdaptiveMean().plan(data.public, (Budget(100.0, 1e-3),)).size <= 12
 
 
 def test_the_public_scale_is_that_of_sampling_and_smoothness():

@@ -236,7 +236,7 @@ def test_the_paper_weighs_servers_with_the_number_of_covariates():
     """u_s = 1 / max(d/n, d r/(n m), d²/(n² ε²), d² r²/(n² m ε²))."""
     data = draw(CoefficientCurves(n_curves=60, n_covariates=3, n_servers=2))
     budgets = (Budget(0.2, 1e-3), Budget(4.0, 1e-3))
-    plan = NoisyGradientCoefficients(weights="rate", truncation=3).plan(data, budgets)
+    plan = NoisyGradientCoefficients(weights="rate", truncation=3).plan(data.public, budgets)
     n, m, r, d = 30, 10, 3, 3
     raw = [1 / max(d / n, d * r / (n * m), d**2 / (n * e) ** 2, d**2 * r**2 / (n**2 * m * e**2))
            for e in (0.2, 4.0)]

@@ -27,7 +27,7 @@ from engine.numerics.kernel_densities import (
 from engine.sources.ages_at_death import AgesAtDeath
 from engine.sources.density_points import DensityPoints
 from engine.summaries.density import Counts
-from engine.types import Budget, Covariate, PublicFacts, SampleData, Sizes
+from engine.types import Budget, Covariate, Public, PublicFacts, SampleData, Sizes
 from engine.views.feasible_smoothness import least_power, printed_density, sensitivity_by_grid
 
 SOURCE = DensityPoints()
@@ -49,7 +49,7 @@ def data_of(source=SOURCE, repeats=1, seed=1):
 
 
 def plan_of(mechanism, source=SOURCE):
-    return mechanism.plan(source.sizes, budget_of(mechanism), source.facts)
+    return mechanism.plan(source.public, budget_of(mechanism))
 
 
 # -- records -----------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def test_the_nearest_point_of_an_uneven_grid_is_the_nearest():
 def test_records_of_no_number_or_three_are_refused(columns):
     facts = PublicFacts(covariates=tuple(Covariate(f"x{k}") for k in range(columns)))
     with pytest.raises(InputError, match="one or two numbers"):
-        Iclp(task="density").plan(Sizes((100,), 100, 1, columns), PURE, facts)
+        Iclp(task="density").plan(Public(Sizes((100,), 100, 1, columns), facts), PURE)
 
 
 def test_a_grid_of_the_plane_has_a_limit():
@@ -224,7 +224,7 @@ def test_sizes_of_atoms_are_found_once_for_all_budgets_and_sites(monkeypatch):
                         lambda *args: calls.append(args) or pdist(*args))
     mechanism, source = Iclp(task="density", bandwidth=0.1234), DensityPoints(n_servers=3)
     for epsilon in (0.5, 1.0, 2.0):
-        mechanism.plan(source.sizes, (Budget(epsilon, 0.0),), source.facts)
+        mechanism.plan(source.public, (Budget(epsilon, 0.0),))
     assert len(calls) == 1
 
 
@@ -232,7 +232,7 @@ def test_three_sites_spend_each_their_own_budget_and_are_weighed_by_their_noise(
     source = DensityPoints(n_servers=3)
     budgets = (Budget(0.5, 0.0), Budget(1.0, 0.0), Budget(4.0, 0.0))
     mechanism = Iclp(task="density")
-    plan = mechanism.plan(source.sizes, budgets, source.facts)
+    plan = mechanism.plan(source.public, budgets)
     assert [spend.epsilon for spend in plan.spends] == [0.5, 1.0, 4.0]
     assert plan.weights[0, 0] < plan.weights[0, 1] < plan.weights[0, 2]
     estimate = mechanism.release_many(data_of(source, 3), [budgets], 2, generator(1, 1, 0))

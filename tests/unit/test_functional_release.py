@@ -21,7 +21,16 @@ from engine.privacy import accounting, transcript
 from engine.summaries.covariance import second_moments
 from engine.summaries.selection import _scores, choose
 from engine.tasks import INTERCEPT
-from engine.types import NON_PRIVATE, Budget, Covariate, CurveData, Design, PublicFacts, Sizes
+from engine.types import (
+    NON_PRIVATE,
+    Budget,
+    Covariate,
+    CurveData,
+    Design,
+    Public,
+    PublicFacts,
+    Sizes,
+)
 
 BUDGET, Z = (Budget(1.0, 1e-3),), 5
 GRID = midpoints(40)
@@ -112,7 +121,7 @@ def test_a_missing_reading_changes_no_other_curve():
 def test_without_a_limit_the_release_is_the_smoothed_mean(mechanism):
     estimate = release(mechanism, data_of(curves()), (NON_PRIVATE,))
     assert (estimate.coefficients[:, :, 0] == estimate.unprotected).all()
-    plan = mechanism.plan(data_of(curves()).sizes, (NON_PRIVATE,), FACTS)
+    plan = mechanism.plan(Public(data_of(curves()).sizes, FACTS), (NON_PRIVATE,))
     assert plan.energy(0) == 0
     assert accounting.guarantees(estimate.spends[0])[0].epsilon == np.inf
 
@@ -217,7 +226,7 @@ def test_noise_by_norm_has_no_preferred_direction():
 def test_printed_constants_of_means_spend_far_less_than_was_asked(mechanism):
     published = with_task(mechanism, constants="published")
     sizes = Sizes((1000,), 1000, 1)
-    spends = published.plan(sizes, (Budget(1.0),), FACTS).spends
+    spends = published.plan(Public(sizes, FACTS), (Budget(1.0),)).spends
     assert accounting.keeps_promise(spends)
     assert accounting.guarantees(spends)[0].epsilon < 0.35
     assert published.expected_error(sizes, BUDGET, FACTS) > 9 * mechanism.expected_error(
@@ -226,7 +235,7 @@ def test_printed_constants_of_means_spend_far_less_than_was_asked(mechanism):
 
 def test_the_printed_noise_of_a_gaussian_process_has_a_smaller_mu_than_is_allowed():
     spend = GaussianProcess(constants="published").plan(
-        Sizes((50,), 50, 1), (Budget(1.0, 0.01),), FACTS).spends[0]
+        Public(Sizes((50,), 50, 1), FACTS), (Budget(1.0, 0.01),)).spends[0]
     assert spend.mu == pytest.approx(1 / np.sqrt(2 * np.log(200)), rel=1e-8)
     assert spend.mu < accounting.exact_mu(1.0, 0.01)
     assert spend.epsilon is None
@@ -237,7 +246,7 @@ def test_the_printed_noise_of_a_gaussian_process_has_a_smaller_mu_than_is_allowe
 def test_two_steps_with_gaussian_noise_are_together_what_one_would_be(constants, share):
     """Shares of μ²: a private mean, then the covariance about it."""
     one, two = (GaussianProcess(constants=constants, task="covariance", share=share, centre=centre)
-                .plan(Sizes((50,), 50, 1), (Budget(1.0, 0.01),), FACTS).spends
+                .plan(Public(Sizes((50,), 50, 1), FACTS), (Budget(1.0, 0.01),)).spends
                 for centre in ("nothing", "private_mean"))
     assert [line.mu**2 for line in two] == pytest.approx(
         [share * one[0].mu**2, (1 - share) * one[0].mu**2], rel=1e-9)
@@ -249,7 +258,7 @@ def test_two_steps_with_gaussian_noise_are_together_what_one_would_be(constants,
 def test_the_printed_noise_of_a_gaussian_process_breaks_its_promise_at_a_large_epsilon():
     """It is proved for ε ≤ 1; the ledger says what the noise is worth."""
     spends = GaussianProcess(constants="published").plan(
-        Sizes((50,), 50, 1), (Budget(30.0, 0.3),), FACTS).spends
+        Public(Sizes((50,), 50, 1), FACTS), (Budget(30.0, 0.3),)).spends
     assert not accounting.keeps_promise(spends)
 
 
@@ -257,7 +266,7 @@ def test_the_printed_noise_of_a_gaussian_process_breaks_its_promise_at_a_large_e
 def test_the_scale_of_theorem_8_spends_root_two_epsilon_and_ours_epsilon(excess, holds):
     """Log-ratios of 20 000 releases from the worst neighbours; the largest is the closed form."""
     n, epsilon = 60, 0.7
-    plan = Iclp(eta=1.5).plan(Sizes((n,), n, 1), (Budget(epsilon),), FACTS)
+    plan = Iclp(eta=1.5).plan(Public(Sizes((n,), n, 1), FACTS), (Budget(epsilon),))
     scales, shrink = plan.noise[0][0][0].scales / excess, plan.smoothings[0].shrink
     worst = shrink / scales
     move = 2 / n * shrink * worst / np.linalg.norm(worst)
@@ -344,7 +353,7 @@ def test_with_a_large_budget_a_paid_choice_is_the_best_score_and_with_a_tiny_sha
     data = data_of(curves())
     for epsilon, share in ((1e6, 0.5), (1.0, 0.01)):
         mechanism = cls(selection_rule="paid", selection_share=share)
-        plan = mechanism.plan(data.sizes, (Budget(epsilon),), FACTS)
+        plan = mechanism.plan(Public(data.sizes, FACTS), (Budget(epsilon),))
         records = [mechanism.summary(data.sizes, FACTS).records(data)]
         best = _scores(plan, records[0], 2, 1.0)[0, 0].argmin()
         chosen = choose(mechanism, plan, records, 400, generator(1, 2, 0))
@@ -355,7 +364,7 @@ def test_with_a_large_budget_a_paid_choice_is_the_best_score_and_with_a_tiny_sha
 @pytest.mark.parametrize("cls", RULES)
 def test_what_is_sent_after_a_choice_is_the_chosen_smoothing_with_its_own_noise(cls):
     mechanism, data = cls(selection_rule="cross_validated"), data_of(curves())
-    plan = mechanism.plan(data.sizes, BUDGET, FACTS)
+    plan = mechanism.plan(Public(data.sizes, FACTS), BUDGET)
     records = mechanism.summary(data.sizes, FACTS).records(data)
     best = choose(mechanism, plan, [records], 1, generator(0, 0, 0))[0, 0]
     with transcript.recorded() as messages:
@@ -397,7 +406,7 @@ def test_cross_validation_is_never_much_better_than_the_formula(cls):
 
 def test_weights_of_sites_add_up_to_one_and_follow_their_size_and_budget():
     facts, sizes = FACTS, Sizes((20, 40, 40), 100, 1)
-    plan = Iclp().plan(sizes, (Budget(1.0), Budget(1.0), Budget(3.0)), facts)
+    plan = Iclp().plan(Public(sizes, facts), (Budget(1.0), Budget(1.0), Budget(3.0)))
     assert plan.weights.sum() == pytest.approx(1)
     assert plan.weights[0, 0] < plan.weights[0, 1] < plan.weights[0, 2]
 
@@ -419,7 +428,7 @@ def test_every_site_spends_its_own_budget_and_their_noise_averages():
     """Three equal sites: each has three times the noise of all, and the average a third of that."""
     budgets, sizes = (Budget(1.0), Budget(1.0), Budget(1.0)), Sizes((20,) * 3, 60, 1)
     fixed = Iclp(penalty_weight=0.01)
-    spends = fixed.plan(sizes, budgets, FACTS).spends
+    spends = fixed.plan(Public(sizes, FACTS), budgets).spends
     assert [spend.server for spend in spends] == [0, 1, 2]
     assert [g.epsilon for g in accounting.guarantees(spends)] == [1.0] * 3
     assert fixed.expected_error(sizes, budgets, FACTS) == pytest.approx(
@@ -428,7 +437,7 @@ def test_every_site_spends_its_own_budget_and_their_noise_averages():
 
 def test_a_site_without_records_is_refused():
     with pytest.raises(InputError, match="at least one record"):
-        Iclp().plan(Sizes((10, 0), 10, 1), BUDGET, FACTS)
+        Iclp().plan(Public(Sizes((10, 0), 10, 1), FACTS), BUDGET)
 
 
 # -- covariances ---------------------------------------------------------------------------------
@@ -506,7 +515,7 @@ def test_second_moments_about_nothing_move_by_up_to_root_two_over_n():
 def test_the_covariance_of_a_single_curve_about_its_own_mean_has_noise_all_the_same():
     """It is zero but for rounding errors, which must not leave the site as they are."""
     mechanism = Iclp(task="covariance", centre="sample_mean")
-    plan = mechanism.plan(Sizes((1,), 40, 40), BUDGET, FACTS)
+    plan = mechanism.plan(Public(Sizes((1,), 40, 40), FACTS), BUDGET)
     assert (plan.noise[0][0][0].scales > 0).all()
 
 
@@ -634,7 +643,7 @@ def test_noise_is_public_and_does_not_follow_the_curves():
 
 def test_coordinates_that_are_always_zero_have_no_noise():
     estimate = release(Iclp(penalty="absolute"), data_of(curves()), draws=5)
-    plan = Iclp(penalty="absolute").plan(data_of(curves()).sizes, BUDGET, FACTS)
+    plan = Iclp(penalty="absolute").plan(Public(data_of(curves()).sizes, FACTS), BUDGET)
     moving = plan.smoothings[0].thresholds < 1
     assert 0 < moving.sum() < 40
     assert (estimate.coefficients[..., ~moving] == 0).all()

@@ -167,7 +167,7 @@ def test_curves_of_unequal_length_pay_for_the_shortest():
 @pytest.mark.parametrize("weights", ["inverse_variance", "rate", "size", "uniform"])
 def test_weights_of_equal_servers_are_equal(weights):
     data = draw(SparseCurves(n_curves=120, n_observations_per_curve=5, n_servers=4))
-    plan = NoisyGradientMean(weights=weights).plan(data, (BUDGET,) * 4)
+    plan = NoisyGradientMean(weights=weights).plan(data.public, (BUDGET,) * 4)
     assert np.allclose(plan.weights, 0.25)
 
 
@@ -180,7 +180,7 @@ def test_rate_and_variance_weights_are_those_of_the_example_with_three_sites():
     def shares(weights):
         mechanism = NoisyGradientMean(scheme="split", constants="published", truncation=3,
                                       weights=weights)
-        return mechanism.plan(data, budgets).weights
+        return mechanism.plan(data.public, budgets).weights
     assert np.allclose(shares("rate"), [0.533, 0.333, 0.133], atol=5e-4)
     assert np.allclose(shares("inverse_variance"), [0.958, 0.040, 0.001], atol=1e-3)
 
@@ -196,7 +196,7 @@ def local(n=600, rounds=20, **chosen):
 
 def test_small_servers_take_turns_so_that_every_round_has_as_many_and_no_curve_serves_twice():
     data, mechanism = local()
-    schedule = mechanism.plan(data, (Budget(1.0, 1e-3),) * 600).schedule
+    schedule = mechanism.plan(data.public, (Budget(1.0, 1e-3),) * 600).schedule
     assert ((schedule >= 0).sum(axis=0) == 1).all()
     assert ((schedule >= 0).sum(axis=1) == 30).all()
 
@@ -206,7 +206,7 @@ def test_a_server_with_a_few_curves_joins_that_many_rounds_each_with_another_cur
     server = np.repeat([0, 1, 2], [50, 10, 3])
     mixed = CurveData(data.times, data.values, data.counts, server, data.facts)
     mechanism = NoisyGradientMean(scheme="split", n_iterations=20, truncation=3)
-    plan = mechanism.plan(mixed, (Budget(1.0, 1e-3),) * 3)
+    plan = mechanism.plan(mixed.public, (Budget(1.0, 1e-3),) * 3)
     assert plan.batch_sizes == (2, 1, 1)
     for s, n in ((1, 10), (2, 3)):
         assert sorted(plan.schedule[:, s][plan.schedule[:, s] >= 0]) == list(range(n))
@@ -270,7 +270,7 @@ def test_where_everybody_is_a_site_only_those_of_a_round_average_its_noise():
     """40 rounds of 50 people: each round's noise is that of 50, not of 2000."""
     data, mechanism = local(n=2000, rounds=40)
     budgets = (Budget(8.0, 1e-3),) * 2000
-    each = sum(s**2 for s in mechanism.plan(data, budgets).spends[0].noise_scale)
+    each = sum(s**2 for s in mechanism.plan(data.public, budgets).spends[0].noise_scale)
     q = (1 - mechanism.step_size) ** 2
     left = each / 50 * mechanism.step_size**2 * (1 - q**40) / (1 - q)
     assert mechanism.expected_error(data.sizes, budgets, data.facts) == pytest.approx(left)
@@ -280,7 +280,7 @@ def test_rounds_without_a_curve_are_refused_with_the_sizes():
     data, mechanism = local(n=30, rounds=40)
     with pytest.raises(InputError, match="need at least 40 curves, and one for each round; there "
                                          "are 30 on 30 servers"):
-        mechanism.plan(data, (Budget(1.0, 1e-3),) * 30)
+        mechanism.plan(data.public, (Budget(1.0, 1e-3),) * 30)
 
 
 @pytest.mark.parametrize(("n", "fewest"), [(250, 10), (200, 9), (400, 16), (23, 1)])
@@ -293,5 +293,5 @@ def test_the_smallest_round_is_counted_from_public_sizes_alone(n, fewest):
 
 def test_where_everybody_is_a_site_a_round_has_the_curves_of_all_who_take_part():
     data, mechanism = local()
-    takes_part = mechanism.plan(data, (BUDGET,) * 600).schedule >= 0
+    takes_part = mechanism.plan(data.public, (BUDGET,) * 600).schedule >= 0
     assert mechanism.fewest_in_a_round(data.sizes) == takes_part.sum(axis=1).min() == 600 // 20

@@ -123,7 +123,7 @@ def test_points_of_the_plane_can_be_predicted_from(mechanism):
 
 def test_the_sensitivity_is_that_of_the_theorem_with_the_allowance():
     mechanism = regression(loss="logistic", risk_weight=0.01)
-    plan = mechanism.plan(NUMBERS.sizes, PURE, NUMBERS.facts)
+    plan = mechanism.plan(NUMBERS.public, PURE)
     features = mechanism.features(midpoints(100), NUMBERS.sizes)
     exact = kappa(features.table) / (0.01 * 2000) * np.sqrt((features.variances**0.5).sum())
     assert plan.noise[0][0][0].sensitivity == pytest.approx(exact, rel=1e-8)
@@ -143,7 +143,7 @@ def test_the_planned_noise_energy_is_the_measured_one(mechanism, loss):
 
 
 def test_what_is_printed_is_the_exact_size_and_spends_the_whole_budget():
-    spent = [regression(constants=constants).plan(NUMBERS.sizes, PURE, NUMBERS.facts).spends[0]
+    spent = [regression(constants=constants).plan(NUMBERS.public, PURE).spends[0]
              for constants in ("tight", "published")]
     assert spent[0].epsilon == spent[1].epsilon == 1
     assert spent[0].noise_scale == pytest.approx(spent[1].noise_scale)
@@ -161,7 +161,7 @@ def test_a_heavier_penalty_needs_less_noise_and_a_smaller_site_more():
                     for psi in (0.01, 0.02))
     assert light == pytest.approx(4 * heavy, rel=1e-6)
     source = LabelledPoints(n_curves=301, n_servers=3)
-    plan = regression().plan(source.sizes, PURE, source.facts)
+    plan = regression().plan(source.public, PURE)
     scales = np.stack([site[0].scales for site in plan.noise[0]])
     assert scales[0] * 101 == pytest.approx(scales[1] * 100, rel=1e-6)
     estimate = regression().release_many(data_of(source, 2), [PURE], 3, generator(1, 1, 0))

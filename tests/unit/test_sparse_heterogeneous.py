@@ -15,7 +15,7 @@ from engine.metrics import coverage, errors_by_function, integrated_squared_erro
 from engine.privacy import accounting
 from engine.privacy.transcript import recorded
 from engine.sources.sparse_rows import SparseRows
-from engine.types import Budget
+from engine.types import Budget, Public
 
 SOURCE = SparseRows(n_curves=30_000, n_servers=3, n_features=8, n_shared=2, n_own=1)
 BUDGETS = [(Budget(2.0, 1e-5),), (Budget(8.0, 1e-5),)]
@@ -46,7 +46,7 @@ def by_what(spends, server):
 
 def test_three_tenths_of_estimation_go_to_the_shared_stage():
     budget = (Budget(1.0, 1e-5),)
-    spent = by_what(VARIANTS[0].plan(SOURCE.sizes, budget, SOURCE.facts).spends, 1)
+    spent = by_what(VARIANTS[0].plan(SOURCE.public, budget).spends, 1)
     shared = sum(rho for what, rho in spent.items() if "shared" in what)
     assert shared / sum(spent.values()) == pytest.approx(SHARED_SHARE)
     assert {"largest eigenvalue for shared coefficients",
@@ -56,9 +56,9 @@ def test_three_tenths_of_estimation_go_to_the_shared_stage():
 def test_an_interval_spends_what_one_for_machines_that_are_alike_does():
     """Its β̂ has 35 %, divided between the stages, and all else its usual share."""
     budget = (Budget(1.0, 1e-5),)
-    own = by_what(VARIANTS[3].plan(SOURCE.sizes, budget, SOURCE.facts).spends, 1)
+    own = by_what(VARIANTS[3].plan(SOURCE.public, budget).spends, 1)
     alike = by_what(SparseInference(features="1", directions="column", residual_clip=2.0).plan(
-        SOURCE.sizes, budget, SOURCE.facts).spends, 1)
+        SOURCE.public, budget).spends, 1)
     same = {"residuals", "spread", "corrections"}
     assert {what: own[what] for what in same} == pytest.approx(
         {what: alike[what] for what in same})
@@ -69,7 +69,7 @@ def test_an_interval_spends_what_one_for_machines_that_are_alike_does():
 def test_noise_in_a_machines_own_stage_follows_its_own_rows():
     """Machines of 2000 and 500 rows: own noise is four times as large, shared noise the same."""
     sizes = replace(SOURCE.sizes, n_curves_per_server=(2000, 500, 500), n_observations=3000)
-    plan = VARIANTS[5].plan(sizes, (Budget(1.0, 1e-5),), SOURCE.facts)
+    plan = VARIANTS[5].plan(Public(sizes, SOURCE.facts), (Budget(1.0, 1e-5),))
     assert plan.own[1].rounds.scales.choice == pytest.approx(
         4 * plan.own[0].rounds.scales.choice)
     assert plan.noise[1].correction == pytest.approx(4 * plan.noise[0].correction)
@@ -77,7 +77,7 @@ def test_noise_in_a_machines_own_stage_follows_its_own_rows():
 
 
 def test_the_shared_clip_leaves_room_for_own_parts():
-    plan = VARIANTS[0].plan(SOURCE.sizes, (Budget(1.0, 1e-5),), SOURCE.facts)
+    plan = VARIANTS[0].plan(SOURCE.public, (Budget(1.0, 1e-5),))
     assert plan.shared.clip == 3.0 and plan.own[0].clip == 2.0
 
 
@@ -148,7 +148,7 @@ def test_what_cannot_be_asked_is_said_kindly():
         SparseHeterogeneous(fit="pooled", target="band")
     with pytest.raises(InputError, match="at least one row"):
         sizes = replace(SOURCE.sizes, n_curves_per_server=(10, 0, 10))
-        SparseHeterogeneous().plan(sizes, BUDGETS[0], SOURCE.facts)
+        SparseHeterogeneous().plan(Public(sizes, SOURCE.facts), BUDGETS[0])
     with pytest.raises(InputError, match="There are 8 features; number 9"):
         release(SparseHeterogeneous(target="band", features="9"), draw())
 

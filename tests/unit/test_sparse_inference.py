@@ -30,7 +30,7 @@ from engine.numerics.sparse_fits import precision_rows
 from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
 from engine.sources.sparse_rows import SparseRows
-from engine.types import NON_PRIVATE, Budget, Estimate, Intervals, SampleData, Sizes, Truth
+from engine.types import NON_PRIVATE, Budget, Estimate, Intervals, Public, SampleData, Sizes, Truth
 from tests.sparse_data import facts_of
 
 SOURCE = SparseRows(n_curves=20_000, n_servers=2, n_features=6, n_shared=2)
@@ -59,7 +59,7 @@ def release(mechanism, data, budgets=BUDGETS, draws=3, seed=1):
 def worked(**chosen):
     """Residuals held to 2 and steps of .7, as in the worked example."""
     return SparseInference(residual_clip=2.0, step_size=0.7, **chosen).plan(
-        WORKED, (Budget(1.0, 1e-6),), facts_of(100))
+        Public(WORKED, facts_of(100)), (Budget(1.0, 1e-6),))
 
 
 ALONE = {"features": "1", "directions": "column"}
@@ -359,8 +359,8 @@ def test_fewer_features_asked_for_need_less_noise():
 
 def test_the_noise_of_the_strictest_budget_serves_all_machines():
     mechanism = SparseInference(**ALONE)
-    mixed = mechanism.plan(SOURCE.sizes, (Budget(1.0, 1e-5), Budget(4.0, 1e-5)), SOURCE.facts)
-    strict = mechanism.plan(SOURCE.sizes, (Budget(1.0, 1e-5),), SOURCE.facts)
+    mixed = mechanism.plan(SOURCE.public, (Budget(1.0, 1e-5), Budget(4.0, 1e-5)))
+    strict = mechanism.plan(SOURCE.public, (Budget(1.0, 1e-5),))
     assert mixed.noise == strict.noise
     assert mixed.thresholding.scales == strict.thresholding.scales
 
@@ -378,7 +378,7 @@ def test_what_cannot_be_asked_is_said_kindly():
     with pytest.raises(InputError, match="δ must be above 0"):
         release(SparseInference(), draw(), [(Budget(1.0),)])
     with pytest.raises(InputError, match="must be stated"):
-        SparseInference().plan(SOURCE.sizes, BUDGETS[0], facts_of(6, reading_sd=0.0))
+        SparseInference().plan(Public(SOURCE.sizes, facts_of(6, reading_sd=0.0)), BUDGETS[0])
 
 
 def test_without_protection_intervals_hold_and_are_near_the_truth():

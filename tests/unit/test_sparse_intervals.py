@@ -32,7 +32,7 @@ def test_they_serve_sparse_regression():
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 4.0, 10.0])
 def test_the_ledger_of_every_machine_adds_up_to_the_budget(mechanism, epsilon):
     source = SOURCES[mechanism.key]
-    spends = mechanism.plan(source.sizes, (Budget(epsilon, 1e-5),), source.facts).spends
+    spends = mechanism.plan(source.public, (Budget(epsilon, 1e-5),)).spends
     for proved in accounting.guarantees(spends):
         assert epsilon * (1 - 1e-6) <= proved.epsilon <= epsilon
     for own in accounting.by_server(spends).values():

@@ -20,7 +20,7 @@ from engine.privacy import accounting
 from engine.privacy.transcript import CENTRE, recorded
 from engine.rates.sparse_regression import UntrustedServerRate
 from engine.sources.sparse_means import SparseMeans
-from engine.types import NON_PRIVATE, Budget, PublicFacts, SampleData, Sizes
+from engine.types import NON_PRIVATE, Budget, Public, PublicFacts, SampleData, Sizes
 from engine.views.sparse_means import (
     ALONE,
     BIT,
@@ -56,7 +56,7 @@ def errors_of(mechanism, mean, machines, rows, epsilon, repeats, seed=1):
     kept = int((mean != 0).sum())
     setting = Setting(machines=machines, rows=rows, size=len(mean), n_nonzero=kept,
                       height=mean[0], epsilon=epsilon)
-    plan = mechanism.plan(setting.sizes, (Budget(epsilon),), setting.facts)
+    plan = mechanism.plan(setting.public, (Budget(epsilon),))
     return untrusted_errors(mechanism, setting, repeats, generator(seed, 0, 0)), plan
 
 
@@ -132,7 +132,7 @@ def test_a_release_is_a_function_of_the_messages_alone(mechanism):
     data, epsilon = draw(repeats=1), 2.5
     with recorded() as messages:
         found = release(mechanism, data, [(Budget(epsilon),)], draws=1).coefficients[0, 0, 0]
-    plan = mechanism.plan(data.sizes, (Budget(epsilon),), data.facts)
+    plan = mechanism.plan(data.public, (Budget(epsilon),))
     assert [message.server for message in messages] == list(range(300))
     answers, counts = np.zeros(30), np.zeros(30)
     for machine, message in enumerate(messages):
@@ -162,7 +162,7 @@ def test_no_message_is_a_mean_of_rows():
 def test_every_coordinate_is_asked_equally_often_give_or_take_one():
     for machines, per_machine in ((300, 1), (41, 3), (30, 1), (7, 30)):
         sizes = Sizes((4,) * machines, 4 * machines, 1, 30)
-        plan = SparseMeanSigns(per_machine=per_machine).plan(sizes, (Budget(1.0),), FACTS)
+        plan = SparseMeanSigns(per_machine=per_machine).plan(Public(sizes, FACTS), (Budget(1.0),))
         times = np.bincount(plan.asked.ravel(), minlength=30)
         assert times.max() - times.min() <= 1 and times.min() >= 1
         assert all(len(set(own)) == per_machine for own in plan.asked)
@@ -177,7 +177,7 @@ def test_every_coordinate_is_asked_equally_often_give_or_take_one():
 def test_what_cannot_be_asked_is_refused(mechanism, machines, facts, field):
     sizes = Sizes((4,) * machines, 4 * machines, 1, 30)
     with pytest.raises(InputError) as refused:
-        mechanism.plan(sizes, (Budget(1.0),), facts)
+        mechanism.plan(Public(sizes, facts), (Budget(1.0),))
     assert refused.value.field == field
 
 
@@ -222,7 +222,7 @@ def test_machines_may_have_budgets_and_sizes_of_their_own(cls):
 
 @pytest.mark.parametrize(("epsilon", "bits"), [(0.3, 1), (1.0, 1), (2.7, 2), (8.0, 8), (90.0, 30)])
 def test_bits_share_epsilon_exactly(epsilon, bits):
-    plan = SparseMeanSigns().plan(SOURCE.sizes, (Budget(epsilon),), FACTS)
+    plan = SparseMeanSigns().plan(Public(SOURCE.sizes, FACTS), (Budget(epsilon),))
     chance = SparseMeanSigns().turn_chance(plan)
     assert plan.per_machine == bits
     np.testing.assert_allclose(bits * np.log((1 - chance) / chance), epsilon, rtol=1e-12)
@@ -232,7 +232,7 @@ def test_a_bit_is_turned_round_with_its_chance_and_the_average_is_unbiased():
     """400 000 answers of +1: five standard errors."""
     mechanism = SparseMeanSigns()
     sizes = Sizes((1,) * 400, 400, 1, 30)
-    plan = mechanism.plan(sizes, (Budget(0.8),), FACTS)
+    plan = mechanism.plan(Public(sizes, FACTS), (Budget(0.8),))
     standard = mechanism.standard((1, 1000, 400, 1), generator(1, 0, 0))
     sent = mechanism.private(np.ones((1, 1, 400, 1)), plan, standard)
     chance = 1 / (1 + np.exp(0.8))
@@ -243,7 +243,7 @@ def test_a_bit_is_turned_round_with_its_chance_and_the_average_is_unbiased():
 
 def test_signs_are_turned_back_into_means_and_end_at_a_cap():
     mechanism = SparseMeanSigns()
-    plan = mechanism.plan(Sizes((25,) * 30, 750, 1, 30), (Budget(1.0),), FACTS)
+    plan = mechanism.plan(Public(Sizes((25,) * 30, 750, 1, 30), FACTS), (Budget(1.0),))
     mu = np.array([-0.5, 0.0, 0.01, 0.3])
     np.testing.assert_allclose(mechanism.means(erf(np.sqrt(25 / 2) * mu), plan), mu, atol=1e-12)
     assert mechanism.reach(plan) == pytest.approx(3.29 / 5, abs=5e-4)
@@ -285,8 +285,8 @@ def test_the_error_of_signs_near_zero_is_the_predicted_one():
 
 def test_unequal_machines_use_as_many_rows_as_the_smallest():
     sizes = Sizes((10, 30) * 15, 600, 1, 30)
-    assert set(SparseMeanSigns().plan(sizes, (Budget(1.0),), FACTS).rows) == {10}
-    assert set(SparseMeanLaplace().plan(sizes, (Budget(1.0),), FACTS).rows) == {10, 30}
+    assert set(SparseMeanSigns().plan(Public(sizes, FACTS), (Budget(1.0),)).rows) == {10}
+    assert set(SparseMeanLaplace().plan(Public(sizes, FACTS), (Budget(1.0),)).rows) == {10, 30}
 
 
 # -- noisy averages ---------------------------------------------------------------------------
@@ -318,14 +318,14 @@ def test_averages_beat_the_bound_printed_for_rows():
 def test_the_usual_number_of_coordinates_is_the_best_whole_one():
     sizes = Sizes((10_000,) * 2000, 20_000_000, 1, 200)
     for epsilon in (0.1, 1.0, 3.0):
-        usual = SparseMeanLaplace().plan(sizes, (Budget(epsilon),), FACTS).per_machine
+        usual = SparseMeanLaplace().plan(Public(sizes, FACTS), (Budget(epsilon),)).per_machine
         errors = {}
         for k in range(1, 40):
             mechanism = SparseMeanLaplace(per_machine=k)
-            errors[k] = mechanism.error_of_kept(mechanism.plan(sizes, (Budget(epsilon),), FACTS))
+            errors[k] = mechanism.error_of_kept(mechanism.plan(Public(sizes, FACTS), (Budget(epsilon),)))
         assert errors[usual] <= min(errors.values()) * 1.01
     few = Sizes((100,) * 20, 2000, 1, 200)
-    assert SparseMeanLaplace().plan(few, (Budget(0.1),), FACTS).per_machine == 10
+    assert SparseMeanLaplace().plan(Public(few, FACTS), (Budget(0.1),)).per_machine == 10
 
 
 def test_what_privacy_adds_to_averages_is_the_variance_of_laplace_noise():

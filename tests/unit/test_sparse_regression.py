@@ -15,7 +15,7 @@ from engine.mechanisms.sparse_regression import SparseRegression
 from engine.metrics import integrated_squared_errors
 from engine.noise.selection import GUMBEL, LAWS, Scales
 from engine.privacy import accounting, transcript
-from engine.types import NON_PRIVATE, Budget, Covariate, Sizes, Truth
+from engine.types import NON_PRIVATE, Budget, Covariate, Public, Sizes, Truth
 from tests.sparse_data import facts_of, sparse_rows
 
 BUDGET = (Budget(1.0, 1e-6),)
@@ -40,24 +40,24 @@ def test_published_constants_at_the_base_point_are_the_tabulated_ones():
     """15 machines of 4000 rows, 800 features, 15 kept: far too much noise for signals of .258."""
     sizes, asked = sizes_of(4000, 15, 800), (Budget(0.8, 1 / 120_000),)
     published = SparseRegression(constants="published", sparsity=15)
-    plan = replace(published, rounds=10).plan(sizes, asked, facts_of(800))
+    plan = replace(published, rounds=10).plan(Public(sizes, facts_of(800)), asked)
     assert plan.feature_clip == pytest.approx(19.0, abs=0.05)
     assert plan.most * 60_000 * 18 == pytest.approx(2885, abs=0.5)  # B₀ = λN/η
     assert plan.scales.choice == plan.scales.values == pytest.approx(1.68, abs=5e-3)
-    whole = published.plan(sizes, asked, facts_of(800))
+    whole = published.plan(Public(sizes, facts_of(800)), asked)
     assert whole.steps.rounds == 128
     assert whole.scales.choice == pytest.approx(23, abs=0.5)
-    wider = replace(published, rounds=10, step_size=0.5).plan(sizes, asked, facts_of(800))
+    wider = replace(published, rounds=10, step_size=0.5).plan(Public(sizes, facts_of(800)), asked)
     assert wider.scales.choice == pytest.approx(9 * plan.scales.choice)
     alone = replace(published, rounds=10, response_clip=plan.response_clip)
-    assert alone.plan(sizes_of(4000, 1, 800), asked, facts_of(800)).scales.choice == pytest.approx(
+    assert alone.plan(Public(sizes_of(4000, 1, 800), facts_of(800)), asked).scales.choice == pytest.approx(
         25.1, abs=0.05)
 
 
 def test_published_noise_is_worth_much_more_than_was_asked_and_the_ledger_says_so():
     asked = Budget(0.8, 1 / 120_000)
     plan = SparseRegression(constants="published", rounds=10).plan(
-        sizes_of(4000, 15, 100), (asked,) * 15, facts_of(100))
+        Public(sizes_of(4000, 15, 100), facts_of(100)), (asked,) * 15)
     rho = 10 * 5 / 24 * 0.08**2 / math.log(10 / asked.delta)
     assert accounting.total_rho(accounting.by_server(plan.spends)[3]) == pytest.approx(rho)
     assert all(one.epsilon < 0.25 for one in accounting.guarantees(plan.spends))
@@ -66,19 +66,18 @@ def test_published_noise_is_worth_much_more_than_was_asked_and_the_ledger_says_s
 def test_published_one_shot_keeps_its_promise_with_room_to_spare():
     asked = Budget(1.0, 1e-6)
     plan = SparseRegression(constants="published", selection="one_shot", rounds=12).plan(
-        sizes_of(4000, 3, 100), (asked,) * 3, facts_of(100))
+        Public(sizes_of(4000, 3, 100), facts_of(100)), (asked,) * 3)
     assert accounting.keeps_promise(plan.spends)
     assert all(one.epsilon < 0.2 for one in accounting.guarantees(plan.spends))
 
 
 def test_the_usual_plan_is_the_tabulated_one():
     """200 000 rows, ε = 1: λ = 5.6e-5, c = 4, R = 2, T = 12 at η = .7; longer at η = .5."""
-    plan = SparseRegression().plan(sizes_of(20_000, 10, 100), BUDGET * 10, facts_of(100))
+    plan = SparseRegression().plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
     assert (plan.feature_clip, plan.residual_clip, plan.response_clip) == (4.0, 2.0, math.inf)
     assert (plan.steps.rounds, plan.steps.size, plan.steps.radius) == (12, 0.7, 1.0)
     assert plan.most == pytest.approx(5.6e-5)
-    stated = SparseRegression(step_size=0.5).plan(sizes_of(20_000, 10, 100), BUDGET * 10,
-                                                  facts_of(100))
+    stated = SparseRegression(step_size=0.5).plan(Public(sizes_of(20_000, 10, 100), facts_of(100)), BUDGET * 10)
     assert (stated.steps.rounds, stated.steps.size, stated.bound) == (17, 0.5, None)
 
 
@@ -86,7 +85,7 @@ def test_the_usual_plan_is_the_tabulated_one():
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
 def test_the_ledger_of_every_law_spends_exactly_what_was_asked(mechanism, epsilon):
     asked = Budget(epsilon, 1e-6)
-    plan = mechanism.plan(sizes_of(500, 4, 50), (asked,) * 4, facts_of(50))
+    plan = mechanism.plan(Public(sizes_of(500, 4, 50), facts_of(50)), (asked,) * 4)
     assert accounting.guarantees(plan.spends) == (asked,) * 4
     assert [line.count for line in plan.spends] == [1] * 4 + [plan.steps.rounds] * 8
     rho = accounting.rho_of(epsilon, 1e-6)
@@ -97,11 +96,11 @@ def test_the_ledger_of_every_law_spends_exactly_what_was_asked(mechanism, epsilo
 
 def test_the_smallest_budget_of_all_machines_holds_for_every_row():
     asked = (Budget(2.0, 1e-6), Budget(0.5, 1e-6), Budget(math.inf))
-    plan = SparseRegression().plan(sizes_of(500, 3, 50), asked, facts_of(50))
+    plan = SparseRegression().plan(Public(sizes_of(500, 3, 50), facts_of(50)), asked)
     proved = accounting.guarantees(plan.spends)
     assert proved[0].epsilon == pytest.approx(0.5) and proved[1] == asked[1]
     assert plan.scales == SparseRegression().plan(
-        sizes_of(500, 3, 50), (asked[1],) * 3, facts_of(50)).scales
+        Public(sizes_of(500, 3, 50), facts_of(50)), (asked[1],) * 3).scales
 
 
 @every_mechanism
@@ -359,7 +358,7 @@ def test_a_release_depends_on_the_rows_through_what_was_published_alone(mechanis
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(transcript, "sent", method)
             results.append(mechanism.release(data, BUDGET, generator(5, 1, 0)))
-    plan = mechanism.plan(small().sizes, BUDGET * 3, small().facts)
+    plan = mechanism.plan(small().public, BUDGET * 3)
     assert len(first) == plan.steps.rounds + (plan.bound is not None)
     assert (results[0].coefficients == results[1].coefficients).all()
     assert results[0].spends == results[1].spends

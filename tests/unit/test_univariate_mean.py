@@ -130,7 +130,7 @@ def test_votes_rarely_miss_when_there_are_many_people(setting, mean):
     """S = 1000, ε = 2, 4 data sets × 100 draws: no interval leaves the mean of the data."""
     source = Numbers(**{**MANY.values(), "mean": mean})
     data, mechanism = source.draw(4, generator(1, 0, 0)), UnivariateMean(setting=setting)
-    plan = mechanism.plan(data.sizes, (Budget(2.0),) * 1000, data.facts)
+    plan = mechanism.plan(data.public, (Budget(2.0),) * 1000)
     chosen, = mechanism._elect(data, [plan], 100, generator(1, 1, 0))
     low = mechanism._lowest(plan.places, data.facts)[chosen]
     truth = data.values.mean(axis=1)[:, None]
@@ -142,7 +142,7 @@ def test_votes_miss_where_people_are_few_however_many_numbers_they_hold():
     for n_items in (2000, 20_000):
         data = Numbers(n_servers=8, n_items=n_items).draw(1, generator(1, 0, 0))
         mechanism = UnivariateMean(setting="local_user")
-        plan = mechanism.plan(data.sizes, (Budget(0.5),) * 8, data.facts)
+        plan = mechanism.plan(data.public, (Budget(0.5),) * 8)
         chosen, = mechanism._elect(data, [plan], 500, generator(1, 1, 0))
         low = mechanism._lowest(plan.places, data.facts)[chosen]
         missed = np.abs(low + mechanism.reach(plan.places, data.facts) / 2 - data.values.mean())

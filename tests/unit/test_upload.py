@@ -438,6 +438,6 @@ def test_bounds_do_not_follow_the_data():
     def plan(content):
         upload = Upload(curves=curves_of(content), declared=declared)
         data = upload.draw(1, generator(1, 0, 0))
-        return NoisyGradientMean().plan(data, (Budget(1.0, 1e-3),)).spends, data.facts
+        return NoisyGradientMean().plan(data.public, (Budget(1.0, 1e-3),)).spends, data.facts
 
     assert plan(files.csv()) == plan(files.csv(other))

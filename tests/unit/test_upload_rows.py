@@ -241,7 +241,7 @@ def test_features_that_lie_as_stated_get_steps_and_clips_that_suit_them(reach):
     table = pd.DataFrame(x, columns=NAMES).assign(y=y + rng.normal(0, 2, n))
     upload = own(SPARSE, NAMES, table, reach=reach)
     method = SparseRegression(sparsity=2)
-    plan = method.plan(upload.sizes, (Budget(5.0, 1e-9),), upload.facts)
+    plan = method.plan(upload.public, (Budget(5.0, 1e-9),))
     assert plan.feature_clip == min(4.0, reach)
     released = method.release(upload.draw(1, RNG), (Budget(5.0, 1e-9),), generator(1, 1, 0))
     np.testing.assert_allclose(released.coefficients[0, 0, 0, :2], [4, -3], atol=0.25)
@@ -254,7 +254,7 @@ def test_no_row_within_or_beyond_its_ranges_moves_a_step_further_than_the_noise_
     rng, method = np.random.default_rng(4), SparseRegression()
     table = frame(40)
     base = own(SPARSE, NAMES, table, reach=reach)
-    plan = method.plan(base.sizes, (BUDGET,) * 2, base.facts)
+    plan = method.plan(base.public, (BUDGET,) * 2)
     vector, largest = np.zeros((1, 1, 6)), 0.0
 
     def step(rows):

@@ -70,7 +70,7 @@ def test_the_exact_bias_stays_within_the_bound_wherever_an_interval_is_given(mec
     if checked.refusal:
         assert name != "smooth" or mechanism.edges == "corrected"
         return
-    plan = checked.mechanism.plan(source.sizes, BUDGETS, source.facts)
+    plan = checked.mechanism.plan(source.public, BUDGETS)
     nodes, weights = source.truth.quadrature
     mean = clipped_mean(source.truth.node_values, plan.clip, source.noise_sd)
     scaling = plan.basis.inner_products(nodes, (weights * mean)[None])[0]

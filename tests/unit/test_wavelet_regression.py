@@ -21,7 +21,7 @@ from engine.sources.regression_points import (
     RegressionPoints,
     configuration_budgets,
 )
-from engine.types import NON_PRIVATE, Budget, PublicFacts
+from engine.types import NON_PRIVATE, Budget, Public, PublicFacts
 
 SOURCE = RegressionPoints(n_curves=20_000, n_servers=4)
 BUDGETS = (Budget(1.0, 1e-5), Budget(0.3, 1e-5), Budget(3.0, 1e-6), Budget(np.inf))
@@ -41,7 +41,7 @@ def data_of(source=SOURCE, repeats=1, seed=1):
 
 @every_mechanism
 def test_weights_are_shares_and_a_site_without_protection_adds_no_noise(mechanism):
-    plan = mechanism.plan(SOURCE.sizes, BUDGETS, SOURCE.facts)
+    plan = mechanism.plan(SOURCE.public, BUDGETS)
     assert (plan.weights > 0).all()
     assert plan.weights.sum() == pytest.approx(1)
     assert plan.scales[3] == 0 and (plan.scales[:3] > 0).all()
@@ -63,8 +63,8 @@ def test_a_budget_that_allows_no_estimate_is_not_spent_and_says_so(mechanism):
 
 def test_the_literal_method_releases_nothing_where_its_resolution_is_one_or_less():
     literal = WaveletGlobal(plan_rule="literal")
-    assert not literal.plan(SOURCE.sizes, (Budget(1e-5, 1e-6),) * 4, SOURCE.facts).released
-    assert literal.plan(SOURCE.sizes, (Budget(1.0, 1e-6),) * 4, SOURCE.facts).released
+    assert not literal.plan(SOURCE.public, (Budget(1e-5, 1e-6),) * 4).released
+    assert literal.plan(SOURCE.public, (Budget(1.0, 1e-6),) * 4).released
 
 
 @every_mechanism
@@ -72,8 +72,8 @@ def test_renaming_the_sites_renames_weights_and_noise_and_nothing_else(mechanism
     order = [2, 0, 3, 1]
     sizes = replace(SOURCE, configuration="listed", sizes_listed="1000, 2000, 4000, 8000").sizes
     turned = replace(sizes, n_curves_per_server=tuple(sizes.n_curves_per_server[k] for k in order))
-    one = mechanism.plan(sizes, BUDGETS, SOURCE.facts)
-    other = mechanism.plan(turned, tuple(BUDGETS[k] for k in order), SOURCE.facts)
+    one = mechanism.plan(Public(sizes, SOURCE.facts), BUDGETS)
+    other = mechanism.plan(Public(turned, SOURCE.facts), tuple(BUDGETS[k] for k in order))
     assert (one.basis, one.clip) == (other.basis, other.clip)
     assert np.allclose(one.weights[order], other.weights)
     assert np.allclose(one.scales[order], other.scales)
@@ -84,7 +84,7 @@ def test_a_plan_scales_with_the_unit_of_the_readings(mechanism):
     """Centimetres instead of metres: same level and weights, everything else a hundredfold."""
     scaled = replace(mechanism, radius=100 * mechanism.radius)
     facts = replace(SOURCE.facts, value_low=-200.0, value_high=200.0, reading_sd=100.0)
-    one, other = (m.plan(SOURCE.sizes, BUDGETS, f)
+    one, other = (m.plan(Public(SOURCE.sizes, f), BUDGETS)
                   for m, f in ((mechanism, SOURCE.facts), (scaled, facts)))
     assert (one.basis, one.released) == (other.basis, other.released)
     assert other.clip == pytest.approx(100 * one.clip)
@@ -198,7 +198,7 @@ def test_distant_points_cost_hardly_more_than_one():
     """Forty points by Laplace noise with the joint sensitivity, not forty times ε."""
     def planned(points):
         mechanism = WaveletPointwise(points=points, level=6, clip=4.0, noise="laplace")
-        return mechanism.plan(SOURCE.sizes, (Budget(1.0),) * 4, SOURCE.facts).scales[0]
+        return mechanism.plan(SOURCE.public, (Budget(1.0),) * 4).scales[0]
     one, two = planned("0.203"), planned("0.203, 0.703")
     many = planned(", ".join(str((k + 0.5) / 40) for k in range(40)))
     assert two == pytest.approx(one, rel=0.5)
@@ -209,7 +209,7 @@ def test_very_many_points_are_read_off_a_curve():
     budgets = (Budget(1.0, 1e-3),) * 4
     points = ", ".join(str((k + 0.5) / 101) for k in range(101))
     few, many = (WaveletPointwise(points=text, level=4) for text in ("0.3", points))
-    kinds = [m.plan(SOURCE.sizes, budgets, SOURCE.facts).kind for m in (few, many)]
+    kinds = [m.plan(SOURCE.public, budgets).kind for m in (few, many)]
     assert kinds == ["laplace", "curve"]
 
 
@@ -217,7 +217,7 @@ def test_a_value_read_off_a_curve_is_the_curve_of_the_global_release():
     data = data_of()
     point = WaveletPointwise(points="0.3, 0.6", noise="curve", level=4, clip=3.0)
     curve = WaveletGlobal(level=4, clip=3.0)
-    plans = [m.plan(SOURCE.sizes, BUDGETS, SOURCE.facts) for m in (point, curve)]
+    plans = [m.plan(SOURCE.public, BUDGETS) for m in (point, curve)]
     assert np.allclose(plans[0].scales, plans[1].scales)
     at = point.release(data, BUDGETS, generator(1, 1, 0)).unprotected[0, 0]
     quiet = curve.release(data, BUDGETS, generator(1, 1, 0))

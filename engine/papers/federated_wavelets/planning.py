@@ -127,7 +127,7 @@ def site_errors(sites: int) -> list[Row]:
     rows: list[Row] = []
     for epsilon in _EPSILONS:
         budgets = (Budget(epsilon, 1e-5),) * sites
-        plan = mechanism.plan(source.sizes, budgets, source.facts)
+        plan = mechanism.plan(source.public, budgets)
         rows.append({"sites": sites, "epsilon": epsilon, "free": free, "bound": plan.criterion,
                      "exact": mechanism.exact_risk(source, budgets), "released": plan.released})
     return rows

@@ -96,7 +96,7 @@ def _energies(data: CurveData, own: FunctionalRelease) -> list[float]:
     """E of the mean squared noise over the times of the readings, in squares of τ."""
     found = []
     for epsilon in EPSILONS:
-        plan = own.plan(data.sizes, (Budget(epsilon),), data.facts)
+        plan = own.plan(data.public, (Budget(epsilon),))
         basis = own.summary(data.sizes, data.facts).basis
         noise = plan.noise[0][0][0]
         found.append(noise.variance * float((basis(_times(data))**2).mean(axis=0)

@@ -60,7 +60,7 @@ def differing(mechanism: SparseHeterogeneous, setting: Setting, epsilons: Sequen
     vectors = np.broadcast_to(source.truth.node_values, (setting.m, setting.d))
     machines = [sparse_averages.drawn(source.covariance, own, source.noise_sd, setting.n, 1, rng)
                 for own in vectors]
-    plans = [mechanism.plan(source.sizes, budgets, source.facts)
+    plans = [mechanism.plan(source.public, budgets)
              for budgets in setting.budgets(epsilons)]
     estimate = mechanism.estimate(sparse_averages.pooled(machines), machines, plans, 1, 1,
                                   generator(_SEED, NOISE_STREAM, pattern))
@@ -97,7 +97,7 @@ def least_noise(setting: Setting, epsilon: float) -> float:
     """The largest of d noises of a round on one machine, over the smallest coefficient."""
     mechanism = SparseHeterogeneous(n_shared=setting.s0, n_own=setting.s - setting.s0)
     source = setting.source()
-    plan = mechanism.plan(source.sizes, setting.budgets((epsilon,))[0], source.facts)
+    plan = mechanism.plan(source.public, setting.budgets((epsilon,))[0])
     return noise_over_signal(plan.own[0].rounds.scales.choice, setting.d, 1 / math.sqrt(setting.s))
 
 
@@ -123,7 +123,7 @@ def limits(setting: Setting, epsilons: Sequence[float], repeats: int, features: 
     source = setting.source()
     truth = source.truth.node_values[0, list(features)]
     vectors, covariance = source.truth.node_values, source.covariance
-    plans = [mechanism.plan(source.sizes, budgets, source.facts)
+    plans = [mechanism.plan(source.public, budgets)
              for budgets in setting.budgets(epsilons)]
     centre, length, held = [], [], []
     for k in range(repeats):
@@ -196,7 +196,7 @@ class Corrections:
 def corrections(mechanism: SparseInference, source: SparseRows, epsilons: Sequence[float],
                 delta: float, repeats: int) -> Corrections:
     """Corrected coefficients of fresh data sets at each ε."""
-    plans = [mechanism.plan(source.sizes, (Budget(epsilon, delta),), source.facts)
+    plans = [mechanism.plan(source.public, (Budget(epsilon, delta),))
              for epsilon in epsilons]
     columns, places = Columns(repeats, len(plans), 1), plans[0].places
     vectors, _, found = mechanism.parts(moments(source, repeats), plans, columns,
