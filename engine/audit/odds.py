@@ -87,7 +87,7 @@ class _Ears:
         self.heard.append(Told(server, step, values[0].copy(), spread[0]))
         return values
 
-    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> None:
+    def summed(self, step: Step, parts: transcript.Parts) -> None:
         return None
 
     def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales

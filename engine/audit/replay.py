@@ -88,10 +88,10 @@ class Recorder:
         self.answers.append(answer)
         return answer.copy()
 
-    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> None:
+    def summed(self, step: Step, parts: transcript.Parts) -> None:
         self.has_sums = True
-        self._note(Heard(transcript.CENTRE, step, values.copy(),
-                         np.broadcast_to(noise, values.shape).copy(), law))
+        self._note(Heard(transcript.CENTRE, step, parts.values.copy(),
+                         np.broadcast_to(parts.noise, parts.values.shape).copy(), parts.law))
 
     def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -196,11 +197,8 @@ class UnivariateMean(Mechanism):
         _check(data)
         given = [one_per_server(some, data.sizes.n_servers) for some in budgets]
         plans = [self.plan(data.public, some) for some in given]
-        averages = self._show(data, plans[0])
-        if averages is None:
-            released = self._noisy(data, plans, draws, rng)
-        else:
-            released = [self._heard(data, averages)]
+        noise = _Noise(self, data, plans, draws, rng)
+        released = [self._released(data, plan, k, noise) for k, plan in enumerate(plans)]
         unprotected = np.broadcast_to(self._quiet(data), (len(plans), data.n_repeats, 1))
         return Estimate(
             task=UNIVARIATE_MEAN.key, basis=CONSTANT, coefficients=np.stack(released)[..., None],
@@ -232,24 +230,23 @@ class UnivariateMean(Mechanism):
         return replace(data, times=np.zeros_like(means), values=means,
                        counts=np.ones_like(counts))
 
-    def _noisy(self, data: CurveData, plans: Sequence[Plan], draws: int, rng: np.random.Generator
-               ) -> list[Array]:
-        """What each plan releases, (repeats, draws) each."""
-        votes, noise = rng.spawn(2)
-        laplace = _laplace_sums(self._parts(*_per_server(data)), data.n_repeats, draws, noise)
-        places = self._elect(data, plans, draws, votes)
-        return [self._averages(data, plan.places, place)
-                + self.reach(plan.places, data.facts) / self._total(data.sizes)
-                * (laplace @ (1 / plan.measure))
-                for plan, place in zip(plans, places, strict=True)]
+    def _released(self, data: CurveData, plan: Plan, k: int, noise: _Noise) -> Array:
+        """What the plan of this number releases: (repeats, draws)."""
+        way = np.zeros((data.n_repeats, noise.draws), int)
+        if plan.places > 1:
+            votes = transcript.summed(PLACE, partial(self._ballot_parts, data, plan),
+                                      lambda: noise.votes[k])
+            way = self.elected(votes, plan)
+        if self.setting is Setting.NONE:
+            return self._averages(data, plan.places, way)
+        reach = self.reach(plan.places, data.facts) / self._total(data.sizes)
+        return transcript.summed(
+            AVERAGE, partial(self._average_parts, data, plan, way),
+            lambda: self._averages(data, plan.places, way)
+            + reach * (noise.sums @ (1 / plan.measure)))
 
-    def _heard(self, data: CurveData, averages: Array) -> Array:
-        """The mean from numbers that a listener has added the noise to: (repeats, 1)."""
-        groups = self.groups(data)
-        return np.asarray(np.einsum("p,rip->ri", groups / groups.sum(), averages))
-
-    def _chosen(self, votes: Array, plan: Plan) -> NDArray[np.int64]:
-        """Which interval noisy votes elect: (repeats, 1)."""
+    def elected(self, votes: Array, plan: Plan) -> NDArray[np.int64]:
+        """Which interval noisy votes (repeats, draws, places) elect: (repeats, draws)."""
         return np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH)
 
     def without_protection(self, data: CurveData) -> Estimate:
@@ -307,7 +304,7 @@ class UnivariateMean(Mechanism):
         """
         plan = self.plan(Public(sizes, facts), budgets)
         people = np.array(sizes.n_curves_per_server)
-        parts = self._parts(people, people * sizes.n_observations_per_curve)
+        parts = self.n_parts(people, people * sizes.n_observations_per_curve)
         each = self.reach(plan.places, facts) / self._total(sizes)
         return float(2 * each**2 * (parts / plan.measure**2).sum())
 
@@ -335,7 +332,7 @@ class UnivariateMean(Mechanism):
         """How many people, or items, are averaged."""
         return sizes.n_curves if self.setting.is_by_person else sizes.n_observations
 
-    def _parts(self, people: Array, items: Array) -> Array:
+    def n_parts(self, people: Array, items: Array) -> Array:
         """How many parts are noised at each server, from its people and items: (servers,)."""
         if self.setting.is_local:
             return people if self.setting.is_by_person else items
@@ -345,36 +342,36 @@ class UnivariateMean(Mechanism):
         first[0] = float(self.setting.is_central)
         return first
 
-    def _show(self, data: CurveData, plan: Plan) -> Array | None:
-        """Show a listener what noise is added to, part by part, because only sums are computed.
-
-        Averages with noise, (repeats, 1, parts), come back from one that adds it itself.
-        """
-        votes = None
-        if self.setting is Setting.NONE or not transcript.is_overheard():
-            return None
-        if plan.places > 1:
-            votes = transcript.summed(PLACE, *self._shown_votes(data, plan))
-        numbers = self.sent(data, plan.places).swapaxes(1, 2)
-        if votes is not None:  # only the chosen interval is noised: the others are never sent
-            numbers = np.take_along_axis(numbers, self._chosen(votes, plan)[..., None], axis=1)
-        measure = np.broadcast_to(plan.measure[0], self.groups(data).shape)
+    def _average_parts(self, data: CurveData, plan: Plan, way: NDArray[np.int64]
+                       ) -> transcript.Parts:
+        """What the average is of, in every interval it may be in, and the noise of each part."""
+        groups = self.groups(data)
+        measure = np.broadcast_to(plan.measure[0], groups.shape)
         if self.setting.is_local or self.setting is Setting.SITE:
             people, items = (count.astype(int) for count in _per_server(data))
-            each = self._parts(people, items).astype(int)
-            measure = np.repeat(plan.measure, each)
-        scales = self.reach(plan.places, data.facts) / (self.groups(data) * measure)
-        return transcript.summed(AVERAGE, numbers, NoiseLaw.LAPLACE, math.sqrt(2) * scales)
+            measure = np.repeat(plan.measure, self.n_parts(people, items).astype(int))
+        scales = self.reach(plan.places, data.facts) / (groups * measure)
+        return transcript.Parts(
+            self.sent(data, plan.places).swapaxes(1, 2), NoiseLaw.LAPLACE, math.sqrt(2) * scales,
+            way, lambda noisy: np.einsum("p,rip->ri", groups / groups.sum(), noisy))
 
-    def _shown_votes(self, data: CurveData, plan: Plan) -> tuple[Array, NoiseLaw, Array]:
-        """Ballots, or their sums at one centre, the law of their noise and its deviation."""
+    def _ballot_parts(self, data: CurveData, plan: Plan) -> transcript.Parts:
+        """Ballots, or their sums at one centre, with the law of their noise and its deviation."""
         ballots = self.ballots(data, plan.places).astype(float)
+        first = np.zeros((len(ballots), 1), int)
         if self.setting.is_central:
-            scale = np.array(math.sqrt(2) * self.vote_scale(plan.vote))
-            return ballots.sum(axis=1)[:, None], NoiseLaw.LAPLACE, scale
+            deviation = np.array(math.sqrt(2) * self.vote_scale(plan.vote))
+            return transcript.Parts(ballots.sum(axis=1)[:, None], NoiseLaw.LAPLACE, deviation,
+                                    first, np.asarray)
         chance = np.repeat(self.flip_chance(plan.vote)[data.server], plan.places)
         signs = 2 * ballots.reshape(len(ballots), 1, -1) - 1
-        return signs, NoiseLaw.BITS, 2 * np.sqrt(chance * (1 - chance))
+
+        def counted(noisy: Array) -> Array:
+            """Votes for each place from bits that were turned round by chance."""
+            return np.asarray(((noisy + 1) / 2).reshape(len(ballots), -1, plan.places).sum(
+                axis=1)[:, None])
+        return transcript.Parts(signs, NoiseLaw.BITS, 2 * np.sqrt(chance * (1 - chance)), first,
+                                counted)
 
     # -- averages -----------------------------------------------------------------------------
 
@@ -430,19 +427,8 @@ class UnivariateMean(Mechanism):
         """Scale of the noise on each sum of ballots at one centre: 2/ε."""
         return float(2 / epsilon[0])
 
-    def _elect(self, data: CurveData, plans: Sequence[Plan], draws: int, rng: np.random.Generator
-               ) -> list[NDArray[np.int64]]:
-        """Which interval each plan takes: (repeats, draws) for each; the first without a vote."""
-        chosen = [np.zeros((data.n_repeats, draws), int) for _ in plans]
-        places = max(plan.places for plan in plans)
-        if places == 1:
-            return chosen
-        votes = self._votes(self.ballots(data, places), data, plans, draws, rng)
-        return [np.clip(sums.argmax(axis=-1) - 1, 0, places - _REACH) if plan.places > 1 else none
-                for none, plan, sums in zip(chosen, plans, votes, strict=True)]
-
-    def _votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[Plan],
-               draws: int, rng: np.random.Generator) -> list[Array]:
+    def noisy_votes(self, ballots: NDArray[np.bool_], data: CurveData, plans: Sequence[Plan],
+                    draws: int, rng: np.random.Generator) -> list[Array]:
         """Noisy sums of ballots for each plan, (repeats, draws, places) each, on shared draws."""
         shape = (len(ballots), draws, ballots.shape[2])
         if self.setting.is_central:
@@ -532,6 +518,28 @@ class UnivariateMean(Mechanism):
         if self.setting.is_local:
             return f"{protected} Each is noised before it is sent; each takes part once."
         return f"{protected} Each site adds noise to its own mean; sites share nobody."
+
+
+class _Noise:
+    """The standard noise that releases at all budgets share, drawn where it is first needed."""
+
+    def __init__(self, mechanism: UnivariateMean, data: CurveData, plans: Sequence[Plan],
+                 draws: int, rng: np.random.Generator) -> None:
+        self._mechanism, self._data, self._plans, self.draws = mechanism, data, plans, draws
+        self._of_votes, self._of_sums = rng.spawn(2)
+
+    @cached_property
+    def votes(self) -> list[Array]:
+        """Noisy sums of ballots for each plan: (repeats, draws, places) each."""
+        ballots = self._mechanism.ballots(self._data, max(plan.places for plan in self._plans))
+        return self._mechanism.noisy_votes(ballots, self._data, self._plans, self.draws,
+                                           self._of_votes)
+
+    @cached_property
+    def sums(self) -> Array:
+        """Sums of standard Laplace numbers, one for each part of a server: see `_laplace_sums`."""
+        counts = self._mechanism.n_parts(*_per_server(self._data))
+        return _laplace_sums(counts, self._data.n_repeats, self.draws, self._of_sums)
 
 
 def _check(data: CurveData) -> None:

@@ -16,13 +16,14 @@ by `summed` and `weighed`, which do nothing otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.noise import NoiseLaw
 from engine.noise.selection import Law, Scales
@@ -47,6 +48,38 @@ class Message:
     is_entrusted: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """Numbers of which only something in common is computed, and the noise each has before.
+
+    Parameters
+    ----------
+    values : (repeats, ways, parts)
+        Without noise. Of several ways to form the numbers an earlier release chooses one.
+    law : NoiseLaw
+        That of the noise of each part.
+    noise : (parts,), or one number
+        Its standard deviation.
+    way : (repeats, columns), int
+        The ways that were chosen.
+    together : from noisy parts (repeats, 1, parts) to what is computed from them.
+    """
+
+    values: Array
+    law: NoiseLaw
+    noise: Array
+    way: NDArray[np.int64]
+    together: Callable[[Array], Array]
+
+    @property
+    def used(self) -> Array:
+        """The numbers formed in the way that was chosen for the first column: (repeats, 1, parts).
+
+        The others are never sent.
+        """
+        return np.take_along_axis(self.values, self.way[:, :1, None], axis=1)
+
+
 class Listener(Protocol):
     """Who overhears a run; for the arguments see the functions of the same names."""
 
@@ -54,7 +87,9 @@ class Listener(Protocol):
         """What the other side hears instead of these values, in their shape."""
         ...
 
-    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array | None: ...
+    def summed(self, step: Step, parts: Parts) -> Array | None:
+        """Noisy numbers in place of `parts.used`; None where the mechanism is to draw."""
+        ...
 
     def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None: ...
@@ -111,20 +146,25 @@ def sent_by_each(step: Step, values: Array, noise: Array, first: int = 0) -> Arr
                      for server in range(values.shape[2])], axis=2)
 
 
-def is_overheard() -> bool:
-    """Whether somebody listens, for what would be costly to show."""
-    return _listener.get() is not None
+def summed(step: Step, parts: Callable[[], Parts], draw: Callable[[], Array]) -> Array:
+    """Pass on what is computed from noisy parts alone, such as their mean.
 
+    The mechanism draws it at once, by `draw`, which is much less work than noise for every part.
+    A listener hears the parts, and may add the noise to each itself: then what follows from its
+    numbers is used instead. Either way the mechanism goes on with what this returns.
 
-def summed(step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array | None:
-    """Show numbers (repeats, ways, parts) of which only a noisy sum is computed.
-
-    Each part has noise of this standard deviation, by itself, before it is sent; `law` is
-    LAPLACE or BITS. Of several ways to form the numbers an earlier release chooses one. A
-    listener that adds the noise itself answers with the noisy numbers, which are then used.
+    Parameters
+    ----------
+    step : what is sent.
+    parts : gives the numbers that noise is added to; asked for only where somebody listens.
+    draw : gives the result with noise of the mechanism's own, (repeats, columns, …).
     """
     listener = _listener.get()
-    return None if listener is None else listener.summed(step, values, law, noise)
+    if listener is None:
+        return draw()
+    shown = parts()
+    noisy = listener.summed(step, shown)
+    return draw() if noisy is None else shown.together(noisy)
 
 
 def weighed(server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales) -> None:

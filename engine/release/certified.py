@@ -217,11 +217,11 @@ class _Rehearsal:
         self._note(server, step, int((_units(unit, _is_matrix(values)) > 0).sum()), exact)
         return values
 
-    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array:
-        if law is not NoiseLaw.LAPLACE:
+    def summed(self, step: Step, parts: transcript.Parts) -> Array:
+        if parts.law is not NoiseLaw.LAPLACE:
             raise _unhardened(step)
-        self._note(transcript.CENTRE, step, values.shape[-1], values)
-        return values
+        self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
+        return parts.used
 
     def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
                 ) -> None:
@@ -361,11 +361,11 @@ class _Hardened:
         out[0, 0] = _unflat(noisy, exact.shape, is_matrix)
         return out
 
-    def summed(self, step: Step, values: Array, law: NoiseLaw, noise: Array) -> Array:
+    def summed(self, step: Step, parts: transcript.Parts) -> Array:
         """Only what is used is noised: of several ways to form the numbers, one is sent."""
-        measured = self._take(transcript.CENTRE, step)
-        units = np.broadcast_to(noise / math.sqrt(2), values.shape)
-        if law is not NoiseLaw.LAPLACE or values.shape != (1, 1, measured.size):
+        measured, values = self._take(transcript.CENTRE, step), parts.used
+        units = np.broadcast_to(parts.noise / math.sqrt(2), values.shape)
+        if parts.law is not NoiseLaw.LAPLACE or values.shape != (1, 1, measured.size):
             raise _unhardened(step)
         multiples = self._noised(transcript.CENTRE, step, measured, (values / units)[0, 0])
         self.lattice[transcript.CENTRE, step.key] = multiples

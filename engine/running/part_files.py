@@ -20,7 +20,7 @@ import scipy
 from engine import __version__
 from engine.entrance import bytes_of, folder_to_fill, write_whole
 from engine.experiments import Part
-from engine.types import Array, Budget, Spend
+from engine.types import Array, Budget, Spend, Step
 
 # Another version may give other last bits, so its files are as good as not there.
 _MOST_BYTES = 2_000_000_000  # of one part
@@ -99,6 +99,14 @@ def _array(plain: Mapping[str, Any] | None) -> Array | None:
     return flat.reshape(plain["shape"])
 
 
-def _spend(plain: dict[str, Any]) -> Spend:
+def _spend(plain: Mapping[str, Any]) -> Spend:
+    """A line of the ledger; files from before steps had keys name it by its text alone."""
+    values = {name: value for name, value in plain.items() if name != "what"}
     lists = {name: tuple(plain[name]) for name in ("sensitivity", "noise_scale")}
-    return Spend(**{**plain, **lists, "asked": Budget(**plain["asked"])})
+    return Spend(**{**values, **lists, "step": _step(plain), "asked": Budget(**plain["asked"])})
+
+
+def _step(plain: Mapping[str, Any]) -> Step:
+    if "what" in plain:
+        return Step(plain["what"])
+    return Step(**{**plain["step"], "charged_to": tuple(plain["step"]["charged_to"])})

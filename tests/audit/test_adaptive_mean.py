@@ -150,7 +150,9 @@ def clip_a_tenth_too_wide(patch):
 
 
 def sizes_taken_for_one_sided(patch):
-    patch.setattr(location, "SCALE", 1.0)
+    honest, sizes = location._noise_scale, (location.FIRST_SPREAD, location.SECOND_SPREAD)
+    patch.setattr(location, "_noise_scale", lambda site, step, state: honest(
+        site, step, state) / (np.sqrt(2) if step in sizes else 1.0))
 
 
 def shape_forgotten(patch):

@@ -154,7 +154,7 @@ def test_a_local_vote_flips_entries_as_often_as_declared():
     plan = mechanism.plan(data.public, (Budget(EPSILON),) * 3)
     ballots = mechanism.ballots(data, plan.places)
     chance, rng = mechanism.flip_chance(plan.vote)[0], np.random.default_rng(3)
-    sums = mechanism._votes(ballots, data, [plan], 4000, rng)[0][0]
+    sums = mechanism.noisy_votes(ballots, data, [plan], 4000, rng)[0][0]
     expected = np.where(ballots[0].any(axis=0), 6 * (1 - chance), 6 * chance)
     error = np.sqrt(6 * chance * (1 - chance) / 4000)
     assert (np.abs(sums.mean(axis=0) - expected) <= 5 * error).all()

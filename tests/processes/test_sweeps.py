@@ -1,5 +1,6 @@
 """Sweeps in groups, on processes, resumed, broken and refused: always the same numbers."""
 
+import json
 import os
 import random
 import subprocess
@@ -17,7 +18,7 @@ from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.running import effort, executors, sweeps
+from engine.running import effort, executors, part_files, sweeps
 from engine.running.effort import Limits
 from engine.running.executors import SerialExecutor, WorkerDied
 from engine.running.part_files import VERSIONS, PartFiles
@@ -139,6 +140,16 @@ def test_parts_come_back_from_files_to_the_last_bit(tmp_path):
     assert_expected(run_sweep(WORK, SerialExecutor(), PartFiles(tmp_path)))
     assert len(list(tmp_path.iterdir())) == len(WORK)
     assert_expected(run_sweep(WORK, NoMore(), PartFiles(tmp_path)))
+
+
+def test_a_part_from_before_steps_had_keys_is_read_as_ever(tmp_path):
+    kept, key, file = a_file(tmp_path)
+    part = json.loads(file.read_text().splitlines()[1])
+    for line in (line for lines in part["spends"].values() for line in lines):
+        line["what"] = line.pop("step")["key"]
+    text = json.dumps(part)
+    file.write_text(f"{json.dumps(part_files._header(key, text))}\n{text}\n")
+    assert kept.get(key).spends == run_block(WORK[0].recipe).spends
 
 
 def test_a_recorded_failure_is_kept_too(tmp_path):

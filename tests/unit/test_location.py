@@ -243,7 +243,7 @@ def test_what_is_sent_is_the_statistic_with_the_stated_noise():
     site, = sites([identity_deviations(np.zeros((1, 3, 10)))], unit)
     state = location._start(site, scale, Constants(), heavy_tailed(3), None)
     expected = 2 * unit * 0.5 * np.sqrt(scale.sum()) * np.sqrt(scale)
-    assert np.allclose(location._noise_scale(site, 0, location.LOCATION, state), expected)
+    assert np.allclose(location._noise_scale(site, location.FIRST_CENTRE, state), expected)
     assert np.allclose(state.shape, np.sqrt(scale)) and (state.centre == 0).all()
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import Cell, Run, generator, run_cells
-from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.mechanisms.univariate_mean import AVERAGE, PLACE, Setting, UnivariateMean
 from engine.metrics import integrated_squared_errors
-from engine.privacy import accounting
+from engine.privacy import accounting, transcript
 from engine.running import executors
 from engine.sources.numbers import Numbers
 from engine.types import NON_PRIVATE, Budget, CurveData, PublicFacts
@@ -113,6 +113,13 @@ def test_the_same_seed_gives_the_same_release_and_another_seed_another(setting):
 # -- votes --------------------------------------------------------------------------------------
 
 
+def elected(mechanism, data, plan, draws):
+    """Which interval each of so many votes elects."""
+    ballots = mechanism.ballots(data, plan.places)
+    votes, = mechanism.noisy_votes(ballots, data, [plan], draws, generator(1, 1, 0))
+    return mechanism.elected(votes, plan)
+
+
 def test_votes_are_held_only_where_three_places_are_less_than_half_of_the_range():
     mechanism = UnivariateMean(setting="local_user")
     few, many = FEW.sizes, MANY.sizes
@@ -131,7 +138,7 @@ def test_votes_rarely_miss_when_there_are_many_people(setting, mean):
     source = Numbers(**{**MANY.values(), "mean": mean})
     data, mechanism = source.draw(4, generator(1, 0, 0)), UnivariateMean(setting=setting)
     plan = mechanism.plan(data.public, (Budget(2.0),) * 1000)
-    chosen, = mechanism._elect(data, [plan], 100, generator(1, 1, 0))
+    chosen = elected(mechanism, data, plan, 100)
     low = mechanism._lowest(plan.places, data.facts)[chosen]
     truth = data.values.mean(axis=1)[:, None]
     assert ((low <= truth) & (truth <= low + mechanism.reach(plan.places, data.facts))).all()
@@ -143,7 +150,7 @@ def test_votes_miss_where_people_are_few_however_many_numbers_they_hold():
         data = Numbers(n_servers=8, n_items=n_items).draw(1, generator(1, 0, 0))
         mechanism = UnivariateMean(setting="local_user")
         plan = mechanism.plan(data.public, (Budget(0.5),) * 8)
-        chosen, = mechanism._elect(data, [plan], 500, generator(1, 1, 0))
+        chosen = elected(mechanism, data, plan, 500)
         low = mechanism._lowest(plan.places, data.facts)[chosen]
         missed = np.abs(low + mechanism.reach(plan.places, data.facts) / 2 - data.values.mean())
         assert (missed > mechanism.reach(plan.places, data.facts) / 2).mean() > 0.25
@@ -306,3 +313,60 @@ def test_a_sweep_runs_and_its_error_is_sampling_plus_noise():
     summary = outcome.summary("total_error")
     planned = 0.1**2 / (200 * 50) + mechanism.exact_error(source.sizes, budget, source.facts)
     assert abs(summary["mean"] - planned) <= 5 * summary["se"]
+
+
+# -- whoever listens --------------------------------------------------------------------------
+
+
+class Listener:
+    """Notes what is computed from, and answers as a test wants."""
+
+    def __init__(self, answer):
+        self.answer, self.heard = answer, []
+
+    def summed(self, step, parts):
+        self.heard.append((step, parts))
+        return self.answer(parts)
+
+
+OF_FEW_AND_MANY = [(setting, source) for setting in Setting for source in (FEW, MANY)]
+
+
+@pytest.mark.parametrize(("setting", "source"), OF_FEW_AND_MANY, ids=str)
+def test_who_listens_and_adds_no_noise_changes_no_release(setting, source):
+    data, mechanism = source.draw(1, generator(1, 0, 0)), UnivariateMean(setting=setting)
+    listener = Listener(lambda parts: None)
+    quiet = release(mechanism, data, [(Budget(1.0),)], 3)
+    with transcript.overheard(listener):
+        heard = release(mechanism, data, [(Budget(1.0),)], 3)
+    assert (quiet.coefficients == heard.coefficients).all()
+    assert [step for step, _ in listener.heard] == [
+        step for step in (PLACE, AVERAGE) if setting is not Setting.NONE
+        and (step == AVERAGE or quiet.tuning[0]["places"] > 1)]
+
+
+@pytest.mark.parametrize(("setting", "source"), OF_FEW_AND_MANY, ids=str)
+def test_parts_without_noise_give_the_estimate_without_noise(setting, source):
+    """What a listener answers is put together as the mechanism's own noise is."""
+    data, mechanism = source.draw(1, generator(1, 0, 0)), UnivariateMean(setting=setting)
+    with transcript.overheard(Listener(lambda parts: parts.used)):
+        heard = release(mechanism, data, [(Budget(1.0),)], 1)
+    assert np.allclose(heard.coefficients[:, :, 0], heard.unprotected, atol=1e-12)
+
+
+@pytest.mark.parametrize("setting", [Setting.CENTRAL_ITEM, Setting.SITE, Setting.LOCAL_ITEM])
+def test_noise_that_a_listener_adds_to_every_part_is_as_large_as_that_of_sums(setting):
+    """400 releases each way: variances within 6 standard errors (kurtosis at most 6)."""
+    data, mechanism = FEW.draw(1, generator(1, 0, 0)), UnivariateMean(setting=setting)
+    rng, budget = np.random.default_rng(5), (Budget(1.0),)
+
+    def noised(parts):
+        return parts.used + rng.laplace(size=parts.used.shape) * parts.noise / math.sqrt(2)
+
+    sizes = []
+    for _ in range(400):
+        with transcript.overheard(Listener(noised)):
+            heard = release(mechanism, data, [budget], 1)
+        sizes.append((heard.coefficients - heard.unprotected[:, :, None]).item() ** 2)
+    exact = mechanism.exact_error(data.sizes, budget, data.facts)
+    assert abs(np.mean(sizes) - exact) < 6 * exact * math.sqrt(5 / len(sizes))
