@@ -13,7 +13,7 @@ import pytest
 from engine import __main__ as command_line
 from engine import audit
 from engine.audit import cases, neighbours
-from engine.audit.replay import released
+from engine.audit.replay import released, run
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -101,6 +101,21 @@ def test_an_audit_climbs_under_its_claim_and_then_certifies():
     assert all(one.worst <= one.claim * ROUNDING for one in seen)
     assert end.value.value.runs == 20_000
     assert end.value.value.confidence == pytest.approx(0.95)
+
+
+@every_case
+def test_every_message_is_charged_to_lines_of_the_ledger_and_every_line_has_a_message(case):
+    data = neighbours.family_of(case.mechanism).usual(case.mechanism)
+    heard = run(case.mechanism, data, case.budget, 1, rng=np.random.default_rng(1))
+    lines = {server: {line.step.key for line in own} for server, own in
+             accounting.by_server(heard.estimate.spends[0]).items()}
+    charged = {server: set() for server in lines}
+    for message in heard.heard.values():
+        servers = lines if message.server == transcript.CENTRE else [message.server]
+        assert set(message.step.charged_to) <= set.union(*(lines[server] for server in servers))
+        for server in servers:
+            charged[server] |= set(message.step.charged_to)
+    assert charged == lines
 
 
 def test_the_same_seed_gives_the_same_audit():
