@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import ndtri
 
-from engine.numerics.grids import drawing_grid
-from engine.types import Array, Band, Estimate
+from engine.arrays import Array
+from engine.grids import drawing_grid
 
 LEVEL = 0.95
 UNCOVERED_END = 0.03  # of the range at each end, where steep starts and ends are smoothed away
@@ -18,7 +21,39 @@ _POINTS = slice(None, None, 2)  # of the drawing grid: two or more for each wave
 _BLOCK = 6  # bands simulated at once: their deviations stay in cache
 
 
-def limits(estimate: Estimate, band: Band) -> tuple[Array, Array]:
+@dataclass(frozen=True)
+class Band:
+    """Limits around released curves, as a centre and a covariance of its coefficients.
+
+    `centre` (…, r) and `covariance` (…, r, r) are in response units. `kind` is "pointwise" (each
+    time on its own, 95 %) or "simultaneous" (the whole curve). NaN where nothing is known. `bias`
+    (…,) is a public bound on how far the mean of the released curve is from the truth at any time;
+    the band is wider by it on both sides. None: the band leaves the bias out.
+    """
+
+    centre: Array
+    covariance: Array
+    kind: str = "simultaneous"
+    bias: Array | None = None
+
+    def of(self, *where: Any) -> Band:
+        """The band of some of the budgets, repeats or draws, as numpy indexes them."""
+        return Band(self.centre[where], self.covariance[where], self.kind,
+                    None if self.bias is None else self.bias[where])
+
+
+class Curves(Protocol):
+    """What limits need of the curves that a band is about."""
+
+    @property
+    def basis(self) -> Callable[[Array], Array]:
+        """The functions that coefficients belong to, at times (…): (…, r)."""
+        ...
+
+    def on_grid(self, coefficients: Array, grid: Array) -> Array: ...
+
+
+def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
     """Lower and upper limits on the drawing grid, (…, GRID_SIZE) each; NaN where unknown.
 
     "pointwise": the middle ± 1.96 standard errors, for every time on its own. "simultaneous": the

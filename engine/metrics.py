@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.numerics.grids import drawing_grid
+from engine.grids import drawing_grid
 from engine.types import Array, Estimate, Truth
 
 

@@ -16,12 +16,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array as Array
+from engine.bands import Band as Band
+from engine.bands import limits
 from engine.enumerations import Enumeration
 from engine.errors import InputError, brief
+from engine.grids import drawing_points, interpolated, quadrature, read_only
 from engine.noise import NoiseLaw
-from engine.numerics.grids import drawing_points, interpolated, quadrature, read_only
+from engine.resampling import on_grid as at_grid
 
-Array = NDArray[np.float64]
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
 
 
@@ -485,16 +488,14 @@ class CurveData:
         """Every curve at these public times: (n_repeats, n_curves, K), in response units.
 
         Readings are held to the stated bounds and the middle of these is taken off; see
-        `numerics.resampling` for what happens in between. Kept, because methods that are compared
+        `engine.resampling` for what happens in between. Kept, because methods that are compared
         on the same data all begin with it.
         """
-        from engine.numerics.resampling import on_grid
-
         if times not in self._on_grids:
             facts = self.facts
             inside = np.clip(self.values, facts.value_low, facts.value_high)
             inside -= facts.value_middle
-            self._on_grids[times] = read_only(on_grid(self.times, inside, self.counts,
+            self._on_grids[times] = read_only(at_grid(self.times, inside, self.counts,
                                                        np.array(times)))
         return self._on_grids[times]
 
@@ -737,27 +738,6 @@ class Spend:
 
 
 @dataclass(frozen=True)
-class Band:
-    """Limits around released curves, as a centre and a covariance of its coefficients.
-
-    `centre` (…, r) and `covariance` (…, r, r) are in response units. `kind` is "pointwise" (each
-    time on its own, 95 %) or "simultaneous" (the whole curve). NaN where nothing is known. `bias`
-    (…,) is a public bound on how far the mean of the released curve is from the truth at any time;
-    the band is wider by it on both sides. None: the band leaves the bias out.
-    """
-
-    centre: Array
-    covariance: Array
-    kind: str = "simultaneous"
-    bias: Array | None = None
-
-    def of(self, *where: Any) -> Band:
-        """The band of some of the budgets, repeats or draws, as numpy indexes them."""
-        return Band(self.centre[where], self.covariance[where], self.kind,
-                    None if self.bias is None else self.bias[where])
-
-
-@dataclass(frozen=True)
 class Intervals:
     """Limits around the entries of released vectors: `centre` ± `half_width`, (…, d) each.
 
@@ -878,8 +858,6 @@ class Estimate:
 
         For entries of vectors, the ends of their intervals: (budgets, repeats, draws, …, d).
         """
-        from engine.bands import limits
-
         if self.intervals is not None:
             return self.intervals.limits
         return None if self.band is None else limits(self, self.band)

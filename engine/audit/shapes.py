@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.families.functional_parts import Linear, Smoothing
 from engine.noise import NoiseLaw
 from engine.summaries.covariance import CovarianceSummary, Steps
+from engine.summaries.parts import Linear, Smoothing
 from engine.tasks import COVARIANCE
 from engine.types import Array, Budget, CurveData
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
-from engine.families.functional_parts import Block, Calibrated, Smoothing, Space
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
@@ -20,6 +19,7 @@ from engine.summaries.coefficients import CoefficientSummary
 from engine.summaries.covariance import CovarianceSummary, second_moments
 from engine.summaries.density import DensitySummary
 from engine.summaries.mean import MeanSummary
+from engine.summaries.parts import Block, Calibrated, Smoothing, Space
 from engine.summaries.risk import RiskSummary
 from engine.types import Array, Budget, PublicFacts, SampleData, Sizes
 

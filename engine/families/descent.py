@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from engine.enumerations import Enumeration
 from engine.errors import InputError
-from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanism import Mechanism, one_per_server
 from engine.noise import NoiseLaw
 from engine.noise.gaussian import anisotropic_scales, isotropic_scales
 from engine.numerics import least_squares

@@ -35,7 +35,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.families.functional_parts import (
+from engine.mechanism import Mechanism, one_per_server
+from engine.noise.laplace import laplace
+from engine.numerics.eigensystems import Grid, midpoints, of_times
+from engine.numerics.kernel_densities import DensityAtoms
+from engine.privacy import transcript
+from engine.registry import param
+from engine.summaries import summaries
+from engine.summaries.parts import (
     ROUND_UP,
     Block,
     Calibrated,
@@ -46,13 +53,6 @@ from engine.families.functional_parts import (
     Space,
     Summary,
 )
-from engine.mechanisms import Mechanism, one_per_server
-from engine.noise.laplace import laplace
-from engine.numerics.eigensystems import Grid, midpoints, of_times
-from engine.numerics.kernel_densities import DensityAtoms
-from engine.privacy import transcript
-from engine.registry import param
-from engine.summaries import summaries
 from engine.summaries.selection import choose
 from engine.tasks import (
     COVARIANCE,

@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.families.functional_parts import (
+from engine.families.functional_release import CURVES, FunctionalRelease
+from engine.numerics.eigensystems import KERNELS, Eigenbasis, Grid, Kernel
+from engine.numerics.kernel_densities import DensityAtoms, spectral_atoms
+from engine.registry import param
+from engine.summaries.parts import (
     Features,
     Linear,
     Smoothing,
@@ -14,10 +18,6 @@ from engine.families.functional_parts import (
     penalised,
     usual_power,
 )
-from engine.families.functional_release import CURVES, FunctionalRelease
-from engine.numerics.eigensystems import KERNELS, Eigenbasis, Grid, Kernel
-from engine.numerics.kernel_densities import DensityAtoms, spectral_atoms
-from engine.registry import param
 from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Sizes
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.errors import InputError
 from engine.families.sparse import is_standard, stated_reach
-from engine.mechanisms import Mechanism
+from engine.mechanism import Mechanism
 from engine.registry import param
 from engine.tasks import SPARSE_REGRESSION
 from engine.types import Data, PublicFacts, SampleData

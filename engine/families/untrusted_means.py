@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.mechanisms import Mechanism, one_per_server
+from engine.mechanism import Mechanism, one_per_server
 from engine.noise import NoiseLaw
 from engine.noise.selection import hard_threshold
 from engine.numerics.coordinates import Coordinates

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.numerics.grids import drawing_grid
+from engine.grids import drawing_grid
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import STEPS
 from engine.types import Array, Truth

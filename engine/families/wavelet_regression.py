@@ -25,11 +25,11 @@ import numpy as np
 from engine.errors import InputError
 from engine.families.wavelet_bias import CurveClass
 from engine.families.wavelet_risk import RiskParts
-from engine.mechanisms import Mechanism
+from engine.families.wavelet_sites import WaveletSites
+from engine.mechanism import Mechanism
 from engine.numerics.clipped_readings import worst_bias
 from engine.numerics.wavelet_bases import EDGES, WaveletBasis, allowed_levels
 from engine.privacy import accounting
-from engine.rates.wavelet_regression import WaveletSites
 from engine.registry import param
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, PublicFacts, Sizes

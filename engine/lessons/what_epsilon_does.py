@@ -8,9 +8,9 @@ import numpy as np
 
 from engine.experiments import DATA_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
+from engine.grids import drawing_grid
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
-from engine.numerics.grids import drawing_grid
 from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget

@@ -32,12 +32,12 @@ from engine.families.adaptive import (
 )
 from engine.families.location import STEPS, Constants, Located, Site, locate
 from engine.feasibility import NOT_FEASIBLE, Feasibility
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.noise import NoiseLaw
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.deviations import Deviations, plain, weighted_within_curves
-from engine.numerics.grids import drawing_grid
 from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import ReferenceLaw, heavy_tailed, of_observed_curves

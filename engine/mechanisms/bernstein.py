@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.families.functional_parts import Features, Space, penalised, usual_power
 from engine.families.functional_release import CURVES, FunctionalRelease
 from engine.mechanisms import mechanisms
 from engine.numerics.bernstein import BernsteinBasis
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, lattice_atoms
 from engine.registry import param
+from engine.summaries.parts import Features, Space, penalised, usual_power
 from engine.types import PublicFacts, Sizes
 
 _KERNEL = Kernel()  # of the space in which a regression function is looked for

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_parts import (
+from engine.families.kernel_release import KernelRelease
+from engine.mechanisms import mechanisms
+from engine.noise import NoiseLaw
+from engine.noise.laplace import by_norm
+from engine.numerics.eigensystems import Eigenbasis, Grid
+from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
+from engine.registry import Parameter, param
+from engine.summaries.parts import (
     ROUND_UP,
     Block,
     Calibrated,
@@ -19,13 +26,6 @@ from engine.families.functional_parts import (
     penalised,
     usual_power,
 )
-from engine.families.kernel_release import KernelRelease
-from engine.mechanisms import mechanisms
-from engine.noise import NoiseLaw
-from engine.noise.laplace import by_norm
-from engine.numerics.eigensystems import Eigenbasis, Grid
-from engine.numerics.kernel_densities import DensityAtoms, cosine_atoms
-from engine.registry import Parameter, param
 from engine.summaries.selection import Selection
 from engine.tasks import DENSITY
 from engine.types import Array, Budget, Sizes

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.families.functional_parts import ROUND_UP, Block, Calibrated
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.noise import NoiseLaw
 from engine.privacy import accounting
+from engine.summaries.parts import ROUND_UP, Block, Calibrated
 from engine.types import Array, Budget
 
 

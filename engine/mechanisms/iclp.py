@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_parts import Smoothing, Soft
 from engine.families.kernel_release import PenalisedRelease
 from engine.mechanisms import mechanisms
 from engine.registry import param
+from engine.summaries.parts import Smoothing, Soft
 from engine.summaries.selection import Selection
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array

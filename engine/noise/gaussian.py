@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.types import Array
+from engine.arrays import Array
 
 
 def anisotropic_scales(sensitivity: Array, mu: float) -> Array:

@@ -38,9 +38,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.errors import InputError
 from engine.noise.laplace import laplace
-from engine.types import Array
 
 Indices = NDArray[np.intp]
 Sampler = Callable[[tuple[int, ...], np.random.Generator], Array]

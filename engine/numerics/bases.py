@@ -7,8 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from engine.numerics.grids import quadrature
-from engine.types import Array, Truth
+from engine.arrays import Array
+from engine.grids import quadrature
+from engine.types import Truth
 
 SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or not
 

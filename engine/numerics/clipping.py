@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
+from engine.arrays import Array
 from engine.numerics.deviations import Deviations
-from engine.types import Array
 
 _BLOCK = 60_000  # entries of curves, or of deviations, worked on at once, to stay in cache
 _MOST = 400_000  # entries of deviations, where a few curves have more than that in all columns

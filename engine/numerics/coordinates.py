@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.types import Array, Truth
+from engine.arrays import Array
+from engine.types import Truth
 
 
 @dataclass(frozen=True)

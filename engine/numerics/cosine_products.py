@@ -9,8 +9,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.numerics.bases import Basis
-from engine.types import Array, Truth
+from engine.types import Truth
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.errors import InputError
-from engine.numerics.grids import read_only
+from engine.grids import read_only
 from engine.numerics.kernels import matern
-from engine.types import Array, Truth
+from engine.types import Truth
 
 KERNELS = ("matern", "exponential", "gaussian")
 RTOL = 1e-12  # components below this share of the largest eigenvalue are rounding errors

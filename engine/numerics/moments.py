@@ -16,9 +16,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.tables import cos_sin
-from engine.types import Array
 
 Index = NDArray[np.int64]
 _BLOCK = 50_000  # readings worked on at once: enough for calls to cost little, few enough to cache

@@ -7,8 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.arrays import Array
 from engine.numerics.eigensystems import Grid
-from engine.types import Array, FunctionBasis, Truth
+from engine.types import FunctionBasis, Truth
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.arrays import Array
 from engine.errors import InputError
-from engine.types import Array, Truth
+from engine.types import Truth
 
 MOST_POINTS = 101
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from engine.arrays import Array
 from engine.numerics.regression_moments import RegressionMoments, outer
 from engine.numerics.regressor_maps import RegressorMap
-from engine.types import Array
 
 
 @dataclass(frozen=True)

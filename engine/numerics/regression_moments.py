@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.arrays import Array
 from engine.numerics.moments import Moments, beside_minus_one, product_table, wave_map
-from engine.types import Array, CurveData
+from engine.types import CurveData
 
 
 @dataclass(frozen=True)

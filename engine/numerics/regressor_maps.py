@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.types import Array
+from engine.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from engine.arrays import Array
 from engine.numerics.wavelet_bases import WaveletBasis
-from engine.types import Array
 
 Function = Callable[[Array], Array]
 SUP_NORM = 2.0  # of every curve but the self-similar one

@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.noise.selection import hard_threshold, largest
-from engine.types import Array
 
 _MOST_STEPS = 20_000
 _LEAST_VARIANCE = 0.05  # of a feature given others, where noisy moments would have it near zero

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.arrays import Array
 from engine.numerics.eigensystems import Grid
-from engine.types import Array, Truth
+from engine.types import Truth
 
 
 @dataclass(frozen=True, eq=False)

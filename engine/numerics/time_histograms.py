@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.numerics.bases import SUP_NORM, Basis
 from engine.numerics.moments import highest_wave, product_table
-from engine.types import Array
 
 SENSITIVITY = np.sqrt(2.0)  # of the sum of shares: two points of a simplex are at most √2 apart
 _FEWEST_BINS = 16

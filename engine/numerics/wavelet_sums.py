@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.numerics.wavelets import STEPS, scaling_table
-from engine.types import Array
 
 Index = NDArray[np.int32] | NDArray[np.int64]
 _BITS = STEPS.bit_length() - 1  # STEPS is a power of two

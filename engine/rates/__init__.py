@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from engine.mechanisms import Mechanism
+from engine.mechanism import Mechanism
 from engine.registry import Parameterised, Registry
 from engine.sources import Source
 from engine.types import Array

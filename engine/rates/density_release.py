@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.mechanisms import Mechanism
+from engine.mechanism import Mechanism
 from engine.rates import Boundary, Point, Rate, Symbol, Term, rates
 from engine.registry import param
 from engine.sources import Source

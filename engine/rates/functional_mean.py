@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from engine.enumerations import Enumeration
-from engine.mechanisms import Mechanism
+from engine.mechanism import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.mechanisms import Mechanism
+from engine.mechanism import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
 from engine.sources import Source

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import lambertw
 
 from engine.enumerations import Enumeration
-from engine.mechanisms import Mechanism
+from engine.mechanism import Mechanism
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
 from engine.registry import param

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import NoiseLaw, hardened
-from engine.numerics.grids import drawing_grid
 from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release

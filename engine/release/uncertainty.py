@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.bands import LEVEL, UNCOVERED_END
 from engine.feasibility import Feasibility
-from engine.numerics.grids import drawing_grid
+from engine.grids import drawing_grid
 from engine.types import Array, Estimate
 
 WIDE = 0.25  # of the stated range: a band that wide shows hardly more than a level

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.numerics.grids import drawing_grid
+from engine.grids import drawing_grid
 from engine.registry import param
 from engine.sources import Source, check_sites, dealt, sources
 from engine.tasks import DENSITY

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_parts import Block, Linear, Smoothing
 from engine.numerics.difference_sets import BoxMoments, Ellipsoid
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
+from engine.summaries.parts import Block, Linear, Smoothing
 from engine.tasks import INTERCEPT, VARYING_COEFFICIENTS
 from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes, Step
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.families.functional_parts import Block, Linear, Smoothing
 from engine.numerics.difference_sets import DifferenceSet
 from engine.numerics.eigensystems import of_times
 from engine.numerics.pairs import Pairs
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.mean import Held, held
+from engine.summaries.parts import Block, Linear, Smoothing
 from engine.tasks import COVARIANCE
 from engine.types import Array, CurveData, Estimate, PublicFacts, Sizes, Step
 

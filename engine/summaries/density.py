@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.families.functional_parts import Block, Linear, Smoothing
 from engine.numerics.difference_sets import Averaged
 from engine.numerics.eigensystems import Grid
 from engine.numerics.kernel_densities import bumps, nearest_density
 from engine.numerics.tabulated import Tabulated
+from engine.summaries.parts import Block, Linear, Smoothing
 from engine.tasks import DENSITY
 from engine.types import Array, Estimate, FunctionBasis, PublicFacts, SampleData, Sizes, Step
 

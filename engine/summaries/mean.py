@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.families.functional_parts import Block, Linear, Smoothing, Space
 from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tabulated import Tabulated
+from engine.summaries.parts import Block, Linear, Smoothing, Space
 from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes, Step
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.functional_parts import Block, Linear, Smoothing, penalised, usual_power
 from engine.numerics.difference_sets import DifferenceSet, Ellipsoid, LinearImage
 from engine.numerics.eigensystems import Eigenbasis, Kernel
 from engine.numerics.risk_minimisation import (
@@ -23,6 +22,7 @@ from engine.numerics.risk_minimisation import (
 )
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.density import grid_of_samples, places
+from engine.summaries.parts import Block, Linear, Smoothing, penalised, usual_power
 from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Estimate, PublicFacts, SampleData, Sizes, Step
 

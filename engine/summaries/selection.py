@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.families.functional_parts import Plan
 from engine.noise import NoiseLaw
 from engine.registry import param
+from engine.summaries.parts import Plan
 from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, Budget, Composition, Spend, Step, Unit
 

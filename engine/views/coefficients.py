@@ -16,9 +16,9 @@ from engine.bands import limits
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism
 from engine.metrics import distances, errors_by_function, root_mean_square, within
-from engine.numerics.grids import drawing_grid
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate, Spend
 from engine.views.preview import SHOWN_DRAWS

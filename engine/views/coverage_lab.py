@@ -19,13 +19,13 @@ from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.sparse_averages import drawn
 from engine.families.wavelet_regression import WaveletRegression
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism, one_per_server
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import best_kept
-from engine.numerics.grids import drawing_grid
 from engine.sources import Source
 from engine.tasks import (
     MEAN_FUNCTION,

@@ -12,9 +12,9 @@ from itertools import pairwise, product
 
 import numpy as np
 
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism
 from engine.metrics import distances, root_mean_square
-from engine.numerics.grids import drawing_grid
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate
 from engine.views import preview

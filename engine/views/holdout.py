@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.grids import drawing_grid, quadrature
 from engine.mechanisms import Mechanism
-from engine.numerics.grids import drawing_grid, quadrature
 from engine.sources import Source
 from engine.types import Array, Budget, CurveData, Estimate
 

@@ -19,6 +19,7 @@ from engine import studies
 from engine.bands import limits
 from engine.errors import InputError
 from engine.feasibility import Feasibility
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import (
     distances,
@@ -27,7 +28,6 @@ from engine.metrics import (
     squared_distances_from,
     within,
 )
-from engine.numerics.grids import drawing_grid
 from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source
 from engine.studies import EPSILON_STEPS as EPSILON_STEPS

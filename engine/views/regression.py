@@ -19,12 +19,13 @@ from engine.bands import standard_errors
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import Plan, WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
 from engine.numerics.wavelets import printed_sensitivity_constant
 from engine.privacy import transcript
-from engine.rates.wavelet_regression import WaveletRate, WaveletSites
+from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.regression_points import RegressionPoints
 from engine.sources.upload import Upload
 from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes, Spend

@@ -18,8 +18,8 @@ import numpy as np
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.feasibility import Feasibility
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism
-from engine.numerics.grids import drawing_grid
 from engine.sources.twin import Twin
 from engine.tasks import DENSITY, UNIVARIATE_MEAN
 from engine.types import (

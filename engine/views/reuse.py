@@ -13,8 +13,8 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
+from engine.grids import drawing_grid
 from engine.mechanisms.gaussian_process import GaussianProcess
-from engine.numerics.grids import drawing_grid
 from engine.sources.dense_curves import DenseCurves
 from engine.types import Array, Budget
 

@@ -20,10 +20,10 @@ import numpy as np
 from engine import studies
 from engine.errors import InputError
 from engine.feasibility import Feasibility
+from engine.grids import drawing_grid
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.metrics import NOTHING, Accuracy, distances, integrated_squared_errors
-from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting, risk, transcript
 from engine.random_streams import DATA_STREAM, NOISE_STREAM, generator
 from engine.sources import Source

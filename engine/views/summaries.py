@@ -14,17 +14,17 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
-from engine.families.functional_parts import Linear
 from engine.families.functional_release import FunctionalRelease
+from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism, mechanisms
 from engine.metrics import distances, integrated_squared_errors, root_mean_square, within
-from engine.numerics.grids import drawing_grid
 from engine.numerics.pairs import Pairs
 from engine.privacy import accounting
 from engine.registry import parameters
 from engine.sources import Source
 from engine.summaries.covariance import Steps
 from engine.summaries.mean import Held
+from engine.summaries.parts import Linear
 from engine.summaries.risk import NUMBERS, loss_of
 from engine.tasks import RISK_MINIMISATION
 from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Spend, Truth

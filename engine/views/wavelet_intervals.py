@@ -17,9 +17,9 @@ import numpy as np
 from engine.bands import limits
 from engine.experiments import DATA_STREAM, NOISE_STREAM, generator
 from engine.families.wavelet_bias import largest_left_out, left_out
+from engine.grids import drawing_grid
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
-from engine.numerics.grids import drawing_grid
 from engine.numerics.signals import PERIODIC
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from engine.families.functional_parts import Calibrated
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
@@ -21,6 +20,7 @@ from engine.numerics.eigensystems import midpoints
 from engine.numerics.risk_minimisation import Records, Square, minimise
 from engine.privacy import transcript
 from engine.summaries import density, risk
+from engine.summaries.parts import Calibrated
 from engine.types import Budget, Covariate, PublicFacts, SampleData
 from tests.heavy import few
 

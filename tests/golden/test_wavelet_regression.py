@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from engine.experiments import generator, mean_and_se
+from engine.families.wavelet_sites import WaveletSites
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import integrated_squared_errors
 from engine.privacy import accounting
-from engine.rates.wavelet_regression import WaveletSites
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints, configuration_budgets
 from engine.types import NON_PRIVATE, Budget
 from engine.views.wavelet_slopes import PATHS

@@ -8,12 +8,12 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.grids import drawing_grid
 from engine.identity import digest
 from engine.mechanisms import mechanisms
 from engine.mechanisms.sparse_mean_signs import SparseMeanSigns
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.metrics import integrated_squared_errors
-from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting
 from engine.sources.coefficient_curves import CoefficientCurves
 from engine.sources.density_points import DensityPoints

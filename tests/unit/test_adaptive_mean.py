@@ -11,10 +11,10 @@ from engine.experiments import generator
 from engine.families.adaptive import effective_size, public_scale
 from engine.families.location import FINAL_CENTRE, FIRST_CENTRE, SECOND_CENTRE
 from engine.feasibility import Feasibility
+from engine.grids import drawing_grid
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.bases import Basis
-from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting
 from engine.sources.bundled import SeaTemperature
 from engine.sources.sparse_curves import SparseCurves

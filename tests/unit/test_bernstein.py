@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.grids import drawing_grid
 from engine.identity import digest
 from engine.numerics.bernstein import BernsteinBasis, bernstein
 from engine.numerics.eigensystems import midpoints
-from engine.numerics.grids import drawing_grid
 from engine.types import Truth
 
 GRID = drawing_grid()

@@ -9,6 +9,7 @@ from engine.errors import InputError
 from engine.experiments import generator
 from engine.families.covariate_moments import CovariateSite, learned
 from engine.feasibility import Feasibility
+from engine.grids import drawing_grid
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
@@ -16,7 +17,6 @@ from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient
-from engine.numerics.grids import drawing_grid
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
 from engine.numerics.regression_deviations import RegressionDeviations

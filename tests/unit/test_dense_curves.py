@@ -5,9 +5,9 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.grids import drawing_grid
 from engine.identity import digest
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
-from engine.numerics.grids import drawing_grid
 from engine.sources.dense_curves import DenseCurves
 from engine.types import PublicFacts
 

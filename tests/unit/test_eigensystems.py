@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.grids import drawing_grid
 from engine.identity import digest
 from engine.numerics.eigensystems import (
     Eigenbasis,
@@ -15,7 +16,6 @@ from engine.numerics.eigensystems import (
     midpoints,
     of_times,
 )
-from engine.numerics.grids import drawing_grid
 from engine.types import Truth
 
 MATERN = Kernel("matern", 1.5, 0.1)

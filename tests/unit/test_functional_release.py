@@ -16,8 +16,8 @@ from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
 from engine.metrics import integrated_squared_errors
 from engine.noise.laplace import by_norm
 from engine.numerics.eigensystems import Eigenbasis, Kernel, eigensystem, midpoints
-from engine.numerics.resampling import on_grid
 from engine.privacy import accounting, transcript
+from engine.resampling import on_grid
 from engine.summaries.covariance import second_moments
 from engine.summaries.selection import _scores, choose
 from engine.tasks import INTERCEPT

@@ -12,9 +12,9 @@ import pytest
 from engine.errors import InputError
 from engine.figures import holdout as figures
 from engine.figures.error_curve import Method
+from engine.grids import drawing_grid
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.numerics.grids import drawing_grid
 from engine.sources.bundled import CarbonDioxide
 from engine.sources.hormone_study import HormoneStudy
 from engine.types import Budget

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from engine.grids import quadrature
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient, project_on_ellipsoid
-from engine.numerics.grids import quadrature
 from engine.numerics.kernels import eigenvalues, matern, path_polynomials
 from engine.numerics.moments import curve_moments
 from engine.numerics.tables import cos_sin, horner

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.grids import drawing_grid
 from engine.mechanisms import mechanisms
 from engine.noise import hardened
-from engine.numerics.grids import drawing_grid
 from engine.privacy import accounting, risk, transcript
 from engine.release import certified as release
 from engine.release import published

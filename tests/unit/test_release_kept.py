@@ -14,8 +14,8 @@ import pytest
 from engine import __main__
 from engine.errors import InputError
 from engine.families import location
+from engine.grids import drawing_grid
 from engine.mechanisms import mechanisms
-from engine.numerics.grids import drawing_grid
 from engine.release import certified, ledger_file, published, repair, witness
 from engine.release import files as release_files
 from engine.release import folder as release_folder

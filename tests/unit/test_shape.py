@@ -8,9 +8,9 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, generator
+from engine.grids import drawing_grid
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-from engine.numerics.grids import drawing_grid
 from engine.sources import sources
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget, PublicFacts

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.families.wavelet_sites import WaveletSites
 from engine.rates import rates
 from engine.rates.functional_release import FunctionalReleaseRate
 from engine.rates.sparse_regression import (
@@ -14,7 +15,7 @@ from engine.rates.sparse_regression import (
     TrustedServerRate,
     UntrustedServerRate,
 )
-from engine.rates.wavelet_regression import WaveletRate, WaveletSites
+from engine.rates.wavelet_regression import WaveletRate
 
 CONFIGURATIONS = {
     "homogeneous": WaveletSites(np.full(16, 4000), np.ones(16)),

@@ -7,12 +7,12 @@ import pytest
 
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.grids import drawing_grid
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import coverage, integrated_squared_errors
 from engine.numerics.clipped_readings import clipped_mean, clipped_square, unclipped, worst_bias
 from engine.numerics.designs import KnownDesign
-from engine.numerics.grids import drawing_grid
 from engine.numerics.signals import SELF_SIMILAR_RADIUS, SIGNALS, signal
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.privacy import accounting, transcript

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from engine.errors import InputError
+from engine.grids import drawing_grid, quadrature
 from engine.numerics import wavelet_sums
-from engine.numerics.grids import drawing_grid, quadrature
 from engine.numerics.point_values import PointValues
 from engine.numerics.wavelet_bases import WaveletBasis, allowed_levels
 from engine.numerics.wavelets import (

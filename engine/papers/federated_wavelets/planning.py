@@ -9,13 +9,14 @@ import numpy as np
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.experiments import Cell, Outcome, Run
+from engine.families.wavelet_sites import WaveletSites
 from engine.figures.exhibits import Scale, Series, lines, styles
 from engine.figures.theme import Theme, colour
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.comparing import agreement, known, numbers, rows_with
 from engine.papers.federated_wavelets.errors import NAMES
-from engine.rates.wavelet_regression import WaveletRate, WaveletSites
+from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
 from engine.types import NON_PRIVATE, Budget
 

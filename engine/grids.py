@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss, legvander
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:  # the records are made of these functions
-    from engine.types import Array
+from engine.arrays import Array
 
 GRID_SIZE = 101  # points at which curves are drawn and exported
 _NODES = 200  # Gauss–Legendre nodes: exact to rounding for the smooth truths used here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.types import Array
+from engine.arrays import Array
 
 
 def on_grid(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Array:

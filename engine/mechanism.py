@@ -1,0 +1,148 @@
+"""What every mechanism is: data and budgets in, a protected estimate and its ledger out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from engine.errors import InputError
+from engine.feasibility import Feasibility
+from engine.noise import NoiseLaw
+from engine.registry import Parameterised
+from engine.sources import Source
+from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(Parameterised):
+    """A randomised algorithm; its fields are its tuning parameters.
+
+    Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
+    δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
+    computes, as LaTeX). `noise_law` says what noise is sent where δ = 0.
+
+    Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
+    of the sizes, the budgets and declared smoothness, never of the readings. `budgets` are one for
+    all servers, or one for each.
+    """
+
+    tasks: ClassVar[frozenset[str]]
+    guarantee: ClassVar[str]
+    family: ClassVar[str]
+    reference: ClassVar[str]
+    formula: ClassVar[str] = ""
+
+    @property
+    def noise_law(self) -> NoiseLaw:
+        return NoiseLaw.LAPLACE
+
+    def in_units_of_noise(self, shift: Array, noise: Array) -> Array:
+        """A change of what is sent in standard deviations of its noise: (…, numbers) each.
+
+        In coordinates in which the noise is independent; infinite where a change gets none.
+        """
+        with np.errstate(all="ignore"):
+            return np.where(shift == 0, 0.0, shift / noise)
+
+    def release_many(
+        self,
+        data: CurveData,
+        budgets: Sequence[tuple[Budget, ...]],
+        draws: int,
+        rng: np.random.Generator,
+    ) -> Estimate:
+        """Release `draws` times at each of several budgets, for every repeat of the data.
+
+        Draws share their standard noise across budgets, which makes curves over ε smooth. That is
+        right for looking and forbidden for publishing: two releases with one draw reveal the exact
+        answer.
+        """
+        raise NotImplementedError
+
+    def release(
+        self, data: CurveData, budgets: tuple[Budget, ...], rng: np.random.Generator
+    ) -> Estimate:
+        """One release at one budget: a batch of one."""
+        return self.release_many(data, [budgets], 1, rng)
+
+    def without_protection(self, data: CurveData) -> Estimate:
+        """What would be published without any privacy: never leaves the curator's screen."""
+        raise NotImplementedError
+
+    @property
+    def served(self) -> frozenset[str]:
+        """The tasks that it serves as it is set."""
+        return self.tasks
+
+    # -- from public facts alone, before any reading is looked at ---------------------------
+
+    def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:
+        """Everything that is fixed before any reading is looked at: tuning, noise and the ledger.
+
+        Parameters
+        ----------
+        public : sizes and stated facts; no reading can be in it.
+        budgets : one for all servers, or one for each.
+
+        Returns
+        -------
+        A record of the mechanism's own, with the ledger where it follows from public facts.
+        """
+        raise NotImplementedError
+
+    def feasibility(self, sizes: Sizes, budgets: tuple[Budget, ...]) -> Feasibility | None:
+        """Whether these sizes and budgets can give anything useful; None if there is no rule."""
+        return None
+
+    def expected_error(self, sizes: Sizes, budgets: tuple[Budget, ...], facts: PublicFacts
+                       ) -> float | None:
+        """Planned integrated squared error that privacy adds, in squared response units.
+
+        None if there is no rule, NaN if nothing would be released.
+        """
+        return None
+
+    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+        """Mean squared error on this kind of simulated data, where a formula gives it exactly."""
+        return None
+
+    def caution(self, facts: PublicFacts) -> str:
+        """What does not suit these curves, in words; empty if nothing is known against it."""
+        return ""
+
+    def fewest_in_a_round(self, sizes: Sizes) -> int | None:
+        """How many curves the smallest of its rounds has; None if all take part in every one."""
+        return None
+
+    def why_not_published(self, budget: Budget) -> str:
+        """Why its noise cannot be hardened for a real release; empty if it can.
+
+        A mechanism that can sends all it says of the data through `transcript.sent`, or `summed`,
+        with independent Gaussian or Laplace noise whose size and cost its ledger states, and draws
+        nothing else: see `engine.release.certified`.
+        """
+        return ("There is no hardened sampler for the way this method draws its noise, so it can "
+                "be looked at, not published.")
+
+    def comparable(self, facts: PublicFacts) -> Mechanism:
+        """The same method as it should meet others on these curves: with a basis that suits."""
+        return self
+
+
+def one_per_server(budgets: tuple[Budget, ...], n_servers: int) -> tuple[Budget, ...]:
+    """The budgets of all servers; a single one is used for every server.
+
+    Raises
+    ------
+    InputError
+        If there are neither one nor as many budgets as servers.
+    """
+    if len(budgets) == 1:
+        return budgets * n_servers
+    if len(budgets) != n_servers:
+        raise InputError(f"There are {len(budgets)} budgets for {n_servers} servers.",
+                         field="budgets", hint="Give one for all, or one for each server.")
+    return budgets
