@@ -19,9 +19,9 @@ import scipy
 
 from engine import __version__
 from engine.experiments import KINDS, Cell, Outcome, Run, blocks, gather
-from engine.figures.theme import Chart, Theme
 from engine.identity import digest
 from engine.running import sweeps
+from engine.theme import Chart, Theme
 
 Form = Literal["quick", "full"]
 FORMS: tuple[Form, ...] = ("quick", "full")

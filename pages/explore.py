@@ -3,8 +3,8 @@
 import streamlit as st
 
 from engine.errors import InputError
-from engine.words import tags
-from engine.words.grammar import escape
+from engine.language import tags
+from engine.language.grammar import escape
 from pages.shared import (
     budget_cards,
     controls,

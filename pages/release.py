@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from engine.words import release as release_words
+from engine.release import sentences as release_words
 from pages.shared import layout
 from pages.shared import release_cards as cards
 from pages.shared import release_preview_card as preview_card

@@ -13,13 +13,13 @@ from engine.release import files as release_files
 from engine.release import folder as release_folder
 from engine.release import ledger, published, stated
 from engine.release import request as release_request
+from engine.release import sentences as release_words
 from engine.release.books import Odometer
 from engine.release.data_content import content_of, traces_of
 from engine.release.ledger import Ledger
 from engine.release.published import Published
 from engine.tasks import DENSITY
 from engine.types import Budget
-from engine.words import release as release_words
 
 
 def add(commands: Any) -> None:

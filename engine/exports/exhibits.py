@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine.exhibits import Exhibit, Paper, Result, Table
-from engine.exports.files import safe_cell
+from engine.language.cells import safe_cell
 
 STORED = Path(__file__).parents[2] / "data" / "exhibits"
 

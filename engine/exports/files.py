@@ -8,14 +8,8 @@ import json
 from typing import Any
 
 from engine import __version__
+from engine.language.cells import safe_cell
 from engine.views.preview import Preview
-
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-
-
-def safe_cell(text: str) -> str:
-    """A text cell that no spreadsheet takes for a formula (a leading apostrophe); see CWE-1236."""
-    return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def scenario_json(plain: dict[str, Any]) -> bytes:

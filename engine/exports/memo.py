@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from engine.language import chances, tags
+from engine.language.grammar import uncapital
 from engine.templates import render
 from engine.types import PublicFacts
 from engine.views import pinned, precedents
 from engine.views.pinned import Pinned
 from engine.views.planner import Answer, Setting
-from engine.words import chances, tags
 from engine.words import plan as plan_words
-from engine.words.grammar import uncapital
 
 
 def decision_memo(setting: Setting, answer: Answer, facts: PublicFacts, rule: float | None = None

@@ -12,11 +12,11 @@ from typing import Any
 from engine import __version__
 from engine.agreement import STANDARD_ERRORS
 from engine.experiments import KINDS, Outcome
-from engine.exports.files import safe_cell
 from engine.identity import digest
+from engine.language.cells import safe_cell
+from engine.language.numbers import in_hundred, number
 from engine.privacy import risk
 from engine.scenario import Scenario
-from engine.words.numbers import in_hundred, number
 
 
 def provenance(chosen: Scenario, executor: str) -> dict[str, Any]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from engine.audit import Progress
 from engine.figures import traces
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
 from engine.figures.traces import plain
+from engine.language.numbers import number
+from engine.theme import Chart, Spec, Theme, axis, colour, layout, log_axis, translucent
 from engine.views.coverage_lab import Limits
 from engine.views.reuse import Reuse
-from engine.words.numbers import number
 
 _MOST_SHOWN = 3.0  # times the claim; what is beyond is drawn at the edge
 _SPLIT = (0.4, 0.46)  # where the left part ends and the right one begins

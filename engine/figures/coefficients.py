@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from engine.figures import traces
-from engine.figures.theme import (
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import number, with_unit
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -21,10 +23,8 @@ from engine.figures.theme import (
     time_axis,
     translucent,
 )
-from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.types import Array, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates
-from engine.words.numbers import number, with_unit
 
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open", "cross", "x",
             "star-open", "hexagon-open", "triangle-down-open")

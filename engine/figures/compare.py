@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from engine.figures import traces
-from engine.figures.theme import (
+from engine.figures.traces import plain
+from engine.language.numbers import number, with_unit
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -21,10 +23,8 @@ from engine.figures.theme import (
     time_axis,
     translucent,
 )
-from engine.figures.traces import plain
 from engine.types import Array, PublicFacts
 from engine.views.shape import Kept
-from engine.words.numbers import number, with_unit
 
 _EVERY = 2  # points of the drawing grid in a small picture
 

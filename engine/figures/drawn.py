@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.figures.theme import Theme, colour
+from engine.theme import Theme, colour
 from engine.types import Array
 
 ROLES = ("text", "quiet", "raw", "truth", "without", "bias", "page", "gradient", "functional")

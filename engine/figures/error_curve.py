@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from engine.figures import traces
-from engine.figures.theme import (
+from engine.figures.traces import UNPROTECTED
+from engine.language.numbers import number, with_unit
+from engine.privacy.risk import right_guess_cap
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -19,11 +22,8 @@ from engine.figures.theme import (
     log_axis,
     method_style,
 )
-from engine.figures.traces import UNPROTECTED
-from engine.privacy.risk import right_guess_cap
 from engine.types import Array
 from engine.views.preview import Preview
-from engine.words.numbers import number, with_unit
 
 _BUDGETS = "Protection ε (log scale)<br>≤ right guesses in 100 by ε alone, whatever the method"
 

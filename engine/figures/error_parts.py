@@ -6,7 +6,9 @@ import numpy as np
 
 from engine.figures import traces
 from engine.figures.error_curve import Method
-from engine.figures.theme import (
+from engine.figures.traces import plain
+from engine.language.numbers import number, with_unit
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -17,10 +19,8 @@ from engine.figures.theme import (
     named,
     translucent,
 )
-from engine.figures.traces import plain
 from engine.types import Array, PublicFacts
 from engine.views.error_parts import Chosen, ErrorParts, Steps
-from engine.words.numbers import number, with_unit
 
 _STEPS = ("Fewer coefficients", "Clipped and smoothed", "With noise: one release")
 

@@ -9,7 +9,9 @@ import numpy as np
 from engine.agreement import STANDARD_ERRORS
 from engine.figures import traces
 from engine.figures.error_curve import Method
-from engine.figures.theme import (
+from engine.figures.traces import UNPROTECTED
+from engine.language.numbers import number, with_unit
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -21,10 +23,8 @@ from engine.figures.theme import (
     named,
     time_axis,
 )
-from engine.figures.traces import UNPROTECTED
 from engine.types import Array, PublicFacts
 from engine.views.holdout import HoldoutStudy, ReleaseRange
-from engine.words.numbers import number, with_unit
 
 
 def distances(study: HoldoutStudy, method: Method, unit: str, theme: Theme) -> Chart:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.figures import traces
-from engine.figures.theme import (
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -19,8 +21,6 @@ from engine.figures.theme import (
     translucent,
 )
 from engine.types import Array
-from engine.words.grammar import capital
-from engine.words.numbers import number, with_unit
 
 
 def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, target: float,

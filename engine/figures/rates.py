@@ -11,7 +11,11 @@ import numpy as np
 
 from engine.agreement import STANDARD_ERRORS
 from engine.figures import traces
-from engine.figures.theme import (
+from engine.figures.traces import DASHES, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number
+from engine.rates import Rate, Symbol
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -21,8 +25,6 @@ from engine.figures.theme import (
     log_axis,
     regime_colours,
 )
-from engine.figures.traces import DASHES, plain
-from engine.rates import Rate, Symbol
 from engine.types import Array
 from engine.views.regimes import (
     Comparison,
@@ -34,8 +36,6 @@ from engine.views.regimes import (
     moved,
     regime_map,
 )
-from engine.words.grammar import capital
-from engine.words.numbers import number
 
 QUANTITY = "Rate (constants dropped, log scale)"
 SMOOTHNESS = "smoothness"

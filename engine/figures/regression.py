@@ -9,7 +9,10 @@ import numpy as np
 
 from engine.families.wavelet_risk import RiskParts
 from engine.figures import cards, traces
-from engine.figures.theme import (
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -20,7 +23,6 @@ from engine.figures.theme import (
     named,
     translucent,
 )
-from engine.figures.traces import DASHES, UNPROTECTED, plain
 from engine.types import Array, PublicFacts
 from engine.views.regression import (
     ByLevel,
@@ -29,8 +31,6 @@ from engine.views.regression import (
     RegressionView,
     WorstPair,
 )
-from engine.words.grammar import capital
-from engine.words.numbers import number
 from engine.words.regression import PARTS, shares
 
 _ROLES = (("wavelet", ""), ("without", "/"), ("bias", "x"), ("raw", "."))

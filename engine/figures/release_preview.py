@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.figures import traces
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.figures.traces import plain
+from engine.language.numbers import number
+from engine.theme import Chart, Spec, Theme, axis, colour, layout, translucent
 from engine.types import Array
 from engine.views.release_preview import ReleasePreview
-from engine.words.numbers import number
 
 
 def chart(found: ReleasePreview, across: str, up: str, theme: Theme) -> Chart:

@@ -9,7 +9,10 @@ import numpy as np
 
 from engine.figures import traces
 from engine.figures.cards import pattern
-from engine.figures.theme import (
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -21,11 +24,8 @@ from engine.figures.theme import (
     time_axis,
     translucent,
 )
-from engine.figures.traces import UNPROTECTED, plain
 from engine.types import Array
 from engine.views.sites import Arrangement, Federation, WhatIf
-from engine.words.grammar import capital
-from engine.words.numbers import number, with_unit
 
 _ROW_HEIGHT, _DENSE_ROW_HEIGHT, _MANY = 30, 22, 10  # pixels of one bar or one line of dots
 _OPAQUE = 0.85  # draws: a single line still stands out

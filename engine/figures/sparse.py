@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.figures import traces
-from engine.figures.theme import (
+from engine.figures.traces import DASHES, UNPROTECTED, plain
+from engine.language.numbers import number
+from engine.sources.table_words import shortened
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -20,12 +23,9 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.figures.traces import DASHES, UNPROTECTED, plain
-from engine.sources.table_words import shortened
 from engine.types import Array
 from engine.views.sparse import Lines, SparseView, largest
 from engine.views.sparse_intervals import IntervalView, Machines
-from engine.words.numbers import number
 
 _MOST_SHOWN, _MOST_INTERVALS = 25, 60
 _MARKERS = ("circle", "diamond-open", "triangle-up-open", "square-open")

@@ -9,7 +9,12 @@ import numpy as np
 
 from engine.figures import traces
 from engine.figures.cards import pattern
-from engine.figures.theme import (
+from engine.figures.traces import UNPROTECTED, plain
+from engine.language.grammar import capital
+from engine.language.numbers import number, with_unit
+from engine.sources.table_words import shortened
+from engine.tasks import DENSITY, RISK_MINIMISATION
+from engine.theme import (
     Chart,
     Spec,
     Theme,
@@ -20,14 +25,9 @@ from engine.figures.theme import (
     method_style,
     translucent,
 )
-from engine.figures.traces import UNPROTECTED, plain
-from engine.sources.table_words import shortened
-from engine.tasks import DENSITY, RISK_MINIMISATION
 from engine.types import Array, Covariate, PublicFacts
 from engine.views.feasible_smoothness import GridSweep
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
-from engine.words.grammar import capital
-from engine.words.numbers import number, with_unit
 from engine.words.summaries import PARTS, unit_of
 
 _ROLES = (("functional", ""), ("without", "/"), ("bias", "x"))

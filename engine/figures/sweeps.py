@@ -9,11 +9,11 @@ import numpy as np
 
 from engine.agreement import STANDARD_ERRORS
 from engine.figures import traces
-from engine.figures.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 from engine.figures.traces import DASHES
+from engine.language.numbers import number
+from engine.theme import Chart, Spec, Theme, axis, colour, layout, log_axis
 from engine.types import Array
 from engine.views.sweeps import TOTAL, Line, Point, SweepView, columns
-from engine.words.numbers import number
 
 _MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x")
 _ROLES = ("gradient", "functional", "wavelet", "sparse", "raw", "without")

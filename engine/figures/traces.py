@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.figures.theme import Spec, Theme, colour, translucent
+from engine.theme import Spec, Theme, colour, translucent
 from engine.types import Array, PublicFacts
 
 DASHES = ("solid", "8px,3px", "2px,3px", "12px,3px,2px,3px")

@@ -6,13 +6,13 @@ import numpy as np
 
 from engine.audit import Report
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.language import tags
+from engine.language.numbers import number
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.types import Budget
 from engine.views import audit as audit_view
 from engine.views.audit import Attack
-from engine.words import tags
-from engine.words.numbers import number
 
 BUDGET = Budget(1.0, 1e-3)
 MECHANISM = NoisyGradientMean()

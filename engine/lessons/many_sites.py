@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
-from engine.lesson_store import Make, kept
+from engine.language import numbers, tags
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
+from engine.stored_lessons import Make, kept
 from engine.types import Array, Budget
 from engine.views.preview import simulated_study
-from engine.words import numbers, tags
 
 CHILDREN, READINGS = 1000, 10
 SITES = (1, 2, 5, 10, 20)

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.language import tags
+from engine.language.numbers import together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.types import Array
 from engine.views.reuse import FORMULA, SOURCE, Reuse, reuse
-from engine.words import tags
-from engine.words.numbers import together
 
 FIRST, SECOND = 0.3, 1.0
 DELTA = 1 / SOURCE.n_curves**2

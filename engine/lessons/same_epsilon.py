@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
+from engine.language import tags
+from engine.language.numbers import in_hundred, one_in, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import accounting, risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from engine.views.preview import simulated_study
-from engine.words import tags
-from engine.words.numbers import in_hundred, one_in, together
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 DELTA = 1 / SOURCE.n_curves**2

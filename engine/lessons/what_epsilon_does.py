@@ -9,14 +9,14 @@ import numpy as np
 from engine.experiments import DATA_STREAM, generator
 from engine.figures.drawn import Axis, Mark, Picture, gaps, plain_ticks
 from engine.grids import drawing_grid
+from engine.language import tags
+from engine.language.numbers import in_hundred, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.privacy import risk
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import Array, Budget
 from engine.views.preview import Preview, preview
-from engine.words import tags
-from engine.words.numbers import in_hundred, together
 
 SOURCE = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=30)
 METHOD = AdaptiveMean()

@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 
 from engine.figures.drawn import Axis, Mark, Picture, plain_ticks
-from engine.lesson_store import Make, kept
+from engine.language import tags
+from engine.language.numbers import number, times, together
 from engine.lessons import Guess, Lesson, Option, Question, See, Worked, lessons
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
+from engine.stored_lessons import Make, kept
 from engine.types import Array, Budget
 from engine.views.preview import simulated_study
-from engine.words import tags
-from engine.words.numbers import number, times, together
 
 READINGS = (2, 5, 10, 20, 50)
 FEW, MANY = 200, 2000

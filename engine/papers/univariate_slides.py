@@ -10,11 +10,11 @@ from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Wo
 from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
-from engine.figures.theme import Theme, colour
 from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.papers.evidence import Line, Number, Table, log_slope, values, where
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.sources.numbers import Numbers
+from engine.theme import Theme, colour
 from engine.types import Budget
 
 _MARGIN = 0.2  # of a slope: logarithms, and widths of places that are rounded

@@ -38,6 +38,7 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.experiments import DATA_STREAM, generator
+from engine.language import spending
 from engine.mechanisms import Mechanism
 from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
@@ -57,7 +58,6 @@ from engine.types import (
     Spend,
     Step,
 )
-from engine.words import spending
 
 TASKS = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
 _MATRIX = 4  # dimensions of messages that are symmetric matrices

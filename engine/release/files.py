@@ -17,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from engine import __version__
-from engine.exports.files import safe_cell
-from engine.figures.theme import colour
+from engine.language.cells import safe_cell
+from engine.language.grammar import capital, uncapital
+from engine.language.numbers import number, percent, small, whole
+from engine.release import sentences as words
 from engine.release import stated
 from engine.release.published import Published
 from engine.release.uncertainty import covered_places
 from engine.templates import render
+from engine.theme import colour
 from engine.types import Array, Budget
-from engine.words import release as words
-from engine.words.grammar import capital, uncapital
-from engine.words.numbers import number, percent, small, whole
 
 _WIDTH, _HEIGHT = 720, 430
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 76, 52

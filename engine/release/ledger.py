@@ -82,13 +82,13 @@ from typing import Any
 
 from engine import entrance
 from engine.errors import InputError
+from engine.language.numbers import percent, small
 from engine.release import overlap
 from engine.release.books import Books, Odometer, ceiled, covers, floored, sum_up
 from engine.release.data_content import Traces
 from engine.release.sealed_log import OpenLog, SealedLog
 from engine.release.witness import BILLION
 from engine.types import Budget, PublicFacts
-from engine.words.numbers import percent, small
 
 VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness

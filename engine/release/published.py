@@ -18,6 +18,8 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.grids import drawing_grid
+from engine.language.grammar import of
+from engine.language.numbers import with_unit
 from engine.mechanisms import Mechanism
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import NoiseLaw, hardened
@@ -25,6 +27,7 @@ from engine.privacy import risk
 from engine.privacy.transcript import CENTRE
 from engine.release import certified as release
 from engine.release import ledger, stated
+from engine.release import sentences as words
 from engine.release.books import Odometer, ceiled
 from engine.release.certified import Key, Quote
 from engine.release.data_content import content_of, traces_of
@@ -36,9 +39,6 @@ from engine.sources import Source
 from engine.sources.upload import Upload
 from engine.tasks import DENSITY, TASKS, UNIVARIATE_MEAN
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
-from engine.words import release as words
-from engine.words.grammar import of
-from engine.words.numbers import with_unit
 
 _NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}
 

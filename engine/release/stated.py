@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.language import stated as words
+from engine.language.grammar import capital
 from engine.sources.upload_design import StatedDesign
 from engine.types import Data, PublicFacts, SampleData, Sizes
-from engine.words import stated as words
-from engine.words.grammar import capital
 
 
 def card_entries(data: Data) -> dict[str, Any]:

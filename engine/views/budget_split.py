@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.errors import InputError
+from engine.language.numbers import digits_down
 from engine.privacy import accounting
 from engine.types import Budget
-from engine.words.numbers import digits_down
 
 WAYS = ("sum", "tight")
 MOST_PARTS = 6

@@ -229,3 +229,8 @@ def _with_covariates(source: Source, count: int) -> Source | None:
         return replace(source, n_covariates=count)  # type: ignore[call-arg]
     except InputError:
         return None
+
+
+def total(errors: Array) -> float:
+    """The root of the summed squares of the errors of all functions."""
+    return float(np.sqrt((errors**2).sum()))

@@ -18,6 +18,7 @@ import numpy as np
 
 from engine import studies
 from engine.errors import InputError, brief
+from engine.language.numbers import two_digits_up
 from engine.mechanisms import Mechanism
 from engine.metrics import Accuracy
 from engine.privacy import accounting, risk
@@ -27,7 +28,6 @@ from engine.sources.twin import Twin
 from engine.types import Array, Budget, PublicFacts, Spend
 from engine.views.beyond import Beyond, beyond
 from engine.views.preview import MOST_READINGS, errors_and_shares
-from engine.words.numbers import two_digits_up
 
 DIALS = ("epsilon", "people", "readings", "sites", "error")
 HIGHEST_EPSILON = 10.0

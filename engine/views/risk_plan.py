@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import InputError
+from engine.language.numbers import digits_down
 from engine.views.planner import HIGHEST_EPSILON, Protection, Setting, protection
-from engine.words.numbers import digits_down
 
 LOWEST_EPSILON = 0.01
 _STEPS = 24  # halvings of the range on the log scale

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
-from engine.lessons import Worked
+from engine.language import error_parts
 from engine.privacy import accounting, risk
 from engine.privacy.amplification import ONE, Person
 from engine.release.certified import Quote
 from engine.types import Budget, Spend
-from engine.views.coefficients import CoefficientView
+from engine.views.coefficients import CoefficientView, total
 from engine.views.coverage_lab import Batch
 from engine.views.planner import Answer
 from engine.views.preview import Preview, Study
@@ -26,8 +27,6 @@ from engine.views.side_by_side import Refused, Way, at_equal_risk, published, st
 from engine.views.sites import Federation
 from engine.views.sparse import SparseView
 from engine.views.summaries import SummaryView
-from engine.words import error_parts
-from engine.words.coefficients import total
 
 Numbers = dict[str, float]
 WITHIN = "95 % of releases within"
@@ -204,6 +203,36 @@ def release(quoted: Quote, who: Person = ONE) -> Numbers:
     return {"certified ε": quoted.certified.epsilon, "certified δ": quoted.certified.delta,
             "ideal ε": quoted.ideal.epsilon, "noisy numbers": float(quoted.numbers),
             **_odds(quoted.charged, who)}
+
+
+class Guess(Protocol):
+    """What a visitor of a lesson guesses, and what is right."""
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def truth(self) -> tuple[float, ...]: ...
+
+
+class Tabled(Protocol):
+    """A picture with the table behind it."""
+
+    @property
+    def table(self) -> Mapping[str, Sequence[object]]: ...
+
+
+class Worked(Protocol):
+    """What these numbers need of a lesson that was worked for a seed."""
+
+    @property
+    def guess(self) -> Guess: ...
+
+    @property
+    def picture(self) -> Tabled: ...
 
 
 def lesson(worked: Worked) -> Numbers:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from engine.agreement import COVERAGE_TOLERANCE, STANDARD_ERRORS, Agreement, Verdict
 from engine.audit import Progress, Report
 from engine.broken import Bug
+from engine.language import chances, numbers, tags
 from engine.privacy import accounting, risk
 from engine.types import Budget, PublicFacts
 from engine.views import coverage_lab as lab
 from engine.views.audit import SECONDS, Attack
 from engine.views.reuse import Reuse
-from engine.words import chances, numbers, tags
 
 TITLE = "Does the noise do what it claims?"
 HOLDS, BROKEN = "No contradiction found", "Claim broken"

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from engine.feasibility import Feasibility
-from engine.types import Array, Budget, Covariate, PublicFacts
-from engine.views.coefficients import CoefficientView, CostOfCovariates
-from engine.words import quality
-from engine.words.grammar import escape, of, uncapital
-from engine.words.numbers import number, percent, times, two_digits_up, with_unit
+from engine.language import quality
+from engine.language.grammar import escape, of, uncapital
+from engine.language.numbers import number, percent, times, two_digits_up, with_unit
+from engine.types import Budget, Covariate, PublicFacts
+from engine.views.coefficients import CoefficientView, CostOfCovariates, total
 
 TITLE = "What shapes the curve, and what does protecting it cost?"
 LEAD = ("How a curve depends on what is known of a person, such as their sex: one function for "
@@ -134,8 +134,3 @@ def _covariates(count: int) -> str:
 
 def _and(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def total(errors: Array) -> float:
-    """The root of the summed squares of the errors of all functions."""
-    return float(np.sqrt((errors**2).sum()))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from engine.language.numbers import small
 from engine.release.books import Odometer
 from engine.release.repair import Repaired, State
-from engine.words.numbers import small
-from engine.words.release import became
+from engine.release.sentences import became
 
 _FEW = 6  # significant digits
 

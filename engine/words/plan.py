@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from engine.language import quality, spending
+from engine.language.grammar import capital, escape
+from engine.language.numbers import digits_up, number, small, times, with_unit
 from engine.sources.twin import Twin
 from engine.types import Budget, PublicFacts
 from engine.views.beyond import Beyond
 from engine.views.budget_split import Split, cost
 from engine.views.planner import HIGHEST_EPSILON, Answer, Measured, Setting
 from engine.views.risk_plan import RiskAnswer
-from engine.words import quality, spending
-from engine.words.grammar import capital, escape
-from engine.words.numbers import digits_up, number, small, times, with_unit
 
 METHOD = ("The error is the root mean squared distance from the true average over simulated curves "
           "of the stated sizes: the number that every page shows for them. It is measured at a few "

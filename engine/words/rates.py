@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from engine.agreement import Verdict
+from engine.language.grammar import capital
+from engine.language.numbers import change, number, small
 from engine.mechanisms import Mechanism
 from engine.rates import Rate
 from engine.views.regimes import Comparison, Measured, Weighted, axis_values, moved
-from engine.words.grammar import capital
-from engine.words.numbers import change, number, small
 
 _TUNED = {"truncation": "basis functions kept", "resolution": "waves kept", "level": "level L",
           "coordinates": "numbers that each machine sends", "h": "bandwidth h", "eta": "η",

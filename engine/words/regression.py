@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.families.wavelet_risk import RiskParts
+from engine.language.grammar import capital, escape
+from engine.language.numbers import number, small, together, with_unit
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.types import Array, PublicFacts
 from engine.views.regression import (
@@ -19,8 +21,6 @@ from engine.views.regression import (
     RegressionView,
     WorstPair,
 )
-from engine.words.grammar import capital, escape
-from engine.words.numbers import number, small, together, with_unit
 
 TITLE = "What can sites learn together from single readings?"
 LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from engine.language.grammar import capital, escape
+from engine.language.numbers import number, with_unit
 from engine.tasks import DENSITY
 from engine.types import PublicFacts
 from engine.views.release_preview import PEAKS, ReleasePreview
-from engine.words.grammar import capital, escape
-from engine.words.numbers import number, with_unit
 
 TITLE = "Preview on a simulated twin"
 _WORDS = ("no", "one", "two", "three")

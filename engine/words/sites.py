@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from engine.agreement import STANDARD_ERRORS
+from engine.language import numbers
+from engine.language.chances import odds_main, odds_short
+from engine.language.grammar import a, escape, of
+from engine.language.numbers import in_hundred, number, small, times, with_unit
 from engine.types import PublicFacts
 from engine.views.site_table import SiteRow
 from engine.views.sites import Arrangement, Federation, Member, Sent, WhatIf
-from engine.words import numbers
-from engine.words.chances import odds_main, odds_short
-from engine.words.grammar import a, escape, of
-from engine.words.numbers import in_hundred, number, small, times, with_unit
 
 WAYS = {"sites": "Each site adds its noise", "centre": "A trusted centre"}
 _SAME = 0.01  # relative change of an error that is called none

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from engine.agreement import Agreement, Verdict
+from engine.language import numbers, tags
+from engine.language.grammar import capital
 from engine.sources.table_words import counted
 from engine.types import Budget, PublicFacts
 from engine.views.sparse import Calculation, Lines, Reported, SparseView
 from engine.views.sparse_intervals import FITS, CoverageStudy, IntervalView, Machines
 from engine.views.sparse_means import BIT, PRINTED, ROW, TRUSTED
-from engine.words import numbers, tags
-from engine.words.grammar import capital
 
 TITLE = "Which few features matter, and what does protecting every row cost?"
 LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "

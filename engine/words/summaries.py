@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.families.functional_release import FunctionalRelease
+from engine.language.grammar import uncapital
+from engine.language.numbers import number, small, times, with_unit
 from engine.mechanisms.iclp import THEOREM_8_EXCESS
 from engine.tasks import (
     COVARIANCE,
@@ -19,8 +21,6 @@ from engine.tasks import (
 from engine.types import Budget
 from engine.views.feasible_smoothness import GridSweep, PrintedDensity
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
-from engine.words.grammar import uncapital
-from engine.words.numbers import number, small, times, with_unit
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from engine import handbook
 from engine.errors import InputError
 from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
 from engine.mechanisms.sparse_inference import SparseInference
@@ -23,7 +24,6 @@ from engine.views import budget_split, shape
 from engine.views.planner import DIALS
 from engine.views.rate_presets import PRESETS
 from engine.views.regression import MOST_KINDS, Group, Network
-from engine.words import handbook
 from pages.shared import settings, site_table, sweep_choice
 from pages.shared.settings import FRONT_PAGE, MEMBERS, SHELVES, Settings
 

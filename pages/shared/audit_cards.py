@@ -13,11 +13,11 @@ from engine.errors import InputError
 from engine.exports import code_for
 from engine.exports.code_for import Code, OwnFile
 from engine.figures import audit as figures
-from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, SPARSE_REGRESSION
+from engine.theme import Chart
 from engine.types import Budget
 from engine.views import audit as audit_view
 from engine.views import coverage_lab as lab

@@ -9,12 +9,12 @@ import numpy as np
 import streamlit as st
 
 from engine.figures import error_curve
-from engine.figures.theme import Chart
+from engine.language import chances, error_parts, quality
 from engine.mechanisms import Mechanism, mechanisms
 from engine.rates import rates
+from engine.theme import Chart
 from engine.types import Array
 from engine.views import preview
-from engine.words import chances, error_parts, quality
 from pages.shared import controls, layout, run, session, settings
 from pages.shared.scene import Scene
 

@@ -11,8 +11,9 @@ import streamlit as st
 from engine.errors import InputError
 from engine.exports import code_for
 from engine.figures import coefficients as figures
-from engine.figures.theme import Chart
+from engine.language import chances, numbers, quality, tags
 from engine.tasks import VARYING_COEFFICIENTS
+from engine.theme import Chart
 from engine.types import Budget
 from engine.views.coefficients import (
     BUDGET_STEPS,
@@ -23,7 +24,6 @@ from engine.views.coefficients import (
     with_own,
 )
 from engine.views.preview import other_methods
-from engine.words import chances, numbers, quality, tags
 from engine.words import coefficients as words
 from pages.shared import (
     budget_cards,

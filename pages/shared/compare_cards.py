@@ -8,19 +8,19 @@ import streamlit as st
 
 from engine.exports import code_for
 from engine.figures import compare as figures
-from engine.figures.theme import Chart
+from engine.language import chances, error_parts, numbers, quality
+from engine.language.grammar import escape
+from engine.language.numbers import in_hundred, small
 from engine.mechanisms import Mechanism
 from engine.privacy.failure import delta_rule
 from engine.sources import Source
+from engine.theme import Chart
 from engine.types import Array
 from engine.views.preview import EPSILON_STEPS, drawn
 from engine.views.shape import Question
 from engine.views.side_by_side import Refused, Way, at_equal_risk, published, side_by_side
-from engine.words import chances, error_parts, numbers, quality
 from engine.words import compare as words
 from engine.words import shape as shapes
-from engine.words.grammar import escape
-from engine.words.numbers import in_hundred, small
 from pages.shared import (
     code_fold,
     controls,

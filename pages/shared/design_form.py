@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from engine.errors import InputError
+from engine.language.grammar import capital
 from engine.sources.table_words import counted
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_design import LAWS, SINGLE_LAWS, StatedDesign, numbers_in
-from engine.words.grammar import capital
 from pages.shared import file_form
 
 _SPREAD = {False: "Not known, or with skew, groups or outliers",

@@ -13,9 +13,10 @@ import streamlit as st
 from engine.exports import code_for
 from engine.exports import files as export
 from engine.figures import cards as figures
-from engine.figures.theme import Chart
-from engine.words import chances, error_parts, glossary, quality, tags
-from engine.words.grammar import escape
+from engine.language import chances, error_parts, quality, tags
+from engine.language.grammar import escape
+from engine.theme import Chart
+from engine.words import glossary
 from pages.shared import (
     budget_cards,
     code_fold,

@@ -11,6 +11,7 @@ import streamlit as st
 from engine.errors import InputError
 from engine.exports.code_for import OwnFile
 from engine.identity import digest
+from engine.language.grammar import capital
 from engine.running.bounded import Bounds, Ended
 from engine.running.reading import BOUNDS, OF_COLUMNS, too_much
 from engine.sources.regressors import MOST_COVARIATES
@@ -28,7 +29,6 @@ from engine.sources.upload_layout import (
     suggest_layout,
 )
 from engine.sources.upload_rows import RowLayout
-from engine.words.grammar import capital
 from pages.shared import visitors
 from pages.shared.computing import computed
 from pages.shared.controls import plain

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
+from engine.language import spending
+from engine.language.numbers import small
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.types import Budget, PublicFacts, Spend
-from engine.words import spending
 from engine.words.consequences import label
-from engine.words.numbers import small
 from pages.shared import layout, session
 
 

@@ -8,9 +8,9 @@ import streamlit as st
 
 from engine.figures import holdout as figures
 from engine.figures.error_curve import Method
-from engine.figures.theme import Chart
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
+from engine.theme import Chart
 from engine.types import Budget
 from engine.views.holdout import PAPER_EPSILONS, holdout_study, release_range
 from engine.words import protocol

@@ -13,8 +13,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from engine.errors import InputError
-from engine.figures.theme import Chart, Theme
-from engine.words.grammar import capital, escape
+from engine.language.grammar import capital, escape
+from engine.theme import Chart, Theme
 from pages.shared import components as pieces
 from pages.shared import session, settings
 from pages.shared.controls import message

@@ -9,12 +9,12 @@ import streamlit as st
 
 from engine.exports import code_for
 from engine.exports.handout import handout
+from engine.language.chances import odds_short
+from engine.language.grammar import capital
+from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
 from engine.sources.sparse_curves import SparseCurves
 from engine.words import glossary
-from engine.words.chances import odds_short
-from engine.words.grammar import capital
-from engine.words.tags import source_tag
 from pages.shared import address, code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
 from pages.shared.components import guess

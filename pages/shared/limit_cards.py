@@ -7,9 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from engine.figures import audit as figures
-from engine.figures.theme import Chart
 from engine.mechanisms import Mechanism
 from engine.sources import Source
+from engine.theme import Chart
 from engine.types import Budget
 from engine.views import coverage_lab as lab
 from engine.words import audit as words

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from engine.errors import InputError
+from engine.language.grammar import capital, escape
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SIGNALS
 from engine.sources import Source
@@ -14,7 +15,6 @@ from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.views import regression as regression_view
 from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network
-from engine.words.grammar import capital, escape
 from pages.shared import controls, session, upload_panel
 
 TASK = WAVELET_REGRESSION.key

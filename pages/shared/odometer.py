@@ -19,7 +19,7 @@ def line(source: Source) -> None:
     """One line under the strip; nothing for simulated data, of which there is no ledger."""
     if source.is_random:
         return
-    from engine.words.release import left  # on first use: most pages show simulated curves
+    from engine.release.sentences import left  # on first use: most pages show simulated curves
 
     try:
         words = left(source.facts, read(source))

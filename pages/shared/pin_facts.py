@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.errors import InputError
+from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
 from engine.tasks import SPARSE_REGRESSION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
@@ -19,7 +20,6 @@ from engine.views.site_table import with_delta
 from engine.views.sparse import sparse_view
 from engine.views.summaries import summary_view
 from engine.words import coefficients as coefficient_words
-from engine.words import error_parts, tags
 from engine.words import regression as regression_words
 from engine.words import sites as site_words
 from engine.words import sparse as sparse_words

@@ -14,17 +14,18 @@ from streamlit.delta_generator import DeltaGenerator
 from engine.errors import InputError
 from engine.exports import code_for, memo
 from engine.figures import plan as figures
-from engine.figures.theme import Chart
+from engine.language import chances, numbers, tags
+from engine.language.grammar import escape
+from engine.language.numbers import with_unit
 from engine.privacy.amplification import Person
 from engine.sources.twin import Twin
+from engine.theme import Chart
 from engine.types import Array, Budget, PublicFacts
 from engine.views import planner
 from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
 from engine.views.risk_plan import budget_for_risk
-from engine.words import chances, glossary, numbers, tags
+from engine.words import glossary
 from engine.words import plan as plan_words
-from engine.words.grammar import escape
-from engine.words.numbers import with_unit
 from pages.shared import (
     code_fold,
     controls,

@@ -11,10 +11,12 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.figures import rates as figures
-from engine.figures.theme import Chart, method_style
 from engine.identity import digest
+from engine.language import tags
+from engine.language.grammar import capital, uncapital
 from engine.mechanisms import Mechanism
 from engine.rates import Symbol
+from engine.theme import Chart, method_style
 from engine.types import DataKind
 from engine.views import coverage_lab, rate_check
 from engine.views.coverage_lab import Batch
@@ -22,8 +24,6 @@ from engine.views.planner import Setting
 from engine.views.rate_check import Check, Found
 from engine.views.regimes import sweep_values
 from engine.words import rates as words
-from engine.words import tags
-from engine.words.grammar import capital, uncapital
 from pages.shared import address, controls, layout, limit_cards, session, settings
 from pages.shared.jobs import Job
 from pages.shared.progress import begin, progress, warm_up

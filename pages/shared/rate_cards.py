@@ -9,14 +9,15 @@ import streamlit as st
 from engine.errors import InputError
 from engine.exports import code_for
 from engine.figures import rates as figures
-from engine.figures.theme import Chart
+from engine.language import chances, tags
 from engine.rates import Rate, rates
 from engine.sources import sources
 from engine.tasks import VARYING_COEFFICIENTS
+from engine.theme import Chart
 from engine.types import Budget, PublicFacts
 from engine.views.rate_presets import PRESETS
 from engine.views.regimes import Weighted
-from engine.words import chances, glossary, tags
+from engine.words import glossary
 from engine.words import rates as rate_words
 from pages.shared import (
     code_fold,

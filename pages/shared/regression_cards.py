@@ -11,19 +11,20 @@ import streamlit as st
 from engine.errors import InputError
 from engine.exports import code_for
 from engine.figures import regression as figures
-from engine.figures.theme import Chart
+from engine.language import chances, numbers
+from engine.language.numbers import number
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.privacy import accounting
 from engine.sources.regression_points import RegressionPoints
 from engine.tasks import WAVELET_REGRESSION
+from engine.theme import Chart
 from engine.types import Budget
 from engine.views import regression as regression_view
 from engine.views import wavelet_slopes
 from engine.views.regression import MOST_KINDS, Network, PointView, RegressionView
-from engine.words import chances, glossary, numbers
+from engine.words import glossary
 from engine.words import regression as words
-from engine.words.numbers import number
 from pages.shared import (
     code_fold,
     controls,

@@ -12,12 +12,16 @@ from engine.errors import InputError
 from engine.exports import code_for
 from engine.figures import released
 from engine.identity import digest
+from engine.language import chances, numbers, tags
+from engine.language.grammar import capital, escape
+from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement
 from engine.release import files as release_files
 from engine.release import published
+from engine.release import sentences as words
 from engine.release.books import Odometer
 from engine.release.certified import Quote
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
@@ -27,10 +31,7 @@ from engine.sources.upload import Upload
 from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
 from engine.types import Budget
 from engine.views.release_preview import release_preview
-from engine.words import chances, glossary, numbers, tags
-from engine.words import release as words
-from engine.words.grammar import capital, escape
-from engine.words.numbers import number, power_of_two, small
+from engine.words import glossary
 from pages.shared import (
     code_fold,
     controls,

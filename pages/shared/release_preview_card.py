@@ -6,11 +6,11 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.figures import release_preview as figures
+from engine.language.numbers import number
 from engine.release.certified import Quote
 from engine.release.published import places
 from engine.views.release_preview import release_preview
 from engine.words import release_preview as words
-from engine.words.numbers import number
 from pages.shared import controls, layout, run, session
 from pages.shared.release_cards import Choice
 

@@ -6,13 +6,12 @@ from functools import cache, cached_property
 
 import streamlit as st
 
-from engine import papers
+from engine import handbook, papers
 from engine.exhibits import Exhibit, Paper, Result, n_pieces
 from engine.exports import code_for
 from engine.exports import exhibits as exhibit_files
-from engine.figures.theme import Chart
+from engine.theme import Chart
 from engine.words import exhibits as exhibit_words
-from engine.words import handbook
 from pages.shared import code_fold, controls, layout, session
 from pages.shared import components as pieces
 from pages.shared.jobs import Job, jobs

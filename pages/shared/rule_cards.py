@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.language import tags
 from engine.views import precedents
-from engine.words import tags
 from pages.shared import components as pieces
 from pages.shared import controls, layout, session, settings
 

@@ -34,7 +34,8 @@ _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 12
 _MOST_SITES_KEPT = 400  # results about sites, of some ten kilobytes
 _MOST_DRAWN_KEPT = 4  # drawn curves of such tables, up to some ten megabytes
-_PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)  # kinds of data that are made of what one visitor has or stated
+# kinds of data that are made of what one visitor has or stated
+_PERSONAL = (DataKind.UPLOAD, DataKind.TWIN)
 
 
 class Store:

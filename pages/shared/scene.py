@@ -13,14 +13,14 @@ import streamlit as st
 from engine import scenario
 from engine.experiments import Run
 from engine.feasibility import Feasibility
-from engine.figures.theme import Chart
+from engine.language import error_parts, numbers, quality
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources import Source
+from engine.theme import Chart
 from engine.types import Array, Budget, PublicFacts
 from engine.views.preview import Preview, if_doubled
-from engine.words import error_parts, numbers, quality
 from pages.shared import components as pieces
 from pages.shared import layout, odds_card, run, session, settings
 from pages.shared.computing import uses_workers

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from engine import handbook
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
@@ -34,7 +35,6 @@ from engine.views.preview import EPSILON_STEPS
 from engine.views.regression import NETWORKS, Network
 from engine.views.site_table import PRESETS as SITE_PRESETS
 from engine.views.site_table import SiteRow
-from engine.words import handbook
 from pages.shared.sweep_choice import SweepChoice
 
 TASK = MEAN_FUNCTION.key

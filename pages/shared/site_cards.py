@@ -10,16 +10,16 @@ import streamlit as st
 from engine.errors import InputError
 from engine.exports import code_for
 from engine.figures import sites as figures
-from engine.figures.theme import Chart
 from engine.identity import digest
+from engine.language import chances, quality, spending
+from engine.language.grammar import escape
 from engine.privacy import accounting
 from engine.privacy.amplification import Person
+from engine.theme import Chart
 from engine.types import PublicFacts
 from engine.views import site_table, sites
 from engine.views.sites import Federation
-from engine.words import chances, quality, spending
 from engine.words import sites as site_words
-from engine.words.grammar import escape
 from pages.shared import (
     code_fold,
     controls,

@@ -11,19 +11,19 @@ from engine.errors import InputError
 from engine.exports import code_for
 from engine.families import sparse_printed
 from engine.figures import sparse as figures
-from engine.figures.theme import Chart
+from engine.language import chances, numbers
+from engine.language.numbers import number
 from engine.papers import sparse_federated
 from engine.sources.sparse_rows import SparseRows
 from engine.tasks import SPARSE_REGRESSION
+from engine.theme import Chart
 from engine.types import Budget
 from engine.views import sparse as sparse_view
 from engine.views.sparse import SparseView, Way
 from engine.views.sparse_intervals import coverage_study, interval_mechanism, interval_view
 from engine.views.sparse_intervals import machines as sparse_machines
 from engine.views.sparse_means import trust as sparse_trust
-from engine.words import chances, numbers
 from engine.words import sparse as words
-from engine.words.numbers import number
 from pages.shared import (
     code_fold,
     controls,

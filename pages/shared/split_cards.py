@@ -9,12 +9,12 @@ import numpy as np
 import streamlit as st
 
 from engine.errors import InputError
+from engine.language import chances
+from engine.language.numbers import number, small, with_unit
 from engine.types import Budget
 from engine.views import budget_split, planner
 from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
-from engine.words import chances
 from engine.words import plan as plan_words
-from engine.words.numbers import number, small, with_unit
 from pages.shared import controls, jobs, layout, plan_cards, run, session
 
 _TABLE = 180  # pixels, while it is computed

@@ -7,10 +7,10 @@ import streamlit as st
 
 from engine.figures import error_parts as figures
 from engine.figures.error_curve import Method
+from engine.language import error_parts
+from engine.language.grammar import capital
 from engine.views import error_parts as steps
 from engine.views.error_parts import PARTS, Chosen, ErrorParts
-from engine.words import error_parts
-from engine.words.grammar import capital
 from pages.shared import controls, layout, run, session
 from pages.shared.scene import Scene
 

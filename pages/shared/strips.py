@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from engine.language import chances, stated, tags
 from engine.privacy import risk
 from engine.privacy.failure import Delta
 from engine.sources.upload_rows import UploadRows
 from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
 from engine.types import Budget, DataKind, PublicFacts
-from engine.words import chances, stated, tags
 from engine.words import regression as regression_words
 from pages.shared import address, odds_card, pins, session, settings
 from pages.shared import components as pieces

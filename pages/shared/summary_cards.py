@@ -11,7 +11,7 @@ from engine.errors import InputError
 from engine.exports import code_for
 from engine.families.functional_release import FunctionalRelease
 from engine.figures import summaries as figures
-from engine.figures.theme import Chart
+from engine.language import chances, numbers, tags
 from engine.mechanisms.iclp import Iclp
 from engine.summaries.risk import loss_of
 from engine.tasks import (
@@ -20,11 +20,11 @@ from engine.tasks import (
     FUNCTIONAL_SUMMARY,
     RISK_MINIMISATION,
 )
+from engine.theme import Chart
 from engine.types import Array, Budget
 from engine.views import feasible_smoothness
 from engine.views import summaries as summary_view
 from engine.views.summaries import SummaryView, Way
-from engine.words import chances, numbers, tags
 from engine.words import summaries as words
 from pages.shared import (
     code_fold,

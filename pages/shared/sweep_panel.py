@@ -16,6 +16,8 @@ from engine.errors import InputError
 from engine.experiments import blocks
 from engine.exports import code_for
 from engine.identity import digest
+from engine.language import tags
+from engine.language.numbers import number, with_unit
 from engine.rates import Rate, rates
 from engine.running import effort
 from engine.running.effort import Limits
@@ -26,8 +28,7 @@ from engine.types import Budget
 from engine.views import sweep_design
 from engine.views.sweep_design import EPSILON, Axis
 from engine.views.sweeps import sweep_view
-from engine.words import glossary, tags
-from engine.words.numbers import number, with_unit
+from engine.words import glossary
 from pages.shared import (
     code_fold,
     controls,

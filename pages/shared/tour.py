@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from engine.language.grammar import a, escape, of
 from engine.types import PublicFacts
-from engine.words.grammar import a, escape, of
 from pages.shared import session
 
 

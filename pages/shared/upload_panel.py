@@ -12,9 +12,9 @@ from typing import Any
 import streamlit as st
 
 from engine.errors import InputError
+from engine.language.grammar import span
 from engine.sources.table_words import counted
 from engine.tasks import WAVELET_REGRESSION
-from engine.words.grammar import span
 from pages.shared import design_form, facts_form, file_form, session, settings, visitors
 from pages.shared.controls import message
 

@@ -20,6 +20,9 @@ from engine.commands import show as show_command
 from engine.experiments import blocks, gather, generator, run_block
 from engine.exports import code_for, outcome_rows
 from engine.identity import digest
+from engine.language import error_parts
+from engine.language.grammar import capital
+from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
 from engine.registry import Parameterised
 from engine.scenario import from_json
@@ -31,10 +34,7 @@ from engine.sources.upload_rows import suggest_row_layout
 from engine.types import Budget
 from engine.views import shown
 from engine.views.regression import Network
-from engine.words import error_parts
 from engine.words import exhibits as exhibit_words
-from engine.words.grammar import capital
-from engine.words.numbers import in_hundred
 from pages.shared import code_fold, components, settings
 from tests import files
 from tests.conftest import FEW_DATA_SETS

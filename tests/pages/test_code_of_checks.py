@@ -7,6 +7,7 @@ import pytest
 
 from engine import lessons, studies
 from engine.exports import code_for
+from engine.language.numbers import number
 from engine.release import ledger
 from engine.release import request as release_request
 from engine.release.data_content import content_of
@@ -18,7 +19,6 @@ from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read
 from engine.types import Budget
 from engine.views import audit, coverage_lab, shown
 from engine.words import audit as audit_words
-from engine.words.numbers import number
 from pages.shared import settings
 from tests import files
 from tests.pages.opening import own_curves, visit

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from engine.errors import InputError
+from engine.language.numbers import times
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
 from engine.sources.coefficient_curves import CoefficientCurves
@@ -17,7 +18,6 @@ from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
 from engine.views.coefficients import coefficient_view, cost_of_covariates
 from engine.words import coefficients as coefficient_words
-from engine.words.numbers import times
 from pages.shared import address, settings
 from tests import files
 from tests.pages.opening import open_page, visit

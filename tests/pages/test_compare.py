@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from engine.language import numbers
+from engine.language.grammar import escape
 from engine.sources.tables import read_table
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
@@ -13,8 +15,6 @@ from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.views.preview import EPSILON_STEPS
 from engine.words import compare as compare_words
-from engine.words import numbers
-from engine.words.grammar import escape
 from pages.shared import address, pin_facts, pins, run, settings
 from pages.shared.pins import Pin
 from tests import files

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as some
 
-from engine import lessons, papers
+from engine import handbook, lessons, papers
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.rates import rates
@@ -26,7 +26,7 @@ from engine.views.rate_presets import PRESETS as RATE_PRESETS
 from engine.views.regression import NETWORKS, Group, Network
 from engine.views.site_table import PRESETS as SITE_PRESETS
 from engine.views.site_table import SiteRow
-from engine.words import glossary, handbook
+from engine.words import glossary
 from pages.shared import address, components, controls, layout, roles, settings
 from pages.shared.shell import PAGES
 from pages.shared.sweep_choice import SweepChoice

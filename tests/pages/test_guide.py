@@ -2,8 +2,9 @@
 
 import dataclasses
 
+from engine import handbook
 from engine.mechanisms import mechanisms
-from engine.words import glossary, handbook
+from engine.words import glossary
 from tests.pages.opening import visit
 from tests.pages.reading import words
 

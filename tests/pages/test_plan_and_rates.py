@@ -6,6 +6,8 @@ import re
 import pytest
 import streamlit as st
 
+from engine.language import chances, error_parts
+from engine.language.grammar import capital
 from engine.rates import rates
 from engine.rates.functional_mean import FunctionalMeanRate
 from engine.views import coverage_lab, rate_check
@@ -13,10 +15,8 @@ from engine.views.planner import DIALS, Setting, plan
 from engine.views.preview import if_doubled
 from engine.views.rate_presets import PRESETS
 from engine.words import audit as audit_words
-from engine.words import chances, error_parts
 from engine.words import plan as plan_words
 from engine.words import rates as rate_words
-from engine.words.grammar import capital
 from pages.shared import address, run, settings
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words

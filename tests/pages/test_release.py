@@ -7,6 +7,8 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from engine.language import chances
+from engine.language.numbers import in_hundred
 from engine.privacy import risk
 from engine.release import ledger, published
 from engine.release.data_content import content_of
@@ -18,8 +20,6 @@ from engine.sources.upload_curves import read_curves
 from engine.sources.upload_facts import declare
 from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget
-from engine.words import chances
-from engine.words.numbers import in_hundred
 from pages.shared import components, settings, visitors
 from tests import files
 from tests.pages.opening import open_page, visit

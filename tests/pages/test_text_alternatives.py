@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from engine.language.grammar import escape
 from engine.views.preview import EPSILON_STEPS
-from engine.words.grammar import escape
 from pages.shared.shell import PAGES
 from tests.heavy import all_but
 from tests.pages.opening import open_page

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from engine.language import tags
 from engine.running import reading
 from engine.running.bounded import Ended
-from engine.words import tags
 from pages.shared import components, file_form
 from tests import files
 from tests.pages.opening import visit

@@ -227,7 +227,7 @@ def test_rows_that_are_the_same_or_follow_from_each_other_are_no_fault_of_ours()
 
 
 def test_the_chip_says_records_and_that_only_their_holder_may_look():
-    from engine.words import tags
+    from engine.language import tags
 
     tag, why = tags.source_tag(own(RISK, ["f0"]).facts)
     assert tag == "Your records · not private" and "holder of these records" in why

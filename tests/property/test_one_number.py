@@ -13,6 +13,8 @@ from engine.__main__ import main
 from engine.errors import InputError
 from engine.experiments import Run
 from engine.exports import memo
+from engine.language import chances, numbers, quality
+from engine.language.numbers import small
 from engine.mechanisms import Mechanism, mechanisms
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.frl import Frl
@@ -30,9 +32,7 @@ from engine.types import Budget
 from engine.views import planner, shown
 from engine.views.preview import EPSILON_STEPS, errors_and_shares, if_doubled, other_methods
 from engine.views.site_table import SiteRow, rows_of
-from engine.words import chances, numbers, quality
 from engine.words import plan as plan_words
-from engine.words.numbers import small
 from pages.shared import address, pin_facts, plan_cards, run, settings
 from pages.shared.pins import Pin
 from tests.conftest import fewer_data_sets

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.figures import theme
+from engine import theme
 from pages.shared.components.picture import _COLOURS
 
 THEMES = ("light", "dark")

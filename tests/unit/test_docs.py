@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from engine import __main__ as command_line
+from engine import handbook
 from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.views import method_constants
-from engine.words import glossary, handbook
+from engine.words import glossary
 from pages.shared.shell import PAGES
 
 ROOT = Path(__file__).parents[2]

@@ -9,6 +9,8 @@ import pytest
 
 from engine.figures import error_parts as figures
 from engine.figures.error_curve import Method
+from engine.language.error_parts import steps_done
+from engine.language.numbers import number
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.mechanisms.iclp import Iclp
 from engine.sources.bundled import SeaTemperature
@@ -16,8 +18,6 @@ from engine.sources.sparse_curves import SparseCurves
 from engine.types import Budget
 from engine.views import preview
 from engine.views.error_parts import error_parts
-from engine.words.error_parts import steps_done
-from engine.words.numbers import number
 
 BUDGET = Budget(1.0, 2.5e-5)
 SIMULATED = SparseCurves(mean="growth", n_curves=200, n_observations_per_curve=12)

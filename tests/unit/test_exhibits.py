@@ -12,11 +12,11 @@ from engine.exhibits import FORMS, Call, Claim, Exhibit, Finding, Panel, Paper, 
 from engine.experiments import Cell, Run, blocks
 from engine.exports import exhibits as exhibit_files
 from engine.figures.exhibits import Scale, Series, heat, lines, styles
-from engine.figures.theme import Chart
 from engine.identity import digest
 from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.running.executors import ProcessExecutor, SerialExecutor
 from engine.sources.numbers import Numbers
+from engine.theme import Chart
 from engine.types import Budget
 from engine.words import exhibits as exhibit_words
 

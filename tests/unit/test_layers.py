@@ -49,7 +49,51 @@ def packages(file):
 
 ARRAYS = ("numerics", "noise")
 METHODS = ("privacy", "families", "summaries", "mechanisms", "sources", "rates", "audit", "broken")
-SHOWN = {"views", "words", "figures", "exports", "release", "papers", "lessons", "commands"}
+SHOWN = {"language", "views", "words", "figures", "exports", "release", "papers", "lessons", "commands"}
+
+
+@cache
+def imports_of_packages():
+    """Which packages and modules of the engine, one level down, each imports: within functions too.
+
+    What is imported for types alone is left out.
+    """
+    found = {}
+    for file in ENGINE:
+        inside = file.relative_to(ROOT / "engine").parts
+        package = inside[0].removesuffix(".py")
+        for_types = {id(part) for node in nodes(file) if isinstance(node, ast.If)
+                     and "TYPE_CHECKING" in ast.dump(node.test) for part in ast.walk(node)}
+        for node in nodes(file):
+            if isinstance(node, ast.ImportFrom) and node.module and id(node) not in for_types:
+                top, *below = node.module.split(".")
+                if top == "engine":
+                    found.setdefault(package, set()).update(
+                        below[:1] or [alias.name for alias in node.names])
+    return {package: below - {package} for package, below in found.items()}
+
+
+def reached(package, below):
+    """All packages that one imports, directly or by way of others."""
+    seen, left = set(), [package]
+    while left:
+        for other in below.get(left.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                left.append(other)
+    return seen
+
+
+def test_no_packages_of_the_engine_import_each_other_in_a_circle():
+    below = imports_of_packages()
+    assert len(below) > 30 and below["views"] >= {"language", "types", "mechanisms"}
+    assert [package for package in below if package in reached(package, below)] == []
+
+
+def test_records_know_nothing_of_algorithms_and_mechanisms_nothing_of_rates():
+    below = imports_of_packages()
+    assert not reached("types", below) & {"numerics", "sources", "privacy", *METHODS, *SHOWN}
+    assert not reached("mechanisms", below) & {"rates", "audit", "broken", *SHOWN}
 
 
 @pytest.mark.parametrize("folder", ARRAYS)
@@ -66,7 +110,7 @@ def test_methods_and_attacks_know_nothing_of_how_they_are_shown(folder):
 
 
 def test_numbers_know_no_charts_and_neither_do_sentences():
-    for folder in ("views", "words"):
+    for folder in ("language", "views", "words"):
         for file in within(folder):
             assert "figures" not in packages(file), file
 
@@ -120,7 +164,7 @@ def test_the_first_page_waits_for_no_library_that_it_does_not_need():
 
 def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show():
     later = ("papers", "broken", "audit", "exhibits", "exports.memo", "running.sweeps",
-             "release.certified", "release.published", "release.ledger", "words.release",
+             "release.certified", "release.published", "release.ledger", "release.sentences",
              "views.coverage_lab", "views.coefficients", "views.summaries", "views.sparse",
              "views.sparse_intervals", "views.wavelet_slopes", "views.reuse", "figures.audit",
              "figures.exhibits", "figures.rates", "figures.sparse", "figures.summaries")

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from engine import lesson_store, studies
+from engine import lesson_store, stored_lessons, studies
 from engine.exports.handout import handout
 from engine.figures import drawn
+from engine.language.numbers import in_hundred, times, together
 from engine.lessons import (
     broken_mechanism,
     clipping,
@@ -32,7 +33,6 @@ from engine.types import Budget
 from engine.views import audit as audit_view
 from engine.views import reuse
 from engine.views.preview import preview, simulated_study
-from engine.words.numbers import in_hundred, times, together
 from tests.heavy import all_but
 
 pytestmark = pytest.mark.usefixtures("unhurried")
@@ -296,13 +296,13 @@ def test_what_is_kept_of_a_lesson_is_what_the_engine_makes(name, monkeypatch):
     monkeypatch.setattr(studies, "MOST_DATA_SETS", 100)
     monkeypatch.setattr(studies, "_FEWEST_DATA_SETS", 4)
     make = lesson_store.makers()[name]
-    kept = lesson_store.kept(name, lesson_store.SEED, lambda seed: pytest.fail("not kept"))
-    for one, again in zip(kept, make(lesson_store.SEED), strict=True):
+    kept = stored_lessons.kept(name, stored_lessons.SEED, lambda seed: pytest.fail("not kept"))
+    for one, again in zip(kept, make(stored_lessons.SEED), strict=True):
         np.testing.assert_allclose(one, again, rtol=1e-6)
 
 
 def test_of_another_seed_nothing_is_kept():
-    assert lesson_store.kept("any", 2, lambda seed: [seed, [1.0, np.nan]])[0] == 2
+    assert stored_lessons.kept("any", 2, lambda seed: [seed, [1.0, np.nan]])[0] == 2
 
 
 @pytest.mark.slow

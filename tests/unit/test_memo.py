@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from engine.exports import memo
+from engine.language import chances
 from engine.mechanisms.adaptive_mean import AdaptiveMean
 from engine.sources.sparse_curves import SparseCurves
 from engine.types import PublicFacts
 from engine.views.planner import Setting, protection
-from engine.words import chances
 from engine.words import plan as plan_words
 from tests.unit.test_planner import answer
 

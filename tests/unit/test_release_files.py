@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from engine import __main__
+from engine.language.numbers import in_hundred
 from engine.mechanisms import mechanisms
 from engine.privacy import risk
 from engine.release import certified, ledger, published
 from engine.release import files as release_files
+from engine.release import sentences as release_words
 from engine.release.data_content import content_of
 from engine.release.ledger import Ledger
 from engine.release.uncertainty import ReleasedBand, Uncertainty
@@ -23,8 +25,6 @@ from engine.sources.upload import Upload
 from engine.sources.upload_curves import read_curves
 from engine.sources.upload_layout import suggest_layout
 from engine.types import Budget, PublicFacts
-from engine.words import release as release_words
-from engine.words.numbers import in_hundred
 
 SEA = sources.build("sea_temperature", {})
 FORMULA = "=HYPERLINK(1)"

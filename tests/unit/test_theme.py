@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.figures import theme
+from engine import theme
 from engine.mechanisms import mechanisms
 from engine.tasks import TASKS
 

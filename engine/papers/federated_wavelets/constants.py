@@ -8,12 +8,12 @@ import numpy as np
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.wavelet_bases import WaveletBasis
 from engine.numerics.wavelets import printed_point_constant, printed_sensitivity_constant
 from engine.papers.comparing import agreement, known, numbers, rows_with
 from engine.privacy import accounting
+from engine.theme import Theme, colour
 
 _LEVEL, _MOMENTS = 6, (1, 2, 3, 4, 5, 6, 8)
 _DELTA, _EPSILONS = 1e-5, (0.1, 0.5, 1.0, 2.0, 5.0, 8.0, 12.0, 20.0)

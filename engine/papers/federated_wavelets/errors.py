@@ -10,12 +10,12 @@ import numpy as np
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour
 from engine.mechanisms import Mechanism
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.papers.comparing import agreement, known, numbers, rows_with
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
+from engine.theme import Theme, colour
 from engine.types import NON_PRIVATE
 
 NAMES = {"homogeneous": "Sixteen sites alike", "dominant": "One large site and many small",

@@ -11,13 +11,13 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Tab
 from engine.experiments import Cell, Outcome, Run
 from engine.families.wavelet_sites import WaveletSites
 from engine.figures.exhibits import Scale, Series, lines, styles
-from engine.figures.theme import Theme, colour
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.comparing import agreement, known, numbers, rows_with
 from engine.papers.federated_wavelets.errors import NAMES
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.regression_points import CONFIGURATIONS, RegressionPoints
+from engine.theme import Theme, colour
 from engine.types import NON_PRIVATE, Budget
 
 # -- 7: resolution, flags and regimes --------------------------------------------------------------

@@ -8,10 +8,10 @@ from dataclasses import replace
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.papers.comparing import agreement, known, numbers, rows_with
 from engine.sources.regression_points import RegressionPoints, configuration_budgets
+from engine.theme import Theme, colour
 from engine.types import NON_PRIVATE, Budget
 
 _LIMIT = 3.5  # standard errors

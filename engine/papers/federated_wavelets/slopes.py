@@ -7,11 +7,11 @@ import math
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.experiments import Cell, Outcome, Run
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour, method_style
 from engine.mechanisms.wavelet_global import WaveletGlobal
 from engine.numerics.signals import SELF_SIMILAR_RADIUS
 from engine.papers.comparing import known, numbers, rows_with, slope
 from engine.sources.regression_points import RegressionPoints
+from engine.theme import Theme, colour, method_style
 from engine.types import NON_PRIVATE
 from engine.views.wavelet_slopes import PATHS, Path
 

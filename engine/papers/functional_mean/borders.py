@@ -12,7 +12,6 @@ from scipy.optimize import brentq
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
-from engine.figures.theme import Theme
 from engine.papers.evidence import Table, values, where
 from engine.papers.functional_mean.designs import digits
 from engine.papers.functional_mean.rates import TERMS
@@ -22,6 +21,7 @@ from engine.rates.functional_mean import (
     Trust,
     VaryingCoefficientsRate,
 )
+from engine.theme import Theme
 
 _HERE = "engine.papers.functional_mean.borders"
 _ALPHA = 3.0

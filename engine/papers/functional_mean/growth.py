@@ -13,7 +13,6 @@ from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Work
 from engine.experiments import Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, styles
-from engine.figures.theme import Theme, colour
 from engine.papers.evidence import (
     Line,
     Number,
@@ -36,6 +35,7 @@ from engine.papers.functional_mean.designs import (
     row,
     series_of,
 )
+from engine.theme import Theme, colour
 
 # -- figure 3 -----------------------------------------------------------------------------------
 

@@ -12,11 +12,11 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Work
 from engine.exhibits import Row as PlainRow
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
-from engine.figures.theme import Theme, colour
 from engine.mechanisms import Mechanism
 from engine.papers.evidence import Line, Row, Table, fall, values, where
 from engine.papers.functional_mean.designs import BY_RULE, DELTA, HIGH, LOW, OURS, digits
 from engine.sources.hormone_study import HormoneStudy
+from engine.theme import Theme, colour
 from engine.types import Array, Budget, CurveData
 
 _HERE = "engine.papers.functional_mean.hormone"

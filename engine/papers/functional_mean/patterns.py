@@ -10,7 +10,6 @@ from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Work
 from engine.experiments import Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Series, styles
-from engine.figures.theme import Theme, colour
 from engine.papers.evidence import (
     Line,
     Number,
@@ -33,6 +32,7 @@ from engine.papers.functional_mean.designs import (
     row,
     series_of,
 )
+from engine.theme import Theme, colour
 
 _GROUPS = {"small ε": LOW, "large ε": HIGH}
 _LITTLE = math.log2(0.75)  # power of m at which twice as many readings take a quarter off

@@ -15,7 +15,6 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Wor
 from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
-from engine.figures.theme import Theme, colour
 from engine.papers.evidence import Line, Table, log_slope, values, where
 from engine.papers.functional_mean.designs import DELTA, PUBLISHED, digits, measured
 from engine.rates.functional_mean import (
@@ -27,6 +26,7 @@ from engine.rates.functional_mean import (
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.rates.wavelet_regression import WaveletRate
 from engine.sources.sparse_curves import SparseCurves
+from engine.theme import Theme, colour
 from engine.types import Budget
 from engine.views.rate_presets import PRESETS
 

@@ -15,7 +15,6 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Tab
 from engine.experiments import generator
 from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour
 from engine.numerics.eigensystems import midpoints
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.densities import PURE, mechanism, modes, three_digits
@@ -29,6 +28,7 @@ from engine.papers.functional_summaries.reading import (
     values,
 )
 from engine.sources.ages_at_death import OLDEST, REGIONS, AgesAtDeath
+from engine.theme import Theme, colour
 from engine.types import Array
 
 DEVELOPED = ("Eastern Europe", "Northern Europe", "Southern Europe", "Western Europe",

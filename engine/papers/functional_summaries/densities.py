@@ -19,7 +19,6 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Tab
 from engine.experiments import generator
 from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, heat, lines
-from engine.figures.theme import Theme, colour, translucent
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
@@ -35,6 +34,7 @@ from engine.papers.functional_summaries.reading import (
     spread,
 )
 from engine.sources.density_points import DensityPoints
+from engine.theme import Theme, colour, translucent
 from engine.types import Array, Budget, Estimate
 
 PURE = (Budget(1.0),)

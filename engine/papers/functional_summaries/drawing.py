@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.figures.exhibits import Series
-from engine.figures.theme import Theme, method_style
+from engine.theme import Theme, method_style
 
 _STYLES = {"FRL": ("frl", 0), "ICLP-AR": ("iclp", 1), "ICLP-QR": ("iclp", 0),
            "Bernstein": ("bernstein", 0), "GP": ("gaussian_process", 0)}

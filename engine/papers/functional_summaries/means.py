@@ -15,7 +15,6 @@ from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Table, Wo
 from engine.experiments import Cell, Outcome, Run
 from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, lines, styles
-from engine.figures.theme import Theme
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
@@ -33,6 +32,7 @@ from engine.papers.functional_summaries.reading import (
     values,
 )
 from engine.sources.dense_curves import DenseCurves
+from engine.theme import Theme
 from engine.types import Budget
 
 MEANS = {"S-1": "rise", "S-2": "two_peaks", "S-3": "five_peaks", "S-4": "mixture"}

@@ -9,12 +9,12 @@ import numpy as np
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.figures.exhibits import Scale, Series, lines, styles
-from engine.figures.theme import Theme
 from engine.noise.laplace import laplace
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints
 from engine.papers.functional_summaries import published
 from engine.papers.functional_summaries.drawing import style
 from engine.papers.functional_summaries.reading import as_number, numbers, rows, short, spread
+from engine.theme import Theme
 from engine.types import Array
 
 KERNELS = {"exponential": Kernel("exponential"), "Matérn 3/2": Kernel("matern", 1.5),

@@ -17,7 +17,6 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Tab
 from engine.experiments import generator
 from engine.families.functional_release import FunctionalRelease
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.iclp import Iclp
@@ -34,6 +33,7 @@ from engine.papers.functional_summaries.reading import (
 from engine.sources import Source
 from engine.sources.bundled import AirportTemperature
 from engine.sources.dense_curves import DenseCurves
+from engine.theme import Theme, colour
 from engine.types import Array, Budget, CurveData
 
 DATA: dict[str, Source[CurveData]] = {

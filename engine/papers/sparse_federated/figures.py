@@ -6,11 +6,11 @@ import numpy as np
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.figures.exhibits import Scale, Series, lines, styles
-from engine.figures.theme import Theme, colour
 from engine.papers.comparing import known, numbers, rows_with, share_limits, slope
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
 from engine.papers.sparse_federated.tables import FEWER, IMPOSSIBLE
+from engine.theme import Theme, colour
 
 PAPER, FEASIBLE = "At the paper’s sizes", "Where the noise leaves a signal"
 

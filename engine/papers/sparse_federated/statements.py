@@ -11,11 +11,11 @@ from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Tab
 from engine.experiments import generator
 from engine.families.sparse_printed import published_costs
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour, method_style
 from engine.mechanisms.sparse_mean_laplace import SparseMeanLaplace
 from engine.papers.comparing import known, numbers, rows_with, slope
 from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.studies import Setting
+from engine.theme import Theme, colour, method_style
 from engine.views import sparse_means as sparse_mean_view
 from engine.views.sparse_means import ALONE, BIT, PRINTED, ROW, TRUSTED
 

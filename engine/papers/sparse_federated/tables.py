@@ -10,7 +10,6 @@ from scipy.special import ndtri
 
 from engine.exhibits import Call, Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
 from engine.figures.exhibits import Scale, Series, lines
-from engine.figures.theme import Theme, colour
 from engine.mechanisms.sparse_inference import SparseInference
 from engine.numerics.sparse_fits import precision_rows
 from engine.papers.comparing import known, numbers, rows_with, share_limits
@@ -18,6 +17,7 @@ from engine.papers.sparse_federated import studies
 from engine.papers.sparse_federated.printed import table_2, table_5
 from engine.papers.sparse_federated.studies import Setting
 from engine.sources.sparse_rows import SparseRows
+from engine.theme import Theme, colour
 from engine.views import sparse as sparse_view
 
 BASE = {"n": 4000.0, "m": 15.0, "d": 800.0, "s_star": 15.0, "s0": 8.0, "eps": 0.8}

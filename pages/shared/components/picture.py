@@ -18,9 +18,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from engine.language import quality, tags
 from engine.types import Array, PublicFacts
 from engine.views.preview import PlausibleBand, Preview
-from engine.words import quality, tags
 
 VIEWS = ("releases", "ranges", "one")
 LINES = ("curves", "without", "truth")

@@ -15,7 +15,7 @@ from engine.tasks import VARYING_COEFFICIENTS
 if TYPE_CHECKING:
     from engine.exhibits import Exhibit, Paper
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
 GLOSSARY = "glossary"
 CHAPTERS = ("first_steps", "three_readers", "own_curves", "reading_pictures", "budgets_and_odds",
             "many_sites", "models", "comparing", "checking", "publishing", "command_line")

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import math
 
+from engine.language import quality
+from engine.language.chances import odds_main
+from engine.language.grammar import escape
+from engine.language.numbers import number, percent, small, with_unit
+from engine.language.tags import budget_chip
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.release.books import Entry, Odometer
@@ -12,11 +17,6 @@ from engine.release.ledger import USUAL_TOTAL, Known, Receipt
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
 from engine.types import Budget, PublicFacts
-from engine.words import quality
-from engine.words.chances import odds_main
-from engine.words.grammar import escape
-from engine.words.numbers import number, percent, small, with_unit
-from engine.words.tags import budget_chip
 
 TITLE = "Publish one protected curve"
 

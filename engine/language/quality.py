@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping
 
 from engine.feasibility import Feasibility
+from engine.language.grammar import capital, escape, span, uncapital
+from engine.language.numbers import number, percent, times, two_digits_up, whole, with_unit
 from engine.sources.table_words import counted
 from engine.types import Budget, PublicFacts
-from engine.words.grammar import capital, escape, span, uncapital
-from engine.words.numbers import number, percent, times, two_digits_up, whole, with_unit
 
 _ENOUGH_IN_A_ROUND = 10
 
