@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.sources.table_words import counted
-from engine.sources.upload_design import StatedDesign
+from engine.sources.upload_design import StatedDesign, StatedLaw
 from engine.types import PublicFacts, Sizes
 
 
@@ -11,13 +11,13 @@ def design(facts: PublicFacts) -> str:
     """How observation times come about: "everybody at 8 common times"."""
     stated, unit = StatedDesign.of(facts), f" {facts.time_unit}".rstrip()
     return {
-        "common": f"everybody at {counted(len(stated.times), 'common time')}",
-        "visits": f"visits {stated.gap or 0:g}{unit} apart, from a start that differs",
-        "windows": f"each {facts.person} in a stretch of {stated.window or 0:g}{unit}",
-        "density": "each on its own, more often at some times as stated",
-        "even": "each on its own, spread evenly over the range",
-        "unknown": "not known: methods rely on released quantities alone",
-    }[stated.law or "unknown"]
+        StatedLaw.COMMON: f"everybody at {counted(len(stated.times), 'common time')}",
+        StatedLaw.VISITS: f"visits {stated.gap or 0:g}{unit} apart, from a start that differs",
+        StatedLaw.WINDOWS: f"each {facts.person} in a stretch of {stated.window or 0:g}{unit}",
+        StatedLaw.DENSITY: "each on its own, more often at some times as stated",
+        StatedLaw.EVEN: "each on its own, spread evenly over the range",
+        StatedLaw.UNKNOWN: "not known: methods rely on released quantities alone",
+    }[StatedLaw(stated.law or StatedLaw.UNKNOWN)]
 
 
 def observations(facts: PublicFacts) -> str:

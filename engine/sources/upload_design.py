@@ -16,17 +16,30 @@ from typing import Any
 
 import numpy as np
 
+from engine.enumerations import Enumeration
 from engine.errors import InputError
 from engine.numerics.observation_times import stated_density, visits_span
 from engine.types import Array, Design, PublicFacts, TimeLaw
 
-LAWS = {"common": "Everybody at the same times",
-        "visits": "Visits at a fixed distance, from a start that differs",
-        "windows": "A short stretch of the range for each person",
-        "even": "Each on its own, spread evenly over the range",
-        "density": "Each on its own, more often at some times",
-        "unknown": "Not known"}
-SINGLE_LAWS = ("common", "even", "density", "unknown")
+
+class StatedLaw(Enumeration):
+    """What may be stated of how observation times come about; see `LAWS` for its words."""
+
+    COMMON = "common"
+    VISITS = "visits"
+    WINDOWS = "windows"
+    EVEN = "even"
+    DENSITY = "density"
+    UNKNOWN = "unknown"
+
+
+LAWS = {StatedLaw.COMMON: "Everybody at the same times",
+        StatedLaw.VISITS: "Visits at a fixed distance, from a start that differs",
+        StatedLaw.WINDOWS: "A short stretch of the range for each person",
+        StatedLaw.EVEN: "Each on its own, spread evenly over the range",
+        StatedLaw.DENSITY: "Each on its own, more often at some times",
+        StatedLaw.UNKNOWN: "Not known"}
+SINGLE_LAWS = (StatedLaw.COMMON, StatedLaw.EVEN, StatedLaw.DENSITY, StatedLaw.UNKNOWN)
 """The laws that one observation of each person can follow."""
 
 MOST_TIMES = 10_000
@@ -64,9 +77,10 @@ class StatedDesign:
         """What was stated, from the design on [0, 1]: `on_unit_time` gives that design again."""
         design, length = facts.design, facts.time_high - facts.time_low
         if design.law is TimeLaw.INDEPENDENT:
-            return cls(law="density" if design.density else "even", heights=design.density)
+            return cls(law=StatedLaw.DENSITY if design.density else StatedLaw.EVEN,
+                       heights=design.density)
         times = facts.from_unit_time(np.array(design.times)).tolist()
-        return cls(law=design.law, times=tuple(map(_rounded, times)),
+        return cls(law=StatedLaw(design.law), times=tuple(map(_rounded, times)),
                    gap=_rounded(design.gap * length) if design.gap else None,
                    window=_rounded(design.window * length) if design.window else None)
 
@@ -104,15 +118,15 @@ class StatedDesign:
                              hint=f"One of {', '.join(laws)}. From how the study was planned, "
                              "never from the file. “Unknown” is always possible, at some cost in "
                              "accuracy.")
-        if self.law == "common":
+        if self.law == StatedLaw.COMMON:
             return Design.common(_common(self.times, facts))
-        if self.law == "visits":
+        if self.law == StatedLaw.VISITS:
             return Design.visits(_visits(self.gap, facts))
-        if self.law == "windows":
+        if self.law == StatedLaw.WINDOWS:
             return Design(law=TimeLaw.WINDOWS, window=_share(self.window, "window", facts))
-        if self.law == "density":
+        if self.law == StatedLaw.DENSITY:
             return _density(self.heights)
-        return Design(law=TimeLaw.UNKNOWN) if self.law == "unknown" else Design()
+        return Design(law=TimeLaw.UNKNOWN) if self.law == StatedLaw.UNKNOWN else Design()
 
 
 def _rounded(number: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from engine.errors import InputError
 from engine.sources.regressors import MOST_COVARIATES
 from engine.sources.table_words import listed, shortened
-from engine.sources.upload_design import StatedDesign
+from engine.sources.upload_design import StatedDesign, StatedLaw
 from engine.types import Covariate, DataKind, PublicFacts
 
 MOST_OBSERVATIONS = 10_000
@@ -92,7 +92,7 @@ def declare(value_low: float | None, value_high: float | None, time_low: float |
 def _with_design(facts: PublicFacts, design: StatedDesign, observations: float | None,
                  single: bool) -> PublicFacts:
     """The same with the stated number of observations and the design, which must fit it."""
-    if observations is None and design.law == "common":
+    if observations is None and design.law == StatedLaw.COMMON:
         observations = len(set(design.times)) or 1  # without times the design is refused below
     if observations is None:
         raise InputError("State how many observations each curve was planned to have first.",

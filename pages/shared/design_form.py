@@ -12,7 +12,7 @@ from engine.language.grammar import capital
 from engine.sources.table_words import counted
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import CurveTable
-from engine.sources.upload_design import LAWS, SINGLE_LAWS, StatedDesign, numbers_in
+from engine.sources.upload_design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
 from pages.shared import file_form
 
 _SPREAD = {False: "Not known, or with skew, groups or outliers",
@@ -32,7 +32,7 @@ def asked(curves: CurveTable | None, time: str, single: bool) -> dict[str, Any]:
         Whether every person has one observation.
     """
     law = st.selectbox(
-        "How observation times come about", SINGLE_LAWS if single else tuple(LAWS), index=None,
+        "How observation times come about", [law.value for law in (SINGLE_LAWS if single else LAWS)], index=None,
         format_func=LAWS.get, placeholder="Choose", key="upload_law",
         help="From the plan of the study, not from the file. Times on their own are the most "
         "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
@@ -44,14 +44,14 @@ def asked(curves: CurveTable | None, time: str, single: bool) -> dict[str, Any]:
 
 
 def _design(law: str | None, curves: CurveTable | None, time: str) -> StatedDesign:
-    if law == "common":
+    if law == StatedLaw.COMMON:
         return StatedDesign(law=law, times=_common(curves, time))
-    if law == "visits":
+    if law == StatedLaw.VISITS:
         return StatedDesign(law=law, gap=_length(f"Distance between visits ({time})", "gap"))
-    if law == "windows":
+    if law == StatedLaw.WINDOWS:
         return StatedDesign(law=law, window=_length(
             f"Length of the stretch of one person ({time})", "window"))
-    if law == "density":
+    if law == StatedLaw.DENSITY:
         return StatedDesign(law=law, heights=_listed(
             f"How often times occur, from first to last {time}", "heights", "e.g. 1, 2, 1",
             "Relative heights at equally spaced times, joined by straight lines."))
@@ -86,7 +86,7 @@ def _listed(label: str, name: str, example: str, what: str) -> tuple[float, ...]
 
 
 def _observations(law: str | None) -> int | None:
-    example = "as many as common times" if law == "common" else "e.g. 8"
+    example = "as many as common times" if law == StatedLaw.COMMON else "e.g. 8"
     found = st.number_input(
         "Observations planned for each curve", value=None, step=1, min_value=1,
         placeholder=example, key="upload_observations",
