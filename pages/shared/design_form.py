@@ -31,8 +31,9 @@ def asked(curves: CurveTable | None, time: str, single: bool) -> dict[str, Any]:
     single : bool
         Whether every person has one observation.
     """
+    laws = [law.value for law in (SINGLE_LAWS if single else LAWS)]
     law = st.selectbox(
-        "How observation times come about", [law.value for law in (SINGLE_LAWS if single else LAWS)], index=None,
+        "How observation times come about", laws, index=None,
         format_func=LAWS.get, placeholder="Choose", key="upload_law",
         help="From the plan of the study, not from the file. Times on their own are the most "
         "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
