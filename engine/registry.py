@@ -208,7 +208,7 @@ def _parameter(declared: Field[Any], hint: Any) -> Parameter:
     kinds = [option for option in options if option is not type(None)]
     facts, is_optional = dict(declared.metadata["parameter"]), type(None) in options
     if issubclass(kinds[0], Enumeration):
-        choices = facts["choices"] or tuple(member.value for member in kinds[0])
+        choices = tuple(str(member) for member in facts["choices"] or kinds[0])
         return Parameter(name=declared.name, kind=str, optional=is_optional, names=kinds[0],
                          **{**facts, "choices": choices})
     return Parameter(name=declared.name, kind=kinds[0], optional=is_optional, **facts)

@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from engine.enumerations import Enumeration
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.registry import Parameter, Registry
@@ -36,7 +37,8 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
         except InputError as problem:
             st.session_state.problem = (key, problem)
 
-    st.session_state[key] = value
+    # a widget whose value is of an enumeration wants all of it for options, and ours are text
+    st.session_state[key] = str(value) if isinstance(value, Enumeration) else value
     widget(label, key=key, on_change=changed, **options)
     show_problem(key)
 

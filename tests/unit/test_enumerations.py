@@ -68,6 +68,8 @@ def test_a_parameter_of_an_enumeration_offers_its_text_and_holds_a_member():
                   if p.name == "scheme")
     assert (scheme.kind, scheme.choices) == (str, ("full_batch", "split"))
     assert json.loads(json.dumps(scheme.as_dict()))["default"] == "full_batch"
+    for p in (p for cls in mechanisms.all() for p in cls.parameters()):
+        assert all(type(choice) is str for choice in p.choices)
     split = mechanisms.build("noisy_gradient_mean", {"scheme": "split"})
     assert split.scheme is Scheme.SPLIT and split.n_iterations is None  # usual values follow it
     assert split == mechanisms.build("noisy_gradient_mean", {"scheme": Scheme.SPLIT})
