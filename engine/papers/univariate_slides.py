@@ -10,7 +10,7 @@ from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Paper, Row, Wo
 from engine.experiments import Cell, Outcome, Run
 from engine.figures import exhibits as figures
 from engine.figures.exhibits import Scale, Series
-from engine.mechanisms.univariate_mean import Setting, UnivariateMean
+from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.papers.evidence import Line, Number, Table, log_slope, values, where
 from engine.rates.univariate_mean import RateSetting, UnivariateMeanRate
 from engine.sources.numbers import Numbers
@@ -42,7 +42,7 @@ class Sweep:
                 for step in self.steps]
 
     def _cell(self, point: dict[str, float]) -> Cell:
-        mechanism = UnivariateMean(setting=Setting(RateSetting(self.setting).mechanism))
+        mechanism = UnivariateMean(setting=RateSetting(self.setting).mechanism)
         source = Numbers(n_servers=int(point["S"]), n_items=int(point["n"]))
         return Cell({"setting": self.setting, "regime": self.regime, "moved": self.moved,
                      "power": self.power, **point,

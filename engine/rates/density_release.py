@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.mechanism import Mechanism
+from engine.mechanisms.iclp import Iclp
 from engine.rates import Boundary, Point, Rate, Symbol, Term, rates
 from engine.registry import param
 from engine.sources import Source
+from engine.sources.density_points import DensityPoints
 from engine.tasks import DENSITY
 from engine.types import Array
 
@@ -43,9 +45,6 @@ class DensityReleaseRate(Rate):
 
     def in_practice(self) -> tuple[Source, Mechanism]:
         """Points with two modes, and the release whose privacy term this is."""
-        from engine.mechanisms.iclp import Iclp
-        from engine.sources.density_points import DensityPoints
-
         design = "two_modes" if self.dimension == 1 else "two_modes_2d"
         return DensityPoints(design=design), Iclp(task=DENSITY.key, clean=False)
 

@@ -9,7 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from engine.enumerations import Enumeration
+from engine.families.descent import Scheme
 from engine.mechanism import Mechanism
+from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
+from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION, VARYING_COEFFICIENTS
@@ -161,9 +164,6 @@ class FunctionalMeanRate(CurveRate):
 
     def attained_by(self) -> Mechanism | None:
         """Noisy gradient descent as published, where each site is trusted with its own curves."""
-        from engine.families.descent import Scheme
-        from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
-
         if self.privacy is not Trust.FEDERATED:
             return None
         return NoisyGradientMean(scheme=Scheme.SPLIT, constants="published")
@@ -207,9 +207,6 @@ class VaryingCoefficientsRate(CurveRate):
 
     def attained_by(self) -> Mechanism | None:
         """Noisy gradient descent as published, where each site is trusted with its own curves."""
-        from engine.families.descent import Scheme
-        from engine.mechanisms.noisy_gradient_coefficients import NoisyGradientCoefficients
-
         if self.privacy is not Trust.FEDERATED:
             return None
         return NoisyGradientCoefficients(scheme=Scheme.SPLIT, constants="published")

@@ -13,9 +13,13 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.mechanism import Mechanism
+from engine.mechanisms.frl import Frl
+from engine.mechanisms.gaussian_process import GaussianProcess
+from engine.mechanisms.iclp import Iclp
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.registry import param
 from engine.sources import Source
+from engine.sources.dense_curves import DenseCurves
 from engine.tasks import FUNCTIONAL_SUMMARY
 from engine.types import Array
 
@@ -97,11 +101,6 @@ class FunctionalReleaseRate(Rate):
 
     def in_practice(self) -> tuple[Source, Mechanism]:
         """Dense curves, and the mechanism with this penalty, sensitivity and noise."""
-        from engine.mechanisms.frl import Frl
-        from engine.mechanisms.gaussian_process import GaussianProcess
-        from engine.mechanisms.iclp import Iclp
-        from engine.sources.dense_curves import DenseCurves
-
         curves = DenseCurves(mean="mixture")
         chosen: Any = {"constants": self.sensitivity}
         if self.mechanism == "frl":

@@ -12,10 +12,12 @@ from scipy.special import lambertw
 
 from engine.enumerations import Enumeration
 from engine.mechanism import Mechanism
+from engine.mechanisms.univariate_mean import Setting, UnivariateMean
 from engine.rates import Boundary, Condition, Point, Rate, Symbol, Term, rates
 from engine.rates.functional_mean import DENSE, EPSILON, PRIVATE_DENSE
 from engine.registry import param
 from engine.sources import Source
+from engine.sources.numbers import Numbers
 from engine.tasks import UNIVARIATE_MEAN
 from engine.types import Array
 
@@ -36,10 +38,10 @@ class RateSetting(Enumeration):
     NONE = "none"
 
     @property
-    def mechanism(self) -> str:
-        """The setting of `engine.mechanisms.univariate_mean` with this rate."""
+    def mechanism(self) -> Setting:
+        """The setting of the mechanism with this rate."""
         is_local = self in (RateSetting.LOCAL_USER_SMALL_N, RateSetting.LOCAL_USER_LARGE_N)
-        return "local_user" if is_local else self.value
+        return Setting.LOCAL_USER if is_local else Setting(self.value)
 
 
 # By how much privacy costs less than 1/(Snε²), and the inverse of what it costs as a formula.
@@ -106,10 +108,7 @@ class UnivariateMeanRate(Rate):
 
     def in_practice(self) -> tuple[Source, Mechanism]:
         """Numbers of equal spread in [0, 1], and the algorithm of the same kind of trust."""
-        from engine.mechanisms.univariate_mean import Setting, UnivariateMean
-        from engine.sources.numbers import Numbers
-
-        return Numbers(), UnivariateMean(setting=Setting(self.setting.mechanism))
+        return Numbers(), UnivariateMean(setting=self.setting.mechanism)
 
     @property
     def terms(self) -> tuple[Term, ...]:
