@@ -545,6 +545,8 @@ def _lengths(server: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[tupl
     if not len(counts):
         return ()
     n_servers, base = int(server[-1]) + 1, int(counts.max()) + 1
+    if counts.min() == base - 1 and n_servers == 1 + np.count_nonzero(np.diff(server)):
+        return ((base - 1,),) * n_servers
     pairs = np.unique(server * base + counts)
     ends = np.searchsorted(pairs, base * np.arange(1, n_servers))
     return tuple(tuple(own.tolist()) for own in np.split(pairs % base, ends))
@@ -723,6 +725,9 @@ class Spend:
     noise: NoiseLaw = NoiseLaw.UNSTATED
 
     def __post_init__(self) -> None:
+        if (type(self.composition) is Composition and type(self.unit) is Unit
+                and type(self.noise) is NoiseLaw):  # as in each of thousands of lines
+            return
         for name, names in (("composition", Composition), ("unit", Unit), ("noise", NoiseLaw)):
             object.__setattr__(self, name, names.named(getattr(self, name), name))
 

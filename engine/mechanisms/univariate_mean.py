@@ -497,12 +497,12 @@ class UnivariateMean(Mechanism):
                      Composition.SEQUENTIAL,
                      asked=asked, why=self._why(step), epsilon=float(epsilon),
                      unit=Unit.RECORD if self.setting.is_by_person else Unit.NUMBER,
-                     norm="ℓ1" if step == PLACE else "|·|", noise=self._law(step))
+                     norm="ℓ1" if step is PLACE else "|·|", noise=self._law(step))
 
     def _law(self, step: Step) -> NoiseLaw:
         if self.setting is Setting.NONE:
             return NoiseLaw.NONE
-        is_bits = step == PLACE and not self.setting.is_central
+        is_bits = step is PLACE and not self.setting.is_central
         return NoiseLaw.BITS if is_bits else NoiseLaw.LAPLACE
 
     def _why(self, step: Step) -> str:
@@ -510,7 +510,7 @@ class UnivariateMean(Mechanism):
             return "The mean is published as it is: nothing is protected."
         unit = "all numbers of one person" if self.setting.is_by_person else "one number"
         protected = f"Protected is {unit}: exchanging it changes what is sent only a little."
-        if step == PLACE:
+        if step is PLACE:
             return (f"{protected} People vote for where their own mean is, with half of ε: "
                     "exchanging one person changes two entries of the ballots.")
         if self.setting.is_central:
