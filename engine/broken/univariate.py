@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.broken import Broken, bug
-from engine.mechanisms.univariate_mean import Setting, UnivariateMean
+from engine.mechanisms.univariate_mean import Plan, Setting, UnivariateMean
+from engine.privacy.transcript import Parts
 from engine.types import Array, Budget, CurveData, Public, PublicFacts
 
 _BUDGET, _FEW = Budget(0.8), 40
@@ -56,6 +58,17 @@ class VotesForEveryNumber(_Mean):
         width = (data.facts.value_high - data.facts.value_low) / places
         place = np.clip((self.held(data) - data.facts.value_low) // width, 0, places - 1)
         return place[..., None] == np.arange(places)
+
+
+@bug(_BUDGET, _FEW, setting=Setting.CENTRAL_USER)
+class SendsEveryInterval(_Mean):
+    """Averages of all intervals are sent, each with the noise for the one that votes elect."""
+
+    def _average_parts(self, data: CurveData, plan: Plan, way: NDArray[np.int64]) -> Parts:
+        honest = super()._average_parts(data, plan, way)
+        intervals = honest.values.shape[1]
+        return replace(honest, values=honest.values.reshape(len(honest.values), 1, -1),
+                       noise=np.tile(honest.noise, intervals), way=np.zeros_like(way))
 
 
 @bug(_BUDGET, _FEW, setting=Setting.LOCAL_USER)

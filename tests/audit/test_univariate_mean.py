@@ -11,7 +11,7 @@ import pytest
 from engine import broken
 from engine.audit import permission
 from engine.experiments import generator
-from engine.mechanisms.univariate_mean import UnivariateMean
+from engine.mechanisms.univariate_mean import PLACE, UnivariateMean
 from engine.privacy import transcript
 from engine.types import Budget, CurveData, PublicFacts
 
@@ -104,12 +104,12 @@ class Answers:
     def __init__(self, place):
         self.place, self.averages = place, None
 
-    def summed(self, step, values, law, noise):
-        if step == "place":
-            votes = np.zeros(values.shape)
+    def summed(self, step, parts):
+        if step == PLACE:
+            votes = np.zeros(parts.used.shape)
             votes[..., self.place] = 1e6
             return votes
-        self.averages = values, noise
+        self.averages = parts.used, parts.noise
         return None
 
 
