@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.sources.upload_design import LAWS, StatedLaw
 from tests.load.visitor import Visitor
 
 FACTS = {"value_low": 0.0, "value_high": 100.0, "time_low": 0.0, "time_high": 1.0}
@@ -31,5 +32,7 @@ async def states(visitor: Visitor, origin: str = "a law", **words: str) -> None:
         await visitor.run(**{f"upload_{name}": value})
     for name, word in words.items():
         await visitor.run(**{f"upload_{name}": word})
+    await visitor.run(upload_law=LAWS[StatedLaw.EVEN])
+    await visitor.run(upload_observations=5.0)
     await visitor.run(upload_origin=origin)
     await visitor.press("upload_show")

@@ -13,6 +13,7 @@ WAITS = ("waiting.py",)  # where all waiting is done
 # Work that takes its time, and a server that answers late: a slower machine only makes it longer.
 ALLOWED = {"processes/job_targets.py": {"a sleep"}, "processes/sweep_targets.py": {"a sleep"},
            "browser/harness/slow_app.py": {"a clock"},
+           "hostile/test_connections.py": {"a sleep"},  # senders who are slow
            "killing.py": {"a sleep"},  # after which a process is killed, at any instant
            "conftest.py": {"a ceiling of its own"}}  # that of the slow tests
 CLOCKS = {"time", "monotonic", "perf_counter", "process_time", "thread_time", "time_ns",
