@@ -252,6 +252,11 @@ class Registry:
         """The members that serve one task."""
         return tuple(c for c in self.all() if task in c.tasks)
 
+    def usual(self, key: str, task: str) -> Any:
+        """The member of this key as its first preset for a task is set."""
+        cls = self.get(key)
+        return cls(**cls.presets_for(task)[0][1])
+
     def build(self, key: Any, chosen: Mapping[str, Any]) -> Any:
         """Make a member from plain values, naming any parameter it does not have.
 

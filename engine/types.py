@@ -24,6 +24,7 @@ from engine.errors import InputError, brief
 from engine.grids import drawing_points, interpolated, quadrature, read_only
 from engine.noise import NoiseLaw
 from engine.resampling import on_grid as at_grid
+from engine.tasks import Unit as Unit
 
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
 
@@ -640,18 +641,6 @@ class SampleData:
 
 
 Data = CurveData | SampleData
-
-
-class Unit(Enumeration):
-    """What is exchanged for another to make neighbouring data: the unit of protection."""
-
-    UNSTATED = ""
-    CURVE = "curve"
-    READING = "reading"
-    ROW = "row"
-    RECORD = "record"
-    NUMBER = "number"
-    MACHINE = "machine"
 
 
 class Composition(Enumeration):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.language.grammar import a, capital, of
 from engine.language.numbers import digits_up, small
-from engine.types import Budget, DataKind, PublicFacts
+from engine.types import Budget, DataKind, PublicFacts, Unit
 
 
 def title(facts: PublicFacts) -> str:
@@ -31,17 +31,22 @@ def source_tag(facts: PublicFacts) -> tuple[str, str]:
             "them. Noise here is for looking, not for publishing.")
 
 
-def unit_tag(facts: PublicFacts) -> tuple[str, str]:
+def unit_tag(facts: PublicFacts, unit: Unit = Unit.CURVE) -> tuple[str, str]:
+    """The chip that says what is protected, and its tooltip."""
+    match unit:
+        case Unit.READING:
+            return ("One person’s reading", "What is protected: exchanging one reading, with its "
+                    "position, changes what a site sends only a little.")
+        case Unit.ROW:
+            return ("One row", "Exchanging one row, all of its numbers together, changes what is "
+                    "published only a little. A person with several rows is protected less.")
+        case Unit.RECORD:
+            return (f"One {of(facts.person)} record",
+                    "Exchanging one record, all of its numbers together, changes what is "
+                    "published only a little. Somebody with several records is protected less.")
     return (f"One {of(facts.person)} whole curve",
             f"What is protected: exchanging every reading of any one {facts.person} changes what "
             "is published only a little.")
-
-
-def record_tag(facts: PublicFacts) -> tuple[str, str]:
-    """The same for records, which are no curves."""
-    return (f"One {of(facts.person)} record",
-            "Exchanging one record, all of its numbers together, changes what is published "
-            "only a little. Somebody with several records is protected less.")
 
 
 def group_tag(facts: PublicFacts, count: int, unit: str) -> tuple[str, str]:

@@ -46,7 +46,7 @@ from engine.noise.selection import Law, Scales
 from engine.privacy import accounting, transcript
 from engine.release.stand_ins import stand_in, with_counts
 from engine.sources import Source
-from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
+from engine.tasks import TASKS
 from engine.types import (
     Array,
     Budget,
@@ -59,7 +59,6 @@ from engine.types import (
     Step,
 )
 
-TASKS = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
 _MATRIX = 4  # dimensions of messages that are symmetric matrices
 _SAME = 1e-6  # a certified ε this close below the asked one is charged as the asked one
 _TRIES = 40
@@ -161,7 +160,7 @@ def _check_mechanism(data: Data, mechanism: Mechanism, asked: Budget) -> None:
     reason = mechanism.why_not_published(asked)
     if reason:
         raise InputError(f"{mechanism.label} cannot be published. {reason}", field="mechanism")
-    if not mechanism.served & set(TASKS):
+    if not any(TASKS[task].release for task in mechanism.served):
         raise InputError("Only functions of one variable and average numbers are published.",
                          field="mechanism", hint="Choose an average, a density or coefficients.")
     _check_promise(_run(stand_in(data), mechanism, asked, _Rehearsal()), asked)

@@ -188,7 +188,7 @@ def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
 
 
 def _task(mechanism: Mechanism) -> str:
-    return TASKS[next(task for task in release.TASKS if task in mechanism.served)].label
+    return TASKS[next(task for task in mechanism.served if TASKS[task].release)].label
 
 
 def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:

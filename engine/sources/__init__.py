@@ -10,7 +10,8 @@ import numpy as np
 
 from engine.errors import InputError
 from engine.registry import Parameterised, Registry
-from engine.types import Data, Public, PublicFacts, Sizes
+from engine.tasks import TASKS
+from engine.types import Data, Public, PublicFacts, Sizes, Unit
 
 sources = Registry("engine.sources", "source")
 D = TypeVar("D", bound=Data)
@@ -40,6 +41,11 @@ class Source(Parameterised, Generic[D]):
     def serves(self, task: str) -> bool:
         """Whether these data can answer the question of a task."""
         return task in self.tasks
+
+    @property
+    def holds_curves(self) -> bool:
+        """Whether what one person has here is a whole curve."""
+        return any(TASKS[task].unit is Unit.CURVE for task in self.tasks)
 
     @property
     def sizes(self) -> Sizes:

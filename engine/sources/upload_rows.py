@@ -35,7 +35,7 @@ from engine.sources.upload_facts import (
     stated_words,
 )
 from engine.sources.upload_layout import roles_by_name
-from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
+from engine.tasks import TASKS
 from engine.types import Array, DataKind, PublicFacts, SampleData, Sizes
 
 MOST_ROWS = 1_000_000
@@ -44,11 +44,6 @@ REACHES = {"around the middle, hardly ever near the ends": 4.0,
 """How features may lie in their ranges: standard deviations from the middle to each end."""
 
 _RESPONSES = ("y", "response", "outcome", "result", "target")  # usual names, without case
-_MOST_COLUMNS = 10_000  # more than any table has
-# How many columns of features each task takes, and in words.
-_N_COLUMNS = {DENSITY.key: (1, 2, "one or two columns"),
-              RISK_MINIMISATION.key: (1, 1, "one column to predict from"),
-              SPARSE_REGRESSION.key: (2, _MOST_COLUMNS, "at least two columns of features")}
 EXAMPLE_ROWS_CSV = "person_id,site,age,weight,steps,pressure\n" + "".join(
     f"{site[0]}-{k:02d},{site},{30 + 7 * k % 41},{58 + 11 * k % 37},{3000 + 1700 * k % 9000},"
     f"{110 + 5 * k % 33}\n" for site in ("North", "South") for k in range(1, 7))
@@ -118,7 +113,7 @@ class UploadRows(Source[SampleData]):
 
     key = "upload_rows"
     label = "Your records"
-    tasks = frozenset(_N_COLUMNS)
+    tasks = frozenset(task.key for task in TASKS.values() if task.features)
     is_random: ClassVar[bool] = False
 
     rows: RowTable
@@ -144,13 +139,11 @@ class UploadRows(Source[SampleData]):
         """Densities take one or two columns, the others a response; sparse regression needs σ."""
         if task not in self.tasks:
             return False
-        fewest, most, _ = _N_COLUMNS[task]
-        if not fewest <= len(self.declared.covariates) <= most:
-            return False
-        if task == DENSITY.key:
-            return True
-        return self.rows.y is not None and (task != SPARSE_REGRESSION.key
-                                            or self.declared.reading_sd > 0)
+        asked, has_spread = TASKS[task], self.declared.reading_sd > 0
+        return (asked.features is not None
+                and asked.features.allows(len(self.declared.covariates))
+                and ("response" not in asked.roles or self.rows.y is not None)
+                and ("spread" not in asked.states or has_spread))
 
     @property
     def clamped(self) -> ClampedRows:
@@ -225,11 +218,13 @@ def declare_rows(task: str, features: Sequence[StatedCovariate], origin: str,
     chosen = stated_words(words)
     person = chosen.get("person", "person")
     ranges = tuple(stated_range(feature, person) for feature in features)
-    if task != DENSITY.key:
+    states = TASKS[task].states
+    if "response" in TASKS[task].roles:
         chosen |= _of_response(response, person)
-        chosen["two_classes"] = two_classes and task == RISK_MINIMISATION.key
-    if task == SPARSE_REGRESSION.key:
+        chosen["two_classes"] = two_classes and "two_classes" in states
+    if "spread" in states:
         chosen["reading_sd"] = stated_spread(spread, "a response", "what its features say")
+    if "reach" in states:
         chosen["reach"] = _stated_reach(reach)
     return PublicFacts(kind=DataKind.UPLOAD, name="Your records", covariates=ranges,
                        origin=stated_origin(origin), **chosen)
@@ -243,9 +238,10 @@ def check_columns(task: str, features: Sequence[str]) -> None:
     InputError
         Saying how many it takes.
     """
-    fewest, most, words = _N_COLUMNS[task]
-    if not fewest <= len(features) <= most:
-        raise InputError(f"This needs {words}; got {len(features):,}.", field="covariates",
+    columns = TASKS[task].features
+    if columns is None or not columns.allows(len(features)):
+        needed = "no columns of features" if columns is None else columns.words
+        raise InputError(f"This needs {needed}; got {len(features):,}.", field="covariates",
                          hint="Choose which columns are used.")
     twice = [name for name in dict.fromkeys(features) if features.count(name) > 1]
     if twice:

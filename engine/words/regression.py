@@ -25,8 +25,6 @@ from engine.views.regression import (
 TITLE = "What can sites learn together from single readings?"
 LEAD = ("Everybody gives one reading to a site. Sites add noise to what they send, and one curve "
         "is put together from all of it.")
-UNIT = ("One person’s reading", "What is protected: exchanging one reading, with its position, "
-        "changes what a site sends only a little.")
 PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave out", "clipping")
 
 

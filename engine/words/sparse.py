@@ -16,8 +16,6 @@ from engine.views.sparse_means import BIT, PRINTED, ROW, TRUSTED
 TITLE = "Which few features matter, and what does protecting every row cost?"
 LEAD = ("Of many features a few matter for an outcome. Which ones, and by how much, is published "
         "with noise that protects every row.")
-UNIT = ("One row", "Exchanging one row, all of its numbers together, changes what is published "
-                   "only a little. A person with several rows is protected less.")
 _LIGHTS = {
     "green": "Noise is far below the coefficients: the right features are found.",
     "amber": "Noise is close to the coefficients: some features will be missed or made up.",

@@ -14,8 +14,6 @@ from engine.mechanisms.iclp import THEOREM_8_EXCESS
 from engine.tasks import (
     COVARIANCE,
     DENSITY,
-    FUNCTIONAL_SUMMARY,
-    RISK_MINIMISATION,
     VARYING_COEFFICIENTS,
 )
 from engine.types import Budget
@@ -24,17 +22,6 @@ from engine.views.summaries import Components, Spectrum, SummaryView, Way, Worst
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."
-LABELS = {FUNCTIONAL_SUMMARY.key: "Average curve", DENSITY.key: "Density",
-          COVARIANCE.key: "Covariance", RISK_MINIMISATION.key: "Prediction",
-          VARYING_COEFFICIENTS.key: "Effects of covariates"}
-MEANING = {
-    FUNCTIONAL_SUMMARY.key: "The mean of the curves at every time.",
-    DENSITY.key: "How records lie over their range: where the function is high, many are.",
-    COVARIANCE.key: "How curves vary together at two times: the diagonal is the variance.",
-    RISK_MINIMISATION.key: "A function that predicts a number, or the odds of a class, from "
-                           "another number.",
-    VARYING_COEFFICIENTS.key: "What each covariate adds to the average curve; all functions share "
-                              "one budget."}
 FIRST_STEPS = {COVARIANCE.key: "the mean that it is taken about",
                VARYING_COEFFICIENTS.key: "the covariates’ own second moments"}
 PARTS = ("privacy noise", "chance in who takes part", "smoothing and clipping")

@@ -19,13 +19,14 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.rates import rates
 from engine.registry import Parameter, Registry
+from engine.tasks import PUBLISHED, SUMMARIES, TASKS
 from engine.types import Budget
 from engine.views import budget_split, shape
 from engine.views.planner import DIALS
 from engine.views.rate_presets import PRESETS
 from engine.views.regression import MOST_KINDS, Group, Network
 from pages.shared import settings, site_table, sweep_choice
-from pages.shared.settings import FRONT_PAGE, MEMBERS, SHELVES, Settings
+from pages.shared.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
 
 _LONGEST = 4000  # characters of an address that are read
 # Released beside the method of a page, never in its place: a single point of a curve, limits of
@@ -110,7 +111,7 @@ def has_a_page(letter: str, cls: Any) -> bool:
 
 def _task_of(letter: str) -> str | None:
     """The task whose curves or method a letter stands for."""
-    return next((task for task, pair in MEMBERS.items() if letter in dict(pair).values()), None)
+    return next((task for task in CHOSEN_FOR if letter in TASKS[task].letters), None)
 
 
 def _value(parameter: Parameter, text: str) -> Any:
@@ -139,9 +140,9 @@ _SYMBOLS = tuple(dict.fromkeys(s.name for rate in rates.all() for s in rate.symb
 _CHOICES: dict[str, Sequence[str]] = {
     "view": settings.VIEWS, "along": _SYMBOLS, "across": _SYMBOLS, "example": ("", *PRESETS),
     "constants": ("fitted", "one"), "against": ("map", "smoothness"), "unknown": DIALS,
-    "summary": settings.SUMMARIES, "part": settings.AUDIT_PARTS, "around": ("small", "screen"),
+    "summary": SUMMARIES, "part": settings.AUDIT_PARTS, "around": ("small", "screen"),
     "draw": ("same", "fresh"), "chapter": (*handbook.CHAPTERS, handbook.GLOSSARY),
-    "about": handbook.method_keys(), "publish": settings.PUBLISHED, "presenter": ("off", "on"),
+    "about": handbook.method_keys(), "publish": PUBLISHED, "presenter": ("off", "on"),
     "shape": ("", *shape.KINDS)}
 # Choices whose names take a moment to find: "module:function" that gives them, asked for a word.
 _FOUND = {"exhibit": "engine.papers:names", "audited": "engine.views.audit:names",
@@ -235,6 +236,6 @@ def _with(chosen: Settings, name: str, text: str) -> Settings:
 
 
 def _swept(chosen: sweep_choice.SweepChoice, name: str, text: str) -> sweep_choice.SweepChoice:
-    if name == "task" and text not in MEMBERS:
+    if name == "task" and text not in CHOSEN_FOR:
         raise ValueError(text)
     return sweep_choice.with_word(chosen, name, text)

@@ -18,7 +18,7 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, SPARSE_REGRESSION
 from engine.theme import Chart
-from engine.types import Budget
+from engine.types import Budget, Unit
 from engine.views import audit as audit_view
 from engine.views import coverage_lab as lab
 from engine.views import reuse as reuse_view
@@ -90,10 +90,10 @@ def _as_on_its_page(subject: Subject, now: settings.Settings) -> tuple[Mechanism
         task = FUNCTIONAL_SUMMARY.key
     mechanism, source = subject.usual(), None
     for own in (task, subject.task):
-        if own in settings.MEMBERS and isinstance(now.mechanism_of(own), subject.cls):
+        if own in settings.CHOSEN_FOR and isinstance(now.mechanism_of(own), subject.cls):
             mechanism = now.mechanism_of(own)
             break
-    if task in settings.MEMBERS and now.source_of(task).is_random:
+    if task in settings.CHOSEN_FOR and now.source_of(task).is_random:
         source = now.source_of(task)
     return mechanism, source or subject.usual_source()
 
@@ -110,10 +110,11 @@ def strip(view: View) -> None:
         strips.fixed(reuse_view.SOURCE.facts, budget, "audit_strip", odds)
         return
     shown = _lab(view) if view.now.part == "coverage" else view
-    facts, of_curves = shown.source.facts, shown.source.tasks & settings.OF_CURVES
-    strips.fixed(facts, words.claim(shown.budget), "audit_strip",
-                 strips.by_budget_alone(shown.budget), unit=None if of_curves else _RECORD,
-                 held="curve" if of_curves else "record", highest=shown.budget.epsilon)
+    is_curve = shown.source.holds_curves
+    strips.fixed(shown.source.facts, words.claim(shown.budget), "audit_strip",
+                 strips.by_budget_alone(shown.budget), highest=shown.budget.epsilon,
+                 unit=Unit.CURVE if is_curve else Unit.RECORD,
+                 protected=None if is_curve else _RECORD)
 
 
 def parts(view: View) -> None:

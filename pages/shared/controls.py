@@ -17,9 +17,9 @@ from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.registry import Parameter, Registry
 from engine.sources import sources
+from engine.tasks import TASKS, DataType
 from pages.shared import session, settings
 
-_OWN = {False: "Your curves", True: "Your records"}  # whether they are rows of numbers
 _USUAL = "usual"
 
 
@@ -86,7 +86,8 @@ def plain(text: str) -> str:
 
 def source_choice(task: str = settings.TASK) -> None:
     """Where the curves come from: simulated, public data, or the visitor's own."""
-    presets, mine = _presets(sources, task), _OWN[task in settings.OF_ROWS]
+    presets, what = _presets(sources, task), _noun(task)
+    mine = f"Your {what.lower()}"
     labels = [label for label, _, _ in presets] + ([mine] if session.own(task) is not None else [])
     current = (mine if session.uploaded(task)
                else session.current().source_of(task).nearest_preset()[0])
@@ -97,9 +98,13 @@ def source_choice(task: str = settings.TASK) -> None:
             cls, chosen = next((c, v) for name, c, v in presets if name == label)
             session.change_source(task, cls(**chosen))
 
-    what = "Records" if task in settings.OF_ROWS else "Curves"
     bound(st.selectbox, what, current, write, _key("source", task), options=labels,
           help=f"Where the {what.lower()} come from: simulated, public data, or your file.")
+
+
+def _noun(task: str) -> str:
+    """What data are called above a choice of them."""
+    return "Records" if TASKS[task].data is DataType.RECORDS else "Curves"
 
 
 def mechanism_choice(task: str = settings.TASK) -> None:
@@ -225,7 +230,7 @@ def more_options(task: str = settings.TASK, epsilon: bool = True, delta: bool = 
     now, source = session.current(), session.source(task)
     mechanism = now.mechanism_of(task)
     if not session.uploaded(task):
-        st.subheader("Records" if task in settings.OF_ROWS else "Curves", anchor=False)
+        st.subheader(_noun(task), anchor=False)
         parameter_form(source, f"c_{source.key}",
                        lambda member: session.change_source(task, member), leave_out=("mean",))
     st.subheader("Method", anchor=False)

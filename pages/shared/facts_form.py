@@ -12,7 +12,7 @@ from engine.sources.table_words import shortened
 from engine.sources.upload import Upload
 from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_facts import StatedCovariate, declare
-from engine.tasks import WAVELET_REGRESSION
+from engine.tasks import TASKS, DataType
 from engine.types import PublicFacts
 from pages.shared import code_fold, design_form, file_form, session
 from pages.shared import components as pieces
@@ -27,7 +27,7 @@ _OF_ROWS = (("person", "One row is called", "scan"), ("people", "Many are called
 
 def facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], None]) -> None:
     """What the person states; empty at first, never filled from the file."""
-    single = task == WAVELET_REGRESSION.key
+    single = TASKS[task].data is DataType.READINGS
     st.subheader("2. Facts you state, not the data", anchor=False)
     st.markdown("These come from outside the file: a growth chart, a manual, a law. Reading them "
                 "off the file would leak." + (" The bounds are those of the curve; single readings "

@@ -9,8 +9,8 @@ from engine.errors import InputError
 from engine.language import error_parts, tags
 from engine.privacy import accounting
 from engine.privacy.failure import delta_rule
-from engine.tasks import SPARSE_REGRESSION, VARYING_COEFFICIENTS, WAVELET_REGRESSION
-from engine.types import Budget
+from engine.tasks import SPARSE_REGRESSION, TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
+from engine.types import Budget, Unit
 from engine.views import planner
 from engine.views.coefficients import coefficient_view
 from engine.views.pinned import Pinned
@@ -118,7 +118,8 @@ def _regression(now: Settings) -> dict[str, Any]:
     source, mechanism = now.source_of(task), now.mechanism_of(task)
     shown = run.answer(regression_view, source, mechanism, now.network, now.seed)
     asked = accounting.weakest(shown.spends)[0].asked
-    return {"facts": source.facts, "protects": regression_words.UNIT[0],
+    return {"facts": source.facts,
+            "protects": tags.unit_tag(source.facts, WAVELET_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0],
             "people": sum(group.sites * group.readings for group in now.network.groups),
             "budget": asked,
@@ -136,9 +137,10 @@ def _summary(now: Settings) -> dict[str, Any]:
     way = shown.ways[0]
     if way.refusal:
         raise InputError(way.refusal)
-    unit = "One record" if task in settings.OF_ROWS else tags.unit_tag(shown.facts)[0]
+    is_curve = TASKS[task].unit is Unit.CURVE
+    unit = tags.unit_tag(shown.facts)[0] if is_curve else "One record"
     return {"facts": shown.facts, "protects": unit, "people": shown.n, "budget": way.budget,
-            "method": f"{way.label}: {summary_words.LABELS[task]}", "spends": way.spends,
+            "method": f"{way.label}: {TASKS[task].result}", "spends": way.spends,
             "budgets": tags.budget_chip(way.budget), "error": way.error,
             "error_unit": summary_words.unit_of(shown),
             "limits": "" if way.parts is None else _largest(summary_words.PARTS, way.parts)}
@@ -150,7 +152,7 @@ def _sparse(now: Settings) -> dict[str, Any]:
     source, mechanism = now.source_of(task), now.mechanism_of(task)
     budget = _budget(now, task)
     shown = run.answer(sparse_view, source, mechanism, budget, now.seed)
-    return {"facts": shown.facts, "protects": sparse_words.UNIT[0],
+    return {"facts": shown.facts, "protects": tags.unit_tag(shown.facts, SPARSE_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0], "people": shown.sizes.n_curves,
             "budget": budget, "budgets": sparse_words.budget_line(budget, shown.sizes.n_servers),
             "spends": shown.spends, "error": shown.error,

@@ -110,7 +110,7 @@ def _of_problem(view: View) -> Setting | None:
 
 def _limits(view: View) -> coverage_lab.Question | None:
     """Limits of the problem's own page; None where no method gives any."""
-    if view.task not in settings.MEMBERS:
+    if view.task not in settings.CHOSEN_FOR:
         return None
     kind = coverage_lab.usual_kind(view.task, view.now.mechanism_of(view.task))
     if kind is None or not view.now.source_of(view.task).is_random:

@@ -12,7 +12,7 @@ from engine.figures import rates as figures
 from engine.language import chances, tags
 from engine.rates import Rate, rates
 from engine.sources import sources
-from engine.tasks import VARYING_COEFFICIENTS
+from engine.tasks import TASKS, VARYING_COEFFICIENTS
 from engine.theme import Chart
 from engine.types import Budget, PublicFacts
 from engine.views.rate_presets import PRESETS
@@ -144,8 +144,7 @@ def strip(view: View) -> None:
         odds = chances.odds_short(scene.odds[scene.at])
         error = scene.errors_in_words[scene.at]
     strips.fixed(view.facts, tags.budget_chip(budget), "rates_strip", odds, error,
-                 strips.unit_of(view.task, view.facts), strips.held_in(view.task),
-                 budget.epsilon, view.serves_curves and not view.now.example,
+                 TASKS[view.task].unit, budget.epsilon, view.serves_curves and not view.now.example,
                  None if scene is None else scene.stated_delta)
 
 

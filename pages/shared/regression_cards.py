@@ -83,8 +83,8 @@ def strip(view: View) -> None:
     error = "" if shown.is_refused else numbers.error(shown.error, view.facts.value_unit,
                                                       shown.within)
     strips.fixed(view.facts, words.budgets(view.network), "regression_strip",
-                 chances.odds_short(odds_card.of(shown.spends)), error, words.UNIT,
-                 "reading", max(group.epsilon for group in view.network.groups))
+                 chances.odds_short(odds_card.of(shown.spends)), error,
+                 WAVELET_REGRESSION.unit, max(group.epsilon for group in view.network.groups))
     odometer.line(view.source)
 
 

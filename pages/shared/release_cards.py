@@ -28,7 +28,7 @@ from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, chec
 from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.sources.upload import Upload
-from engine.tasks import DENSITY, MEAN_FUNCTION, UNIVARIATE_MEAN, VARYING_COEFFICIENTS
+from engine.tasks import DENSITY, PUBLISHED, TASKS, UNIVARIATE_MEAN, DataType
 from engine.types import Budget
 from engine.views.release_preview import release_preview
 from engine.words import glossary
@@ -42,14 +42,11 @@ from pages.shared import (
     rows_panel,
     run,
     session,
-    settings,
     strips,
     upload_panel,
     visitors,
 )
 
-_WHAT = {MEAN_FUNCTION.key: "Average curve", DENSITY.key: "Density",
-         VARYING_COEFFICIENTS.key: "Effects of covariates", UNIVARIATE_MEAN.key: "Average number"}
 _NUMBER = UnivariateMean(setting="central_user")
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
@@ -107,10 +104,10 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
         odds = chances.odds_short(odds_card.of(quoted.charged))
         error = _error(choice, choice.source, quoted)
     strips.fixed(choice.source.facts, tags.budget_chip(choice.budget), "release_strip",
-                 odds, error, (capital(unit), "What is protected: exchanging all of "
-                               "it changes what is published only a little."),
-                 strips.held_in(choice.task), choice.budget.epsilon,
-                 stated=session.stated_delta(choice.source, choice.task))
+                 odds, error, TASKS[choice.task].unit, choice.budget.epsilon,
+                 stated=session.stated_delta(choice.source, choice.task),
+                 protected=(capital(unit), "What is protected: exchanging all of it changes what "
+                            "is published only a little."))
     odometer.line(choice.source)
 
 
@@ -130,7 +127,8 @@ def _error(choice: Choice, source: Source, quoted: Quote) -> str:
 def choices(choice: Choice) -> None:
     """What, of which data, by which method and at which ε."""
     controls.bound(st.segmented_control, "What to publish", choice.what, _choose_what,
-                   "release_what", options=list(_WHAT), format_func=_WHAT.get)
+                   "release_what", options=PUBLISHED,
+                   format_func=lambda key: TASKS[key].result)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _real_source(choice)
         if choice.what != UNIVARIATE_MEAN.key:
@@ -152,7 +150,7 @@ def _real_source(choice: Choice) -> None:
     task = choice.task
     real = {label: (cls, chosen) for cls in sources.for_task(task) if not cls.is_random
             for label, chosen in cls.presets_for(task)}
-    mine = "Your records" if task in settings.OF_ROWS else "Your curves"
+    mine = f"Your {TASKS[task].data}"
     has_own = session.own(task) is not None
     current = None
     if choice.source is not None:
@@ -171,7 +169,7 @@ def _real_source(choice: Choice) -> None:
 
 def own_data(choice: Choice) -> None:
     """The visitor's own data: the panel, and what was moved into the stated ranges."""
-    if choice.task in settings.OF_ROWS:
+    if TASKS[choice.task].data is DataType.RECORDS:
         rows_panel.panel("Use these records", choice.task)
         rows_panel.clamped(choice.task)
     else:

@@ -12,7 +12,7 @@ from engine.sources.tables import Table
 from engine.sources.upload_facts import StatedCovariate
 from engine.sources.upload_layout import site_like
 from engine.sources.upload_rows import REACHES, RowLayout, RowTable, UploadRows
-from engine.tasks import DENSITY, RISK_MINIMISATION, SPARSE_REGRESSION
+from engine.tasks import TASKS
 from pages.shared import facts_form, file_form, session, upload_panel
 from pages.shared.controls import plain
 from pages.shared.facts_form import covariate, number
@@ -38,8 +38,8 @@ def _file(task: str) -> RowTable | None:
         return None
     suggested = upload_rows.suggest_row_layout(table)
     person = file_form.who(table, suggested.id)
-    response = None if task == DENSITY.key else _column(
-        table, "What is predicted", "response", suggested.response)
+    response = _column(table, "What is predicted", "response", suggested.response) \
+        if "response" in TASKS[task].roles else None
     offered = site_like(table)
     server = file_form.site_column(
         [name for name in table.columns if name not in (person, response)], offered)
@@ -62,11 +62,10 @@ def _column(table: Table, label: str, role: str, suggested: str | None) -> str |
 
 def _features(free: list[str], task: str, offered: str | None) -> tuple[str, ...]:
     """The columns that are used: a few that are chosen, or all that are left but one of sites."""
-    label = {DENSITY.key: "One or two columns", RISK_MINIMISATION.key: "Predicted from",
-             SPARSE_REGRESSION.key: "Features"}[task]
-    most = {DENSITY.key: 2, RISK_MINIMISATION.key: 1}.get(task)
+    columns = TASKS[task].features
+    most = columns.most if columns.is_bounded else None
     chosen = st.multiselect(
-        label, free, key=file_form.key_of(f"rows_features_{task}"), format_func=shortened,
+        columns.label, free, key=file_form.key_of(f"rows_features_{task}"), format_func=shortened,
         max_selections=most, placeholder="Choose" if most else "All other columns",
         help="Columns of numbers; yes and no, or another known pair of words, count as 1 and 0.")
     return tuple(chosen if chosen or most else [name for name in free if name != offered])
@@ -89,7 +88,7 @@ def _facts(rows: RowTable | None, show: str, task: str) -> None:
                 "somebody with several rows is protected less.**")
     words = facts_form.words_of(facts_form.PEOPLE)
     features = _ranges(rows.features) if rows is not None else []
-    stated = _response(rows, task) if rows is not None and task != DENSITY.key else {}
+    stated = _response(rows, task) if rows is not None else {}
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. manual of the device, 2019", max_chars=200)
     facts = None if rows is None else upload_rows.declare_rows(
@@ -119,12 +118,12 @@ def _response(rows: RowTable, task: str) -> dict[str, Any]:
     """The range of what is predicted, and what sparse regression asks besides."""
     if rows.response is None:
         return {}
-    is_class = task == RISK_MINIMISATION.key and st.toggle(
+    is_class = "two_classes" in TASKS[task].states and st.toggle(
         "It tells two classes apart", key="rows_two_classes", help="State the numbers of the two "
         "classes below, such as 0 and 1. What lies above their middle is the second class; all "
         "else, and what is missing, the first.")
     stated = {"response": covariate(rows.response), "two_classes": is_class}
-    if task == SPARSE_REGRESSION.key:
+    if "spread" in TASKS[task].states:
         stated |= {"spread": _spread(rows.response), "reach": _reach()}
     return stated
 

@@ -18,19 +18,11 @@ from engine.sources import Source
 from engine.sources.twin import Twin
 from engine.sources.upload import Upload
 from engine.sources.upload_rows import UploadRows
-from engine.tasks import (
-    MEAN_FUNCTION,
-    SPARSE_REGRESSION,
-    UNIVARIATE_MEAN,
-    VARYING_COEFFICIENTS,
-    WAVELET_REGRESSION,
-)
+from engine.tasks import TASKS, DataType
 from engine.types import PublicFacts
 from pages.shared import address, pins
 from pages.shared.settings import (
-    MEMBERS,
     MOST_FOLDS,
-    OF_ROWS,
     TASK,
     Settings,
     checked_epsilon,
@@ -39,12 +31,12 @@ from pages.shared.settings import (
     with_look,
 )
 
-OWN_KEYS = ("upload", "upload_readings", "upload_rows")
+# Where the session keeps the visitor's own data.
+OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
+            DataType.RECORDS: "upload_rows"}
 COMPARE = "compare"  # the page whose address carries pins
 PICTURE = "picture"  # the key of the live picture
-# Tasks of the pages that are not about average curves; these share the visitor's own curves.
-_PAGE_TASKS = {"coefficients": VARYING_COEFFICIENTS.key, "regression": WAVELET_REGRESSION.key,
-               "sparse": SPARSE_REGRESSION.key}
+_TASK_OF = {task.page: task.key for task in TASKS.values()}  # other pages are on average curves
 _WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
 _PARAMETER = "s"
 
@@ -99,7 +91,7 @@ def save() -> None:
     page = st.session_state.page
     chosen = {"summaries": current().summary, "sweeps": current().sweep.task,
               "release": published_task(current().publish)}
-    task = chosen.get(page) or _PAGE_TASKS.get(page, TASK)
+    task = chosen.get(page) or _TASK_OF.get(page, TASK)
     own = page not in _WITHOUT_UPLOADS and uploaded(task)
     token = "" if own else address.encode(st.session_state.settings)
     if page == COMPARE and not own and pins.kept() != st.session_state.get("left_out"):
@@ -115,7 +107,7 @@ def save() -> None:
 
 def published_task(what: str) -> str:
     """Whose data Release uses: an average number is that of whole curves."""
-    return MEAN_FUNCTION.key if what == UNIVARIATE_MEAN.key else what
+    return TASKS[what].data_of or what
 
 
 def current() -> Settings:
@@ -179,9 +171,7 @@ def set_seed(seed: int | None) -> None:
 
 def own_key(task: str) -> str:
     """Where the session keeps the visitor's own data: curves, single readings or records."""
-    if task in OF_ROWS:
-        return "upload_rows"
-    return "upload_readings" if task == WAVELET_REGRESSION.key else "upload"
+    return OWN_KEYS[TASKS[task].data]
 
 
 def own(task: str = TASK) -> Upload | UploadRows | None:
@@ -192,7 +182,7 @@ def own(task: str = TASK) -> Upload | UploadRows | None:
 
 def own_with(facts: PublicFacts) -> Upload | UploadRows | None:
     """The visitor's own data of which these facts were stated."""
-    for key in OWN_KEYS:
+    for key in OWN_KEYS.values():
         found: Upload | UploadRows | None = st.session_state.get(key)
         if found is not None and found.facts == facts:
             return found
@@ -208,7 +198,7 @@ def uploaded(task: str = TASK) -> bool:
     found = own(task)
     if found is None or not st.session_state.get(f"show_{own_key(task)}"):
         return False
-    return task != VARYING_COEFFICIENTS.key or bool(found.facts.covariates)
+    return "covariates" not in TASKS[task].roles or bool(found.facts.covariates)
 
 
 def source(task: str = TASK) -> Source:
@@ -231,11 +221,11 @@ def change_twin(real: Source, chosen: Twin) -> None:
 
 
 def change_source(task: str, chosen: Source) -> None:
-    change(**{MEMBERS[task][0][0]: chosen})
+    change(**{f"{TASKS[task].prefix}source": chosen})
 
 
 def change_mechanism(task: str, chosen: Mechanism) -> None:
-    change(**{MEMBERS[task][1][0]: chosen})
+    change(**{f"{TASKS[task].prefix}mechanism": chosen})
 
 
 def stated_delta(of: Source, task: str = TASK) -> Delta:

@@ -7,28 +7,29 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from engine import handbook
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
 from engine.privacy.amplification import MOST_PEOPLE
 from engine.rates import Rate, rates
-from engine.registry import Registry
 from engine.sources import Source, sources
 from engine.tasks import (
     COVARIANCE,
     DENSITY,
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
+    PUBLISHED,
     RISK_MINIMISATION,
     SPARSE_REGRESSION,
-    UNIVARIATE_MEAN,
+    SUMMARIES,
+    TASKS,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
+    Task,
 )
 from engine.views.budget_split import Split
 from engine.views.preview import EPSILON_STEPS
@@ -38,22 +39,8 @@ from engine.views.site_table import SiteRow
 from pages.shared.sweep_choice import SweepChoice
 
 TASK = MEAN_FUNCTION.key
-# Every task has its own curves and method: their fields, and their letters in the address.
-MEMBERS = {MEAN_FUNCTION.key: (("source", "c"), ("mechanism", "m")),
-           VARYING_COEFFICIENTS.key: (("effects_source", "g"), ("effects_mechanism", "k")),
-           WAVELET_REGRESSION.key: (("readings_source", "w"), ("readings_mechanism", "v")),
-           FUNCTIONAL_SUMMARY.key: (("dense_source", "f"), ("dense_mechanism", "p")),
-           DENSITY.key: (("density_source", "d"), ("density_mechanism", "n")),
-           COVARIANCE.key: (("covariance_source", "h"), ("covariance_mechanism", "q")),
-           RISK_MINIMISATION.key: (("labels_source", "l"), ("labels_mechanism", "u")),
-           SPARSE_REGRESSION.key: (("rows_source", "x"), ("rows_mechanism", "y"))}
-# Tasks whose records are rows of numbers.
-OF_ROWS = (DENSITY.key, RISK_MINIMISATION.key, SPARSE_REGRESSION.key)
-# Tasks whose records are whole curves.
-OF_CURVES = frozenset({MEAN_FUNCTION.key, FUNCTIONAL_SUMMARY.key, COVARIANCE.key,
-                       VARYING_COEFFICIENTS.key})
-SUMMARIES = (FUNCTIONAL_SUMMARY.key, DENSITY.key, COVARIANCE.key, RISK_MINIMISATION.key,
-             VARYING_COEFFICIENTS.key)  # what Summaries shows, one at a time
+# Tasks whose source and method can be chosen: each has its own, with letters in the address.
+CHOSEN_FOR = tuple(task.key for task in TASKS.values() if task.letters)
 LOWEST_EPSILON, HIGHEST_EPSILON = EPSILON_STEPS[0], EPSILON_STEPS[-1]
 AUDIT_PARTS = ("attack", "coverage", "reuse")  # of the page on audits
 VIEWS = ("releases", "ranges", "one")
@@ -66,17 +53,18 @@ LOOKS = {"first_guess": 3, "coefficients_show": 3, "regression_show": 2, "site_l
          "tour": 8}  # ways to look, and options of each
 _FOLD = re.compile(r"[a-z_]{1,40}")
 MOST_FOLDS = 20
-# What Release may publish; an average number is that of whole curves.
-PUBLISHED = (MEAN_FUNCTION.key, DENSITY.key, VARYING_COEFFICIENTS.key, UNIVARIATE_MEAN.key)
 
 
-def _first(shelf: Registry, task: str) -> Any:
-    first = shelf.for_task(task)[0]
-    return first(**first.presets_for(task)[0][1])
+def _source_of(task: Task) -> Callable[[], Source]:
+    """What makes the usual source of a task."""
+    return partial(sources.usual, task.source, task.key)
 
 
-_USUAL = {name: partial(_first, shelf, task) for task, pair in MEMBERS.items()
-          for (name, _), shelf in zip(pair, (sources, mechanisms), strict=True)}
+def _mechanism_of(task: Task) -> Callable[[], Mechanism]:
+    """What makes its usual method."""
+    return partial(mechanisms.usual, task.mechanism, task.key)
+
+
 # What Compare may show side by side, under the words of the address: label, class and preset.
 METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
            for cls in mechanisms.for_task(TASK)
@@ -84,9 +72,8 @@ METHODS = {f"{cls.key}:{k}" if k else cls.key: (label, cls, chosen)
 MOST_BUDGETS = 4  # side by side
 SHAPE_NUMBERS = ("shape_tolerance", "shape_first", "shape_second", "shape_level")
 # Field, letter and registry of everything that can be plugged in.
-SHELVES = (*((name, letter, shelf) for pair in MEMBERS.values()
-             for (name, letter), shelf in zip(pair, (sources, mechanisms), strict=True)),
-           ("rate", "r", rates))
+SHELVES = (*((name, letter, shelf) for task in CHOSEN_FOR for (name, letter), shelf in zip(
+    TASKS[task].settings, (sources, mechanisms), strict=True)), ("rate", "r", rates))
 PLUGGED = tuple(name for name, _, _ in SHELVES)
 
 
@@ -94,8 +81,8 @@ PLUGGED = tuple(name for name, _, _ in SHELVES)
 class Settings:
     """One view of the dashboard, in the order of the pages that show it."""
 
-    source: Source = field(default_factory=_USUAL["source"])
-    mechanism: Mechanism = field(default_factory=_USUAL["mechanism"])
+    source: Source = field(default_factory=_source_of(MEAN_FUNCTION))
+    mechanism: Mechanism = field(default_factory=_mechanism_of(MEAN_FUNCTION))
     epsilon: float = 1.0
     delta: float | None = None  # 1/n²
     seed: int = 1
@@ -128,23 +115,23 @@ class Settings:
     sites: tuple[SiteRow, ...] = SITE_PRESETS["equal"].rows
     sweep: SweepChoice = field(default_factory=SweepChoice)
     # Curves and methods of the other models, and what their pages ask besides.
-    effects_source: Source = field(default_factory=_USUAL["effects_source"])
-    effects_mechanism: Mechanism = field(default_factory=_USUAL["effects_mechanism"])
-    readings_source: Source = field(default_factory=_USUAL["readings_source"])
-    readings_mechanism: Mechanism = field(default_factory=_USUAL["readings_mechanism"])
+    effects_source: Source = field(default_factory=_source_of(VARYING_COEFFICIENTS))
+    effects_mechanism: Mechanism = field(default_factory=_mechanism_of(VARYING_COEFFICIENTS))
+    readings_source: Source = field(default_factory=_source_of(WAVELET_REGRESSION))
+    readings_mechanism: Mechanism = field(default_factory=_mechanism_of(WAVELET_REGRESSION))
     network: Network = field(default_factory=lambda: Network(next(iter(NETWORKS.values()))))
     point: float = 0.37
     summary: str = SUMMARIES[0]
-    dense_source: Source = field(default_factory=_USUAL["dense_source"])
-    dense_mechanism: Mechanism = field(default_factory=_USUAL["dense_mechanism"])
-    density_source: Source = field(default_factory=_USUAL["density_source"])
-    density_mechanism: Mechanism = field(default_factory=_USUAL["density_mechanism"])
-    covariance_source: Source = field(default_factory=_USUAL["covariance_source"])
-    covariance_mechanism: Mechanism = field(default_factory=_USUAL["covariance_mechanism"])
-    labels_source: Source = field(default_factory=_USUAL["labels_source"])
-    labels_mechanism: Mechanism = field(default_factory=_USUAL["labels_mechanism"])
-    rows_source: Source = field(default_factory=_USUAL["rows_source"])
-    rows_mechanism: Mechanism = field(default_factory=_USUAL["rows_mechanism"])
+    dense_source: Source = field(default_factory=_source_of(FUNCTIONAL_SUMMARY))
+    dense_mechanism: Mechanism = field(default_factory=_mechanism_of(FUNCTIONAL_SUMMARY))
+    density_source: Source = field(default_factory=_source_of(DENSITY))
+    density_mechanism: Mechanism = field(default_factory=_mechanism_of(DENSITY))
+    covariance_source: Source = field(default_factory=_source_of(COVARIANCE))
+    covariance_mechanism: Mechanism = field(default_factory=_mechanism_of(COVARIANCE))
+    labels_source: Source = field(default_factory=_source_of(RISK_MINIMISATION))
+    labels_mechanism: Mechanism = field(default_factory=_mechanism_of(RISK_MINIMISATION))
+    rows_source: Source = field(default_factory=_source_of(SPARSE_REGRESSION))
+    rows_mechanism: Mechanism = field(default_factory=_mechanism_of(SPARSE_REGRESSION))
     # Rates; `example` is a figure or table of a paper.
     rate: Rate = field(default_factory=lambda: rates.for_task(TASK)[0]())
     along: str = "epsilon"
@@ -172,11 +159,11 @@ class Settings:
 
     def source_of(self, task: str) -> Source:
         """The recipe for curves of a task."""
-        return getattr(self, MEMBERS[task][0][0])
+        return getattr(self, f"{TASKS[task].prefix}source")
 
     def mechanism_of(self, task: str) -> Mechanism:
         """The method of a task."""
-        return getattr(self, MEMBERS[task][1][0])
+        return getattr(self, f"{TASKS[task].prefix}mechanism")
 
 
 FRONT_PAGE = Settings()  # what a bare address stands for

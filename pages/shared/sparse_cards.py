@@ -91,7 +91,7 @@ def strip(view: View) -> None:
     shown = view.shown
     strips.fixed(view.facts, words.budget_line(shown.budget, shown.sizes.n_servers),
                  "sparse_strip", chances.odds_short(odds_card.of(shown.spends)),
-                 numbers.error(shown.error, "", shown.within), words.UNIT, "row",
+                 numbers.error(shown.error, "", shown.within), SPARSE_REGRESSION.unit,
                  shown.budget.epsilon)
     odometer.line(session.source(TASK))
 

@@ -9,11 +9,8 @@ from typing import Any
 from engine.language import chances, stated, tags
 from engine.privacy import risk
 from engine.privacy.failure import Delta
-from engine.sources.upload_rows import UploadRows
-from engine.tasks import SPARSE_MEAN, SPARSE_REGRESSION, UNIVARIATE_MEAN, WAVELET_REGRESSION
-from engine.types import Budget, DataKind, PublicFacts
-from engine.words import regression as regression_words
-from pages.shared import address, odds_card, pins, session, settings
+from engine.types import Budget, DataKind, PublicFacts, Unit
+from pages.shared import address, odds_card, pins, session
 from pages.shared import components as pieces
 
 
@@ -37,34 +34,33 @@ def pinnable(chips: Sequence[pieces.Chip], budgets: Sequence[pieces.Budgeted], a
 
 
 def fixed(facts: PublicFacts, budget: str, key: str, odds: str = "", error: str = "",
-          unit: tuple[str, str] | None = None, held: str = "curve", highest: float = 0.0,
-          pins_here: bool = True, stated: Delta | None = None, warning: str = "") -> None:
+          unit: Unit = Unit.CURVE, highest: float = 0.0, pins_here: bool = True,
+          stated: Delta | None = None, warning: str = "",
+          protected: tuple[str, str] | None = None) -> None:
     """The same facts with one budget, for pages without a slider in the picture.
 
-    `unit` is what is protected and its tooltip, where it is not a whole curve, and `held` its noun;
+    `unit` is what is protected, and `protected` words and tooltip where the usual ones do not suit;
     `highest` is the largest ε, from 4 on called weak; `pins_here` as in `pinnable`; `stated` is δ,
     which is marked where it is large; `warning` is what releases say against themselves.
     """
-    chips = fact_chips(facts)
-    if unit is not None:
-        chips[1] = pieces.Chip(*unit, "blue", "shield")
+    chips = fact_chips(facts, protected or tags.unit_tag(facts, unit))
     if stated is not None:
         chips += delta_chips(stated)
     if odds:
-        chips += odds_card.chips(facts, held)
+        chips += odds_card.chips(facts, unit)
     if warning:
         chips.append(pieces.Chip("Release with a warning", warning, "orange", "warning"))
     shown = pieces.Budgeted(budget, odds, error, highest >= odds_card.WEAK_FROM)
     pinnable(chips, [shown], 0, facts, pins_here=pins_here, key=key)
 
 
-def fact_chips(facts: PublicFacts) -> list[pieces.Chip]:
-    """What kind of data is on screen and what is protected; the same on every page."""
+def fact_chips(facts: PublicFacts, protected: tuple[str, str] | None = None) -> list[pieces.Chip]:
+    """What kind of data is on screen and what is protected, usually a whole curve."""
     icon = {DataKind.SIMULATED: "flask", DataKind.TWIN: "flask", DataKind.PUBLIC: "globe",
             DataKind.UPLOAD: "warning"}[facts.kind]
     kind = "orange" if facts.is_upload else "gray"
     return [pieces.Chip(*tags.source_tag(facts), kind, icon),
-            pieces.Chip(*tags.unit_tag(facts), "blue", "shield"), *_trust(facts)]
+            pieces.Chip(*(protected or tags.unit_tag(facts)), "blue", "shield"), *_trust(facts)]
 
 
 def _trust(facts: PublicFacts) -> list[pieces.Chip]:
@@ -72,30 +68,8 @@ def _trust(facts: PublicFacts) -> list[pieces.Chip]:
     own = session.own_with(facts)
     if own is None:
         return []
-    held = "record" if isinstance(own, UploadRows) else "curve"
+    held = "curve" if own.holds_curves else "record"
     return [pieces.Chip(*stated.trust_tag(own.sizes, held), "gray", "person")]
-
-
-def unit_of(task: str, facts: PublicFacts) -> tuple[str, str]:
-    """What is protected in a task, with its tooltip: a curve, a reading, a row or a record."""
-    if task == WAVELET_REGRESSION.key:
-        return regression_words.UNIT
-    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
-        from engine.words.sparse import UNIT  # on first use: one page alone needs it
-
-        return UNIT
-    if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key):
-        return tags.record_tag(facts)
-    return tags.unit_tag(facts)
-
-
-def held_in(task: str) -> str:
-    """The noun of what one person has in a task."""
-    if task == WAVELET_REGRESSION.key:
-        return "reading"
-    if task in (SPARSE_REGRESSION.key, SPARSE_MEAN.key):
-        return "row"
-    return "record" if task in (*settings.OF_ROWS, UNIVARIATE_MEAN.key) else "curve"
 
 
 def delta_chips(stated: Delta) -> list[pieces.Chip]:

@@ -19,6 +19,9 @@ from engine.tasks import (
     DENSITY,
     FUNCTIONAL_SUMMARY,
     RISK_MINIMISATION,
+    SUMMARIES,
+    TASKS,
+    DataType,
 )
 from engine.theme import Chart
 from engine.types import Array, Budget
@@ -36,7 +39,6 @@ from pages.shared import (
     rows_panel,
     run,
     session,
-    settings,
     strips,
     upload_panel,
 )
@@ -93,8 +95,7 @@ def strip(view: View) -> None:
     error = numbers.error(view.chosen.error, words.unit_of(view.shown), view.chosen.within)
     strips.fixed(view.facts, tags.budget_chip(view.chosen.budget), "summaries_strip",
                  "" if odds is None else chances.odds_short(odds), error,
-                 strips.unit_of(view.task, view.facts), strips.held_in(view.task),
-                 view.chosen.budget.epsilon,
+                 TASKS[view.task].unit, view.chosen.budget.epsilon,
                  stated=session.stated_delta(view.source, view.task))
     odometer.line(view.source)
 
@@ -107,8 +108,9 @@ def choices() -> None:
     now = session.current()
     controls.bound(st.segmented_control, "What to publish", now.summary,
                    lambda key: session.change(summary=key or now.summary), "summary",
-                   options=settings.SUMMARIES, format_func=words.LABELS.__getitem__)
-    st.markdown(words.MEANING[now.summary])
+                   options=SUMMARIES,
+                   format_func=lambda key: TASKS[key].result)
+    st.markdown(TASKS[now.summary].meaning)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.source_choice(task())
         controls.mechanism_choice(task())
@@ -135,7 +137,7 @@ def split() -> None:
 
 def own() -> None:
     """The visitor's own curves or records: the panel, and what was moved into stated ranges."""
-    if task() in settings.OF_ROWS:
+    if TASKS[task()].data is DataType.RECORDS:
         rows_panel.panel("Show the protected functions", task())
         rows_panel.clamped(task())
     else:

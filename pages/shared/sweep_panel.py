@@ -51,11 +51,11 @@ _POLL_SECONDS = 0.5
 
 def problem() -> None:
     """Which problem is swept."""
-    tasks = list(settings.MEMBERS)
     controls.bound(st.selectbox, "Problem", session.current().sweep.task,
                    lambda task: _choose(task=task, along=EPSILON, values=(), across=_NONE,
                                         levels=()),
-                   "sweep_task", options=tasks, format_func=lambda task: TASKS[task].label,
+                   "sweep_task", options=settings.CHOSEN_FOR,
+                   format_func=lambda task: TASKS[task].label,
                    help="What is estimated. Each problem has its own curves and methods.")
 
 
@@ -68,8 +68,7 @@ def strip(task: str) -> None:
     chip = tags.budget_chip(highest) if len(epsilons) == 1 else \
         f"ε from {min(epsilons):g} to {highest.epsilon:g}"
     strips.fixed(source.facts, chip, "sweeps_strip", strips.by_budget_alone(highest),
-                 _errors(task), strips.unit_of(task, source.facts), strips.held_in(task),
-                 highest.epsilon)
+                 _errors(task), TASKS[task].unit, highest.epsilon)
 
 
 def _epsilons(task: str) -> tuple[float, ...]:

@@ -14,25 +14,19 @@ import streamlit as st
 from engine.errors import InputError
 from engine.language.grammar import span
 from engine.sources.table_words import counted
-from engine.tasks import WAVELET_REGRESSION
+from engine.tasks import TASKS, DataType
 from pages.shared import design_form, facts_form, file_form, session, settings, visitors
 from pages.shared.controls import message
 
 _QUESTIONS = ("trust",)  # fields of questions that have no answer at first
-_OPEN = "Use my curves", "Use my readings", "Use my records"
 _STAYS = "Stays in memory while you visit; nothing is published."
 _DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
                   "machine of your own. Start a copy there. Whoever runs this one can allow files.")
 
 
-def _single(task: str) -> bool:
-    """Whether every person has one reading only."""
-    return task == WAVELET_REGRESSION.key
-
-
 def title(task: str) -> str:
     """What the panel is called: whole curves, single readings, or rows of numbers."""
-    return _OPEN[2 if task in settings.OF_ROWS else _single(task)]
+    return f"Use my {TASKS[task].data}"
 
 
 def button(task: str = settings.TASK) -> None:
@@ -58,7 +52,8 @@ def panel(show: str = "Show the protected average", task: str = settings.TASK,
     """
     if not is_open():
         return
-    two_steps(title(task), lambda: file_form.curves(_single(task)),
+    single = TASKS[task].data is DataType.READINGS
+    two_steps(title(task), lambda: file_form.curves(single),
               lambda curves: facts_form.facts(curves, show, task, shown))
 
 

@@ -277,7 +277,7 @@ def test_code_of_every_page_as_it_opens_gives_its_numbers(look, page):
     assert_the_same(look, page, token)
 
 
-@pytest.mark.parametrize("task", settings.MEMBERS)
+@pytest.mark.parametrize("task", settings.CHOSEN_FOR)
 def test_whatever_can_be_plugged_in_is_written_so_that_it_comes_back(task):
     for shelf in (sources, mechanisms):
         for cls in shelf.for_task(task):

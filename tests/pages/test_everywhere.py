@@ -187,7 +187,7 @@ _ROW = some.tuples(some.integers(2, 500), some.integers(1, 60), some.floats(0.05
                    some.none() | some.floats(1e-9, 1e-3), some.booleans())
 _VALUES = some.lists(some.floats(0.01, 1e6), max_size=6, unique=True).map(
     lambda values: tuple(sorted(values)))
-_SWEEP = some.builds(SweepChoice, task=some.sampled_from(list(settings.MEMBERS)),
+_SWEEP = some.builds(SweepChoice, task=some.sampled_from(settings.CHOSEN_FOR),
                      along=some.sampled_from(["budgets.epsilon", "source.n_curves"]),
                      values=_VALUES, across=some.sampled_from(["", "mechanism.smoothness"]),
                      levels=_VALUES, repeats=_WHOLE)
@@ -204,7 +204,7 @@ def rows(drawn):
 
 FIELDS = {
     **{name: member(sources if k == 0 else mechanisms, task, letter)
-       for task, pair in settings.MEMBERS.items() for k, (name, letter) in enumerate(pair)},
+       for task in settings.CHOSEN_FOR for k, (name, letter) in enumerate(TASKS[task].settings)},
     "rate": some.sampled_from([cls() for cls in rates.all()]),
     "epsilon": _EPSILON, "delta": some.none() | some.floats(0, 0.01),
     "seed": some.integers(0, 2**31 - 1), "point": _SHARE,

@@ -12,10 +12,11 @@ from engine.mechanisms.iclp import Iclp
 from engine.sources import sources
 from engine.sources.covarying_curves import CovaryingCurves
 from engine.sources.dense_curves import DenseCurves
+from engine.tasks import SUMMARIES
 from engine.types import Budget
 from engine.views import summaries as summary_view
 from engine.words import summaries as summary_words
-from pages.shared import address, settings
+from pages.shared import address
 from tests.heavy import few
 from tests.pages.opening import own_curves, visit
 from tests.pages.reading import words
@@ -36,7 +37,7 @@ def small(task):
                               if name in source.values()})
 
 
-@pytest.mark.parametrize("task", few(settings.SUMMARIES, 2))
+@pytest.mark.parametrize("task", few(SUMMARIES, 2))
 def test_every_summary_draws_and_every_way_is_there_with_its_promise(task):
     at = visit("summaries", f"summary-{task}")
     assert not at.exception and not at.error

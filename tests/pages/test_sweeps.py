@@ -27,7 +27,7 @@ def after_run(at):
     return job
 
 
-@pytest.mark.parametrize("task", list(settings.MEMBERS))
+@pytest.mark.parametrize("task", settings.CHOSEN_FOR)
 def test_every_problem_can_be_swept_over_its_own_curves_and_method(task):
     at = visit("sweeps", f"sweep.task-{task}")
     assert not at.error and at.button(key="sweep_run")

@@ -1,0 +1,89 @@
+"""What must hold for every task, the moment it exists."""
+
+from collections import Counter
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from engine.mechanisms import mechanisms
+from engine.sources import sources
+from engine.sources.upload import Upload
+from engine.sources.upload_layout import ROLES
+from engine.sources.upload_rows import RowLayout, UploadRows
+from engine.tasks import PUBLISHED, SUMMARIES, TASKS, DataType, Task, Unit
+from engine.types import Budget
+from pages.shared import settings
+
+PAGES = {page.stem for page in (Path(__file__).parents[2] / "pages").glob("*.py")}
+OF_RECORDS = {field.name for field in fields(RowLayout)}
+every_task = pytest.mark.parametrize("task", TASKS.values(), ids=lambda task: task.key)
+
+
+@every_task
+def test_it_says_what_it_is_in_words_that_no_other_task_has(task):
+    assert all(getattr(task, name) for name in ("label", "result", "meaning", "loss"))
+    assert task.meaning[0].isupper() and task.meaning.endswith(".")
+    assert Counter(one.label for one in TASKS.values())[task.label] == 1
+    assert task.unit is not Unit.UNSTATED
+
+
+@every_task
+def test_its_usual_source_and_method_serve_it_and_are_the_first_that_are_offered(task):
+    source, mechanism = (sources.usual(task.source, task.key),
+                         mechanisms.usual(task.mechanism, task.key))
+    assert source.is_random and task.key in source.tasks & mechanism.tasks
+    assert type(source) is sources.for_task(task.key)[0]
+    assert type(mechanism) is mechanisms.for_task(task.key)[0]
+
+
+@every_task
+def test_columns_of_a_file_have_roles_that_are_read_and_so_much_of_them_as_its_data_have(task):
+    known = OF_RECORDS if task.data is DataType.RECORDS else {*ROLES, "covariates"}
+    upload = UploadRows if task.features else Upload
+    assert set(task.roles) <= known
+    assert (task.features is not None) == ("features" in task.roles)
+    assert bool(task.roles) == (task.key in upload.tasks or task.data_of in Upload.tasks)
+    if task.features:
+        assert 1 <= task.features.fewest <= task.features.most
+        assert [task.features.allows(n) for n in (
+            task.features.fewest - 1, task.features.fewest, task.features.most + 1)] == [
+            False, True, False]
+    else:
+        assert set(task.states) <= {"spread"}
+
+
+@every_task
+def test_it_is_published_only_where_a_method_for_it_has_a_hardened_path_and_data_can_be_chosen(task):
+    hardened = [cls for cls in mechanisms.for_task(task.key)
+                for _, chosen in cls.presets_for(task.key)
+                for budget in (Budget(1.0), Budget(1.0, 1e-6))
+                if not cls(**chosen).why_not_published(budget)]
+    assert hardened or task.key not in PUBLISHED
+    assert task.data_of in ("", *settings.CHOSEN_FOR)
+    assert task.key not in PUBLISHED or task.letters or task.data_of
+
+
+@every_task
+def test_its_source_and_method_can_be_chosen_on_a_page_and_stand_in_links(task):
+    assert bool(task.letters) == bool(task.page) and task.page in (*PAGES, "")
+    for name, letter in task.settings:
+        assert getattr(settings.FRONT_PAGE, name).tasks >= {task.key}
+        assert [one for _, one, _ in settings.SHELVES].count(letter) == 1
+    assert task.key not in SUMMARIES or task.letters
+
+
+def test_every_source_and_method_among_the_settings_is_that_of_a_task():
+    named = {field.name for field in fields(settings.Settings)
+             if field.name.endswith(("source", "mechanism"))}
+    assert named == {name for task in TASKS.values() for name, _ in task.settings}
+
+
+def test_places_on_pages_are_taken_once_and_without_gaps():
+    for place, keys in (("summary", SUMMARIES), ("release", PUBLISHED)):
+        assert [getattr(TASKS[key], place) for key in keys] == list(range(1, len(keys) + 1))
+
+
+def test_every_field_of_a_task_tells_some_tasks_apart():
+    assert [field.name for field in fields(Task) if len(
+        {getattr(task, field.name) for task in TASKS.values()}) < 2] == []
