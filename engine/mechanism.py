@@ -77,6 +77,11 @@ class Mechanism(Parameterised):
         """The tasks that it serves as it is set."""
         return self.tasks
 
+    @property
+    def first_step(self) -> str:
+        """What its `share` of ε goes to before the rest; empty where it is no choice on a page."""
+        return ""
+
     # -- from public facts alone, before any reading is looked at ---------------------------
 
     def plan(self, public: Public, budgets: tuple[Budget, ...]) -> Any:

@@ -68,6 +68,7 @@ class Task:
     unit : what is protected.
     data : what its data are.
     source, mechanism : keys of those that it begins with; see `Registry.usual`.
+    has_value_unit : whether a result is in the unit of the values.
     roles : what columns of a person's own file can be; empty where nobody can bring one.
     features : how many columns hold the numbers of a record; None where data are no records.
     states : what is stated of a person's own data besides ranges and words.
@@ -88,6 +89,7 @@ class Task:
     data: DataType
     source: str
     mechanism: str
+    has_value_unit: bool = True
     roles: tuple[str, ...] = ()
     features: Columns | None = None
     states: tuple[str, ...] = ()
@@ -149,7 +151,8 @@ DENSITY = Task(
     meaning="How records lie over their range: where the function is high, many are.",
     loss="integrated squared error",
     unit=Unit.RECORD, data=DataType.RECORDS, source="density_points", mechanism="iclp",
-    roles=_OF_RECORDS, features=Columns(1, 2, "one or two columns", "One or two columns"),
+    has_value_unit=False, roles=_OF_RECORDS,
+    features=Columns(1, 2, "one or two columns", "One or two columns"),
     page="summaries", prefix="density_", letters="dn", summary=2, release=2)
 
 COVARIANCE = Task(
@@ -157,7 +160,8 @@ COVARIANCE = Task(
     meaning="How curves vary together at two times: the diagonal is the variance.",
     loss="integrated squared error",
     unit=Unit.CURVE, data=DataType.CURVES, source="covarying_curves", mechanism="iclp",
-    roles=_OF_CURVES, page="summaries", prefix="covariance_", letters="hq", summary=3)
+    has_value_unit=False, roles=_OF_CURVES,
+    page="summaries", prefix="covariance_", letters="hq", summary=3)
 
 RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",

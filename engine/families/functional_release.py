@@ -60,7 +60,9 @@ from engine.tasks import (
     FUNCTIONAL_SUMMARY,
     MEAN_FUNCTION,
     RISK_MINIMISATION,
+    TASKS,
     VARYING_COEFFICIENTS,
+    DataType,
 )
 from engine.types import (
     Array,
@@ -76,10 +78,8 @@ from engine.types import (
     Unit,
 )
 
-CURVES = (MEAN_FUNCTION.key, VARYING_COEFFICIENTS.key, COVARIANCE.key)
+CURVES = tuple(task for task in summaries if TASKS[task].data is DataType.CURVES)
 LOSSES = ("huber", "square", "logistic", "hinge")
-SERVED = (MEAN_FUNCTION, VARYING_COEFFICIENTS, DENSITY, COVARIANCE, RISK_MINIMISATION)
-_GRID = {DENSITY.key: 200, COVARIANCE.key: 50}  # points of the grid where 100 do not suit
 _BANDWIDTH = {1: 0.12, 2: 0.2}
 _MOST_IN_THE_PLANE = 40  # points on each axis; 1600 atoms have 1.3 million pairs
 
@@ -96,11 +96,11 @@ class FunctionalRelease(Mechanism):
 
     family = "functional"
     guarantee = "pure"
-    tasks = frozenset(task.key for task in (*SERVED, FUNCTIONAL_SUMMARY))
+    tasks = frozenset({*summaries, FUNCTIONAL_SUMMARY.key})
 
     task: str = param(
         MEAN_FUNCTION.key, "Summary", "What is released of the records.",
-        choices=tuple(task.key for task in SERVED))
+        choices=tuple(summaries))
     constants: str = param(
         "tight", "Constants",
         "Tight: exact sensitivity. Published: the bound the papers print. Optimal: exact, and the "
@@ -205,6 +205,13 @@ class FunctionalRelease(Mechanism):
     def serves(cls, task: str, chosen: dict[str, Any]) -> bool:
         """Whether a preset can be used for a task."""
         return task in cls.tasks
+
+    @property
+    def first_step(self) -> str:
+        if self.task == COVARIANCE.key and self.centre != "private_mean":
+            return ""
+        text: str = summaries[self.task].first_step
+        return text
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Summary:
         """The chosen summary, from public facts."""
@@ -322,7 +329,7 @@ class FunctionalRelease(Mechanism):
         """
         if facts.common_times and self.grid_size is None and dimension == 1:
             return of_times(facts.common_times)
-        usual = 28 if dimension == 2 else _GRID.get(self.task, 100)
+        usual = 28 if dimension == 2 else summaries[self.task].usual_grid
         if dimension == 2 and (self.grid_size or usual) > _MOST_IN_THE_PLANE:
             raise InputError(f"In the plane a grid has at most {_MOST_IN_THE_PLANE} points on each "
                              f"axis; got {self.grid_size}.", field="grid_size")
@@ -373,7 +380,7 @@ class FunctionalRelease(Mechanism):
             for k, block in enumerate(blocks[0]):
                 each = [candidate[s][k] for candidate in noise]
                 lines.append(_line(block, max(each, key=lambda own: own.cost), s, budget,
-                                   Unit.CURVE if self.task in CURVES else Unit.RECORD))
+                                   TASKS[self.task].unit))
         return tuple(lines)
 
     def selection(self, server: int, budget: Budget) -> tuple[Spend, ...]:

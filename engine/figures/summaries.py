@@ -13,7 +13,7 @@ from engine.figures.traces import UNPROTECTED, plain
 from engine.language.grammar import capital
 from engine.language.numbers import number, with_unit
 from engine.sources.table_words import shortened
-from engine.tasks import DENSITY, RISK_MINIMISATION
+from engine.tasks import DENSITY, TASKS, DataType
 from engine.theme import (
     Chart,
     Spec,
@@ -203,7 +203,7 @@ def worst(found: WorstPair, facts: PublicFacts, theme: Theme) -> Chart:
 
 def axis_title(view: SummaryView) -> str:
     facts = view.facts
-    if view.task in (DENSITY.key, RISK_MINIMISATION.key) and facts.covariates:
+    if TASKS[view.task].data is DataType.RECORDS and facts.covariates:
         return _column_title(facts.covariates[0])
     return facts.time_name + (f" ({facts.time_unit})" if facts.time_unit else "")
 

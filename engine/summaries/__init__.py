@@ -9,18 +9,6 @@ from engine.summaries.covariance import CovarianceSummary
 from engine.summaries.density import DensitySummary
 from engine.summaries.mean import MeanSummary
 from engine.summaries.risk import RiskSummary
-from engine.tasks import (
-    COVARIANCE,
-    DENSITY,
-    MEAN_FUNCTION,
-    RISK_MINIMISATION,
-    VARYING_COEFFICIENTS,
-)
 
-summaries: dict[str, Any] = {
-    MEAN_FUNCTION.key: MeanSummary,
-    VARYING_COEFFICIENTS.key: CoefficientSummary,
-    DENSITY.key: DensitySummary,
-    COVARIANCE.key: CovarianceSummary,
-    RISK_MINIMISATION.key: RiskSummary,
-}
+summaries: dict[str, Any] = {cls.task: cls for cls in (
+    MeanSummary, CoefficientSummary, DensitySummary, CovarianceSummary, RiskSummary)}

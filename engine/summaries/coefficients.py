@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class CoefficientSummary:
     ----------
     Lin and Reimherr (2023), arXiv 2309.00125, appendix C.2, with the bounds that it leaves out.
     """
+
+    task: ClassVar[str] = VARYING_COEFFICIENTS.key
+    usual_grid: ClassVar[int] = 100
+    first_step: ClassVar[str] = "the covariates’ own second moments"
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         if not facts.covariates:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -55,6 +55,9 @@ class CovarianceSummary:
     Lin and Reimherr (2023), arXiv 2309.00125, appendix C.1, with constants put right.
     """
 
+    task: ClassVar[str] = COVARIANCE.key
+    usual_grid: ClassVar[int] = 50
+    first_step: ClassVar[str] = "the mean that it is taken about"
     functions: tuple[str, ...] = ()
     offset = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ class DensitySummary:
     can be too small; it is refused where it is (`engine.views.feasible_smoothness`).
     """
 
+    task: ClassVar[str] = DENSITY.key
+    usual_grid: ClassVar[int] = 200
+    first_step: ClassVar[str] = ""
     functions: tuple[str, ...] = ()
     offset = None
     scale = 1.0

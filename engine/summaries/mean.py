@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from engine.numerics.eigensystems import Grid
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tabulated import Tabulated
 from engine.summaries.parts import Block, Linear, Smoothing, Space
+from engine.tasks import MEAN_FUNCTION
 from engine.types import Array, Band, CurveData, Estimate, PublicFacts, Sizes, Step
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ class MeanSummary:
     a ball of radius 2 gain/n, and every vector of that ball can occur.
     """
 
+    task: ClassVar[str] = MEAN_FUNCTION.key
+    usual_grid: ClassVar[int] = 100
+    first_step: ClassVar[str] = ""
     functions: tuple[str, ...] = ()
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
@@ -121,6 +125,6 @@ def mean_on_grid(data: CurveData, grid: Grid) -> Estimate:
     spread = (curves - mean[:, None]) / np.sqrt(max(data.n_curves - 1, 1) * data.n_curves)
     coefficients = mean[None, :, None]
     band = Band(coefficients, (spread.swapaxes(1, 2) @ spread)[None, :, None])
-    return Estimate(task="mean_function", basis=Tabulated(grid), coefficients=coefficients,
+    return Estimate(task=MEAN_FUNCTION.key, basis=Tabulated(grid), coefficients=coefficients,
                     unprotected=mean[None], spends=((),), band=band, kept=(len(mean.T),),
                     offset=PublicCurve((data.facts.value_middle,) * 2))

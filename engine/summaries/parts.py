@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -174,8 +174,15 @@ class Block:
 
 
 class Summary(Protocol):
-    """What is summarised; one for each task. `scale` turns its unit into response units."""
+    """What is summarised; one for each task. `scale` turns its unit into response units.
 
+    `usual_grid` is the number of points on a line where nothing else decides it, and `first_step`
+    what a share of the budget is spent on before the summary, where it takes two steps.
+    """
+
+    task: ClassVar[str]
+    usual_grid: ClassVar[int]
+    first_step: ClassVar[str]
     basis: FunctionBasis
     scale: float
     functions: tuple[str, ...]

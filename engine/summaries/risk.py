@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -53,6 +53,9 @@ class RiskSummary:
     Lin and Reimherr (2023), arXiv 2309.00125, Theorem 18.
     """
 
+    task: ClassVar[str] = RISK_MINIMISATION.key
+    usual_grid: ClassVar[int] = 100
+    first_step: ClassVar[str] = ""
     functions: tuple[str, ...] = ()
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:

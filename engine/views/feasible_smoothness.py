@@ -21,10 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 
 from engine.errors import InputError
+from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import Iclp
 from engine.numerics.eigensystems import Eigenbasis
 from engine.numerics.kernel_densities import spectral_atoms
@@ -75,6 +77,11 @@ class GridSweep:
     is_finite: bool
 
 
+def has_least_power(mechanism: Mechanism) -> TypeGuard[Iclp]:
+    """Whether the sensitivity of this kind of noise depends on smoothness."""
+    return isinstance(mechanism, Iclp) and mechanism.penalty == "quadratic"
+
+
 def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
                         sizes: Sequence[int] | None = None) -> GridSweep:
     """Δ of n records, in the units in which records have size one, for finer and finer grids.
@@ -97,11 +104,10 @@ def sensitivity_by_grid(release: Iclp, n: int, dimension: int = 1,
                      is_feasible(release, dimension))
 
 
-def is_feasible(release: Iclp, dimension: int = 1) -> bool:
+def is_feasible(release: Mechanism, dimension: int = 1) -> bool:
     """Whether the sensitivity is finite without a grid; also where no condition is known."""
-    if release.penalty == "absolute" or release.constants == "optimal":
-        return True
-    return release.power_in(dimension) > least_power(release, dimension)
+    return (not has_least_power(release) or release.constants == "optimal"
+            or release.power_in(dimension) > least_power(release, dimension))
 
 
 def least_power(release: Iclp, dimension: int = 1) -> float:

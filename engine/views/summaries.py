@@ -351,8 +351,10 @@ class Spectrum:
     chosen: str
 
 
-def spectrum(mechanism: FunctionalRelease, source: Source, budget: Budget) -> Spectrum | None:
+def spectrum(mechanism: Mechanism, source: Source, budget: Budget) -> Spectrum | None:
     """How the noise of the chosen mechanism lies over its coefficients; None if it has none."""
+    if not isinstance(mechanism, FunctionalRelease):
+        return None
     sizes, facts = source.sizes, source.facts
     scale = mechanism.summary(sizes, facts).scale
     scales: dict[str, Array] = {}
@@ -398,8 +400,10 @@ class WorstPair:
     epsilon: float
 
 
-def worst_pair(mechanism: FunctionalRelease, source: Source, budget: Budget) -> WorstPair | None:
+def worst_pair(mechanism: Mechanism, source: Source, budget: Budget) -> WorstPair | None:
     """For means with a linear filter and Laplace noise: the curve proportional to s/b."""
+    if not isinstance(mechanism, FunctionalRelease):
+        return None
     sizes, facts = source.sizes, source.facts
     plan = mechanism.plan(Public(sizes, facts), (budget,))
     smoothing, noise = plan.smoothings[0], plan.noise[0][0][-1]

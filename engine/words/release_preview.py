@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, with_unit
-from engine.tasks import DENSITY
+from engine.tasks import TASKS
 from engine.types import PublicFacts
 from engine.views.release_preview import PEAKS, ReleasePreview
 
@@ -34,7 +34,7 @@ def band(found: ReleasePreview) -> str:
 
 def error(found: ReleasePreview, task: str) -> str:
     """How far such releases are from the truth."""
-    unit = "" if task == DENSITY.key else escape(found.facts.value_unit)
+    unit = escape(found.facts.value_unit) if TASKS[task].has_value_unit else ""
     typical, most = (with_unit(number(value), unit) for value in (found.error, found.within))
     return (f"Such releases are **± {typical}** from the truth (root mean squared distance; in "
             f"95 % of them below {most}).")
@@ -44,7 +44,7 @@ def survives(found: ReleasePreview, task: str) -> str:
     """What of a shape can be seen at this ε."""
     parts = [] if found.verdict is None else [_VERDICTS[found.verdict.verdict]]
     if found.peaks is not None:
-        unit = "" if task == DENSITY.key else escape(found.facts.value_unit)
+        unit = escape(found.facts.value_unit) if TASKS[task].has_value_unit else ""
         height = with_unit(number(found.peak_height, 2), unit)
         parts.append(f"{capital(_WORDS[PEAKS])} peaks of {height} **{_become(found.peaks)}**.")
     return " ".join(parts)

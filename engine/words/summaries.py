@@ -7,23 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.families.functional_release import FunctionalRelease
 from engine.language.grammar import uncapital
 from engine.language.numbers import number, small, times, with_unit
-from engine.mechanisms.iclp import THEOREM_8_EXCESS
-from engine.tasks import (
-    COVARIANCE,
-    DENSITY,
-    VARYING_COEFFICIENTS,
-)
+from engine.mechanisms import Mechanism
+from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
+from engine.tasks import TASKS
 from engine.types import Budget
 from engine.views.feasible_smoothness import GridSweep, PrintedDensity
 from engine.views.summaries import Components, Spectrum, SummaryView, Way, WorstPair
 
 TITLE = "Publish a whole function: which way costs least?"
 LEAD = "Several ways to publish the same thing at the same ε, side by side."
-FIRST_STEPS = {COVARIANCE.key: "the mean that it is taken about",
-               VARYING_COEFFICIENTS.key: "the covariates’ own second moments"}
 PARTS = ("privacy noise", "chance in who takes part", "smoothing and clipping")
 
 
@@ -68,7 +62,8 @@ def _behind(ratio: float) -> str:
 
 def unit_of(view: SummaryView) -> str:
     """The unit of an error, where it has one."""
-    return "" if view.is_surface or view.task == DENSITY.key else view.facts.value_unit
+    has_unit = TASKS[view.task].has_value_unit and not view.is_surface
+    return view.facts.value_unit if has_unit else ""
 
 
 def not_comparable(ways: Sequence[Way]) -> str:
@@ -175,8 +170,10 @@ def printed_density(found: PrintedDensity, budget: Budget) -> str:
             f"would spend ε = {spent} where {budget.epsilon:g} is promised. It is refused.")
 
 
-def printed(mechanism: FunctionalRelease, budget: Budget) -> str:
-    """What the printed scale of Theorem 8 would spend."""
+def printed(mechanism: Mechanism, budget: Budget) -> str:
+    """What the printed scale of Theorem 8 would spend; empty for noise it is not about."""
+    if not isinstance(mechanism, Iclp):
+        return ""
     return (f"The scale printed in Theorem 8 of the paper is smaller by √2: it would spend "
             f"ε = {number(THEOREM_8_EXCESS * budget.epsilon)} where {budget.epsilon:g} is "
             "promised. It is never used here.")

@@ -28,7 +28,7 @@ from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, chec
 from engine.release.published import Published
 from engine.sources import Source, sources
 from engine.sources.upload import Upload
-from engine.tasks import DENSITY, PUBLISHED, TASKS, UNIVARIATE_MEAN, DataType
+from engine.tasks import PUBLISHED, TASKS, UNIVARIATE_MEAN, DataType
 from engine.types import Budget
 from engine.views.release_preview import release_preview
 from engine.words import glossary
@@ -120,7 +120,7 @@ def _error(choice: Choice, source: Source, quoted: Quote) -> str:
                             quoted.inner, session.current().seed)
     except InputError:  # too large to simulate: the preview says so
         return ""
-    unit = "" if choice.what == DENSITY.key else source.facts.value_unit
+    unit = source.facts.value_unit if TASKS[choice.what].has_value_unit else ""
     return numbers.error(found.error, unit, found.within)
 
 

@@ -9,10 +9,9 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.exports import code_for
-from engine.families.functional_release import FunctionalRelease
 from engine.figures import summaries as figures
 from engine.language import chances, numbers, tags
-from engine.mechanisms.iclp import Iclp
+from engine.mechanisms import Mechanism
 from engine.summaries.risk import loss_of
 from engine.tasks import (
     COVARIANCE,
@@ -125,11 +124,9 @@ def budget() -> None:
 def split() -> None:
     """How the budget is divided, for summaries that are released in two steps."""
     mechanism = session.current().mechanism_of(task())
-    if not isinstance(mechanism, FunctionalRelease) or task() not in words.FIRST_STEPS:
+    if not mechanism.first_step:
         return
-    if task() == COVARIANCE.key and mechanism.centre != "private_mean":
-        return
-    controls.bound(st.slider, f"Share of ε for {words.FIRST_STEPS[task()]}", mechanism.share,
+    controls.bound(st.slider, f"Share of ε for {mechanism.first_step}", mechanism.share,
                    lambda share: session.change_mechanism(task(), replace(mechanism, share=share)),
                    "summaries_share", min_value=0.05, max_value=0.95, step=0.05,
                    help="Both steps use the same people, so their costs add up to ε.")
@@ -161,8 +158,7 @@ def promises(view: View) -> None:
         aim = words.aim(loss_of(view.mechanism, view.facts), view.facts.two_classes)
         if aim:
             st.info(aim, icon=":material/info:")
-    if isinstance(view.mechanism, Iclp) and not feasible_smoothness.is_feasible(
-            view.mechanism, _dimension(view)):
+    if not feasible_smoothness.is_feasible(view.mechanism, _dimension(view)):
         st.warning("**Only the grid makes this release possible.** The summary is less smooth than "
                    "the noise needs; see *What finer grids would change*.",
                    icon=":material/warning:")
@@ -272,7 +268,7 @@ def components(view: View) -> None:
 def noise(view: View) -> None:
     """Why one shape of noise is better than another, for the chosen way."""
     mechanism = view.mechanism
-    if not isinstance(mechanism, FunctionalRelease) or view.chosen.refusal:
+    if view.chosen.refusal:
         return
     found = summary_view.spectrum(mechanism, view.source, view.chosen.budget)
     if found is None:
@@ -286,17 +282,17 @@ def noise(view: View) -> None:
                     "Switch under *More options*.]")
     with right:
         st.markdown(words.spectrum(found))
-        if isinstance(mechanism, Iclp):
-            st.markdown(f":small[{words.printed(mechanism, view.chosen.budget)}]")
+        if printed := words.printed(mechanism, view.chosen.budget):
+            st.markdown(f":small[{printed}]")
             if view.task == DENSITY.key:
                 st.markdown(words.printed_density(feasible_smoothness.printed_density(
                     mechanism, view.shown.n, _dimension(view)), view.chosen.budget))
     _closer(view, mechanism)
 
 
-def _closer(view: View, mechanism: FunctionalRelease) -> None:
+def _closer(view: View, mechanism: Mechanism) -> None:
     """Folds about what makes the noise as large as it is."""
-    if isinstance(mechanism, Iclp) and mechanism.penalty == "quadratic":
+    if feasible_smoothness.has_least_power(mechanism):
         with layout.fold("What finer grids would change", "summaries_grid") as is_open:
             if is_open:
                 _by_grid(view, mechanism)
@@ -310,7 +306,7 @@ def _dimension(view: View) -> int:
     return 2 if view.task == DENSITY.key and view.shown.is_surface else 1
 
 
-def _by_grid(view: View, mechanism: Iclp) -> None:
+def _by_grid(view: View, mechanism: Mechanism) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
     found = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.shown.n,
                        _dimension(view))
@@ -318,7 +314,7 @@ def _by_grid(view: View, mechanism: Iclp) -> None:
     (st.markdown if found.is_finite else st.warning)(words.by_grid(found))
 
 
-def _worst(view: View, mechanism: FunctionalRelease) -> None:
+def _worst(view: View, mechanism: Mechanism) -> None:
     found = summary_view.worst_pair(mechanism, view.source, view.chosen.budget)
     if found is None:
         st.markdown("Drawn for means of curves with a linear filter and Laplace noise.")
