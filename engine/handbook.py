@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InputError
 from engine.mechanisms import Mechanism, mechanisms
-from engine.tasks import VARYING_COEFFICIENTS
 
 if TYPE_CHECKING:
     from engine.exhibits import Exhibit, Paper
@@ -22,11 +21,6 @@ CHAPTERS = ("first_steps", "three_readers", "own_curves", "reading_pictures", "b
 PARTS = ("Idea", "Guarantee", "Why the noise is enough", "Constants", "Errata", "Source",
          "Where to see it")
 _NAMED = re.compile(r"\*([^*\s][^*\n]*)\*")  # a bullet’s star stands before a space
-# Sections of docs/methods.md that hold what was measured, by family where there is no own one.
-_MEASURED = {"adaptive_mean": "Adaptive mean", "noisy_gradient_mean": "Several sites",
-             VARYING_COEFFICIENTS.key: "Varying coefficients", "wavelet": "Wavelet regression",
-             "functional": "Whole functions under pure privacy",
-             "sparse": "Sparse regression over machines"}
 
 
 @dataclass(frozen=True)
@@ -71,10 +65,7 @@ def method(key: str) -> Chapter:
 @cache
 def measured(key: str) -> str:
     """What was measured here of a mechanism and its like; empty if nothing is on record."""
-    cls = mechanisms.get(key)
-    task = next(iter(cls.tasks)) if len(cls.tasks) == 1 else ""
-    title = next((_MEASURED[at] for at in (key, task, cls.family) if at in _MEASURED), "")
-    return _read("methods.md").part(title)
+    return _read("methods.md").part(mechanisms.get(key).measured)
 
 
 def methods_of(paper: Paper, exhibit: Exhibit) -> tuple[type[Mechanism], ...]:

@@ -22,7 +22,10 @@ class Mechanism(Parameterised):
 
     Class facts: `tasks` it serves, `guarantee` ("pure" holds with δ = 0, "approximate" needs
     δ > 0, "either" takes both), `family` (decides its colour), `reference`, and `formula` (what it
-    computes, as LaTeX). `noise_law` says what noise is sent where δ = 0.
+    computes, as LaTeX). `dash` and `marker` draw it beside others of its family, `measured` is the
+    section of docs/methods.md with what was measured of it and its like, and `stands_beside` says
+    that it is released beside the method of a page, never in its place. `noise_law` says what noise
+    is sent where δ = 0.
 
     Tuning sees public facts only: a field that is None means "as the paper prescribes", a function
     of the sizes, the budgets and declared smoothness, never of the readings. `budgets` are one for
@@ -34,6 +37,15 @@ class Mechanism(Parameterised):
     family: ClassVar[str]
     reference: ClassVar[str]
     formula: ClassVar[str] = ""
+    dash: ClassVar[str] = "solid"
+    marker: ClassVar[str] = "circle"
+    measured: ClassVar[str] = ""
+    stands_beside: ClassVar[bool] = False
+
+    @classmethod
+    def by_person(cls) -> Mechanism:
+        """With its usual settings, so that all that one person has is protected."""
+        return cls()
 
     @property
     def noise_law(self) -> NoiseLaw:

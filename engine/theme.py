@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from engine.mechanisms import mechanisms
 from engine.types import PublicFacts
 
 Theme = Literal["light", "dark"]
@@ -21,26 +22,6 @@ _ROLES: dict[str, dict[str, str]] = {
              "functional": "#6CC5B1", "wavelet": "#D065AF", "sparse": "#FCB848"},
 }
 
-# Members of a family share its hue and differ by dash and marker.
-_MEMBERS: dict[str, tuple[str, str, str]] = {
-    "adaptive_mean": ("gradient", "solid", "circle"),
-    "noisy_gradient_mean": ("gradient", "8px,3px", "diamond-open"),
-    "noisy_gradient_coefficients": ("gradient", "2px,3px", "triangle-up-open"),
-    "univariate_mean": ("gradient", "12px,3px,2px,3px", "circle-open"),
-    "iclp": ("functional", "10px,2px", "square"),
-    "frl": ("functional", "5px,3px", "square-open"),
-    "bernstein": ("functional", "2px,2px", "square-cross-open"),
-    "gaussian_process": ("functional", "12px,3px,2px,3px", "cross"),
-    "wavelet_global": ("wavelet", "4px,2px", "triangle-up"),
-    "wavelet_pointwise": ("wavelet", "1px,3px", "triangle-down-open"),
-    "sparse_newton": ("sparse", "solid", "cross"),
-    "sparse_regression": ("sparse", "2px,2px", "cross-open"),
-    "sparse_inference": ("sparse", "4px,2px", "x"),
-    "sparse_heterogeneous": ("sparse", "10px,4px", "circle"),
-    "sparse_mean_laplace": ("sparse", "8px,3px", "diamond"),
-    "sparse_mean_signs": ("sparse", "2px,3px", "diamond-open"),
-    "sparse_mean_trusted": ("sparse", "12px,3px,2px,3px", "square"),
-}
 # Regimes: two grays where privacy is free, two indigos where it binds (stronger: more bound).
 _REGIMES = {"light": {"free": ("#E3E7EE", "#C6CDD9"), "bound": ("#B9C4F5", "#7E91E8")},
             "dark": {"free": ("#2A3242", "#3D475B"), "bound": ("#33407F", "#4F63C4")}}
@@ -61,14 +42,15 @@ def colour(role: str, theme: Theme) -> str:
 
 
 def method_style(key: str, family: str, theme: Theme, variant: int = 0) -> tuple[str, str, str]:
-    """Colour, dash and marker of a mechanism; a new one takes its family's colour.
+    """Colour, dash and marker of a mechanism: its family gives the hue.
 
     `variant` counts the named settings of one mechanism, which share all but dash and marker.
     """
-    own_family, dash, marker = _MEMBERS.get(key, (family, "solid", "circle"))
+    cls = mechanisms.get(key)
+    dash, marker = cls.dash, cls.marker
     if variant:
         dash, marker = _VARIANTS[(variant - 1) % len(_VARIANTS)]
-    return colour(own_family, theme), dash, marker
+    return colour(family, theme), dash, marker
 
 
 def regime_colours(private: Sequence[bool], theme: Theme) -> list[str]:

@@ -95,6 +95,7 @@ class FunctionalRelease(Mechanism):
     """
 
     family = "functional"
+    measured = "Whole functions under pure privacy"
     guarantee = "pure"
     tasks = frozenset({*summaries, FUNCTIONAL_SUMMARY.key})
 

@@ -39,6 +39,7 @@ class PublicGuesses(Mechanism):
     tasks = frozenset({SPARSE_REGRESSION.key})
     guarantee = "approximate"
     family = "sparse"
+    measured = "Sparse regression over machines"
 
     noise_sd: float | None = param(
         None, "Spread of the noise", "A public guess of the standard deviation of a response "

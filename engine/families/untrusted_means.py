@@ -82,6 +82,7 @@ class UntrustedMean(Mechanism):
     tasks = frozenset({SPARSE_MEAN.key})
     guarantee = "pure"
     family = "sparse"
+    measured = "Sparse regression over machines"
     protects: ClassVar[Unit]
     step: ClassVar[Step]
     why: ClassVar[str]

@@ -137,6 +137,7 @@ class WaveletRegression(Mechanism):
     """
 
     family = "wavelet"
+    measured = "Wavelet regression"
 
     plan_rule: str = param(
         "tuned", "Level and clip",

@@ -100,6 +100,7 @@ class AdaptiveCoefficients(Mechanism):
     key = "adaptive_coefficients"
     label = "Adaptive coefficients"
     order = 10
+    measured = "Varying coefficients"
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     guarantee = "approximate"
     family = "gradient"

@@ -196,6 +196,7 @@ class AdaptiveMean(Mechanism):
     key = "adaptive_mean"
     label = "Adaptive mean"
     order = 10
+    measured = "Adaptive mean"
     tasks = frozenset({MEAN_FUNCTION.key})
     guarantee = "either"
     family = "gradient"

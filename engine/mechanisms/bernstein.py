@@ -41,6 +41,7 @@ class Bernstein(FunctionalRelease):
     key = "bernstein"
     label = "Bernstein polynomials"
     order = 80
+    dash, marker = "2px,2px", "square-cross-open"
     reference = "Aldà and Rubinstein (2017), The Bernstein mechanism"
     formula = (r"\tilde f(x) = \sum_{v=0}^{k}\Big(f(v/k) + \tfrac{\Delta_1}{\varepsilon}L_v\Big)"
                r"\tbinom{k}{v}x^v(1-x)^{k-v}")

@@ -44,6 +44,7 @@ class Frl(Selection, KernelRelease):
     key = "frl"
     label = "A few coefficients (FRL)"
     order = 70
+    dash, marker = "5px,3px", "square-open"
     reference = "Lin and Reimherr (2023), arXiv 2309.00125, section 5, finite-dimensional release"
     formula = (r"\tilde f = \sum_{j\le M}\Big(c_j + \tfrac{\Delta_1}{\varepsilon}L_j\Big)\phi_j,"
                r"\qquad L_j \sim \mathrm{Lap}(1)")

@@ -34,6 +34,7 @@ class GaussianProcess(PenalisedRelease):
     key = "gaussian_process"
     label = "Gaussian process"
     order = 90
+    dash, marker = "12px,3px,2px,3px", "cross"
     guarantee = "approximate"
     reference = "Mirshani, Reimherr and Slavković (2019), Formal privacy for functional data"
     formula = (r"\tilde f = \sum_j \big(s_j c_j + \sigma\sqrt{\lambda_j}\,Z_j\big)\phi_j,\qquad "

@@ -39,6 +39,7 @@ class Iclp(Selection, PenalisedRelease):
     key = "iclp"
     label = "Laplace-like process (ICLP)"
     order = 60
+    dash, marker = "10px,2px", "square"
     reference = "Lin and Reimherr (2023), arXiv 2309.00125, Algorithm 1 and section 5"
     formula = (r"\tilde f = \sum_j \Big(s_j c_j + \tfrac{\Delta}{\varepsilon}\sqrt{\lambda_j}\,"
                r"L_j\Big)\phi_j,\qquad L_j \sim \mathrm{Lap}(1)")

@@ -38,6 +38,8 @@ class NoisyGradientCoefficients(NoisyGradient):
     key = "noisy_gradient_coefficients"
     label = "Noisy gradient descent"
     order = 20
+    dash, marker = "2px,3px", "triangle-up-open"
+    measured = "Varying coefficients"
     task = VARYING_COEFFICIENTS.key
     tasks = frozenset({VARYING_COEFFICIENTS.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 3 and 4"

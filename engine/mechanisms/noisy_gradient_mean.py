@@ -25,6 +25,8 @@ class NoisyGradientMean(NoisyGradient):
     key = "noisy_gradient_mean"
     label = "Noisy gradient descent"
     order = 20
+    dash, marker = "8px,3px", "diamond-open"
+    measured = "Several sites"
     task = MEAN_FUNCTION.key
     tasks = frozenset({MEAN_FUNCTION.key})
     reference = "Xue, Lin and Yu (2024), arXiv 2412.06582, Algorithms 1 and 2"

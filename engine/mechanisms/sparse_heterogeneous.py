@@ -101,6 +101,8 @@ class SparseHeterogeneous(SparseIntervals):
     residual_sds = 4.0
     label = "Shared part, then each machine’s own"
     order = 30
+    dash, marker = "10px,4px", "circle"
+    stands_beside = True
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 8 to 10"
     formula = (r"\hat\beta_i = \hat u + \hat v_i,\qquad \hat v_i \approx \arg\min_{\|v\|_0\le s_1}"
                r"\tfrac1{n_i}\sum_j (y_{ij}-x_{ij}'\hat u-x_{ij}'v)^2")

@@ -106,6 +106,8 @@ class SparseInference(SparseIntervals):
     key = "sparse_inference"
     label = "Private intervals for sparse coefficients"
     order = 20
+    dash, marker = "4px,2px", "x"
+    stands_beside = True
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 2 to 7"
     formula = (r"\tilde\beta = \hat\beta + \tfrac1{\hat P}\hat\Theta^{1/2}\Big(\tfrac1N\sum_{i,j}"
                r"[\hat\Theta^{1/2}x_{ij}]_W[y_{ij}-x_{ij}'\hat\beta]_R + sZ\Big),\qquad "

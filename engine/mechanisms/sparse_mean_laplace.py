@@ -44,6 +44,7 @@ class SparseMeanLaplace(UntrustedMean):
     key = "sparse_mean_laplace"
     label = "A few noisy averages from each machine"
     order = 10
+    dash, marker = "8px,3px", "diamond"
     protects = Unit.ROW
     step = Step("averages")
     why = ("Protected is one row: replacing it moves each average by at most its sensitivity. A "

@@ -53,6 +53,7 @@ class SparseMeanSigns(UntrustedMean):
     key = "sparse_mean_signs"
     label = "One bit from each machine"
     order = 20
+    dash, marker = "2px,3px", "diamond-open"
     protects = Unit.MACHINE
     step = Step("signs")
     why = ("Protected are all rows of a machine together: whatever they are, each bit is turned "

@@ -73,6 +73,8 @@ class SparseMeanTrusted(Mechanism):
     key = "sparse_mean_trusted"
     label = "Trusted server"
     order = 30
+    dash, marker = "12px,3px,2px,3px", "square"
+    measured = "Sparse regression over machines"
     tasks = frozenset({SPARSE_MEAN.key})
     guarantee = "either"
     family = "sparse"

@@ -155,6 +155,7 @@ class SparseNewton(PublicGuesses):
     key = "sparse_newton"
     label = "Features, then a Newton step"
     order = 5
+    dash, marker = "solid", "cross"
     reference = "Derived here; choice of features as in Zhang, Nakada and Zhang (2024)"
     formula = (r"\hat\beta_S = \hat\beta^0_S + \tfrac1{\hat P}\hat\Theta_S^{1/2}\Big(\tfrac1N"
                r"\sum_{i,j}\big[\hat\Theta_S^{1/2}x_{ij,S}\big]_W\,[y_{ij}-x_{ij}'\hat\beta^0]_R"

@@ -102,6 +102,7 @@ class SparseRegression(PublicGuesses):
     key = "sparse_regression"
     label = "Private hard thresholding"
     order = 10
+    dash, marker = "2px,2px", "cross-open"
     reference = "Zhang, Nakada and Zhang (2024), arXiv 2404.16287, Algorithms 1 and 2"
     formula = (r"\beta_{t+1} = \Pi_{c_0}\Big(\mathrm{top}_s\big(\beta_t - \tfrac{\eta}{N}"
                r"\sum_{i,j}[x_{ij}'\beta_t - y_{ij}]_R\,x_{ij}\big) + w_t\Big)")

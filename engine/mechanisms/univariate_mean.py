@@ -147,6 +147,7 @@ class UnivariateMean(Mechanism):
     key = "univariate_mean"
     label = "Average number"
     order = 10
+    dash, marker = "12px,3px,2px,3px", "circle-open"
     tasks = frozenset({UNIVARIATE_MEAN.key})
     guarantee = "pure"
     family = "gradient"
@@ -167,6 +168,10 @@ class UnivariateMean(Mechanism):
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
         return tuple((label, {"setting": setting}) for setting, label in _LABELS.items())
+
+    @classmethod
+    def by_person(cls) -> UnivariateMean:
+        return cls(setting=Setting.CENTRAL_USER)
 
     def why_not_published(self, budget: Budget) -> str:
         if self.setting.is_local:

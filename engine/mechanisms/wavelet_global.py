@@ -126,6 +126,7 @@ class WaveletGlobal(WaveletRegression):
     key = "wavelet_global"
     label = "Wavelets, whole curve"
     order = 10
+    dash, marker = "4px,2px", "triangle-up"
     tasks = frozenset({WAVELET_REGRESSION.key})
     guarantee = "approximate"
     reference = "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, section 3.1, Theorem 3.2"

@@ -130,6 +130,8 @@ class WaveletPointwise(WaveletRegression):
     key = "wavelet_pointwise"
     label = "Wavelets, at single points"
     order = 20
+    dash, marker = "1px,3px", "triangle-down-open"
+    stands_beside = True
     tasks = frozenset({WAVELET_REGRESSION.key})
     guarantee = "either"
     reference = "Cai, Chakraborty and Vuursteen (2024), arXiv 2406.06755, section 3.2, Theorem 3.4"

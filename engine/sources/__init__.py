@@ -24,6 +24,7 @@ class Source(Parameterised, Generic[D]):
     `is_random` says whether a fresh draw gives fresh curves; real data are the same every time.
     `has_free_sites` says whether `with_sites` can spread the curves over sites of any sizes, and
     `deals_records` whether the place of a record in a sorted list decides which site it is at.
+    `trains_on_a_third` says that these are curves of a study that trained on a third of them.
     `facts` is public and known before anything is drawn.
     """
 
@@ -31,6 +32,7 @@ class Source(Parameterised, Generic[D]):
     is_random: ClassVar[bool] = True
     has_free_sites: ClassVar[bool] = False
     deals_records: ClassVar[bool] = False
+    trains_on_a_third: ClassVar[bool] = False
     if TYPE_CHECKING:  # every source has this parameter; each declares its own range
         n_servers: int
 
@@ -41,6 +43,16 @@ class Source(Parameterised, Generic[D]):
     def serves(self, task: str) -> bool:
         """Whether these data can answer the question of a task."""
         return task in self.tasks
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Whether somebody has several curves, each of which is protected on its own."""
+        return False
+
+    @property
+    def site_names(self) -> tuple[str, ...]:
+        """What a file calls its sites; empty where nothing does."""
+        return ()
 
     @property
     def holds_curves(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ndtr
@@ -55,6 +55,7 @@ class HormoneStudy(Source):
     """
 
     key = "hormone_study"
+    trains_on_a_third: ClassVar[bool] = True
     has_free_sites = True
     label = "Hormone study, synthetic"
     order = 15

@@ -97,6 +97,14 @@ class Upload(Source):
             check_single(self.curves.counts)
 
     @property
+    def is_of_rows(self) -> bool:
+        return self.curves.is_of_rows
+
+    @property
+    def site_names(self) -> tuple[str, ...]:
+        return self.curves.server_names
+
+    @property
     def is_single(self) -> bool:
         """Whether these are readings around one common curve, one of each person."""
         return self.declared.reading_sd > 0

@@ -135,6 +135,10 @@ class UploadRows(Source[SampleData]):
         return Sizes(tuple(np.bincount(self.rows.server).tolist()), self.rows.n_rows, 1,
                      len(self.declared.covariates))
 
+    @property
+    def site_names(self) -> tuple[str, ...]:
+        return self.rows.server_names
+
     def serves(self, task: str) -> bool:
         """Densities take one or two columns, the others a response; sparse regression needs σ."""
         if task not in self.tasks:

@@ -422,9 +422,14 @@ class CostOfPrivacy:
     elbows: tuple[float, float]
 
 
-def cost_of_privacy(network: Network, smoothness: float, smoothness_at_a_point: float
-                    ) -> CostOfPrivacy:
-    """By the rates, for as many equal sites with the same readings in all; constants dropped."""
+def cost_of_privacy(network: Network, smoothness: float,
+                    smoothness_at_a_point: float | None = None) -> CostOfPrivacy:
+    """By the rates, for as many equal sites with the same readings in all; constants dropped.
+
+    At a point the smoothness is usually that of its method.
+    """
+    if smoothness_at_a_point is None:
+        smoothness_at_a_point = WaveletPointwise().smoothness
     n, sites = network.n_readings / network.n_sites, float(network.n_sites)
     epsilons = np.geomspace(_EPSILON_LOW / 10, _EPSILON_HIGH, 81)
     curves, elbows = [], []

@@ -14,9 +14,6 @@ from typing import Any
 
 from engine import handbook
 from engine.errors import InputError
-from engine.mechanisms.sparse_heterogeneous import SparseHeterogeneous
-from engine.mechanisms.sparse_inference import SparseInference
-from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.rates import rates
 from engine.registry import Parameter, Registry
 from engine.tasks import PUBLISHED, SUMMARIES, TASKS
@@ -29,9 +26,6 @@ from pages.shared import settings, site_table, sweep_choice
 from pages.shared.settings import CHOSEN_FOR, FRONT_PAGE, SHELVES, Settings
 
 _LONGEST = 4000  # characters of an address that are read
-# Released beside the method of a page, never in its place: a single point of a curve, limits of
-# coefficients, machines that differ.
-_BESIDE = (WaveletPointwise, SparseInference, SparseHeterogeneous)
 _LETTERS = tuple(letter for _, letter, _ in SHELVES)
 
 
@@ -106,7 +100,7 @@ def fixed_by(letter: str, cls: Any) -> dict[str, Any]:
 def has_a_page(letter: str, cls: Any) -> bool:
     """Whether a letter of the address can stand for this member: it serves the letter's task."""
     task = _task_of(letter)
-    return (task is None or task in cls.tasks) and cls not in _BESIDE
+    return (task is None or task in cls.tasks) and not getattr(cls, "stands_beside", False)
 
 
 def _task_of(letter: str) -> str | None:

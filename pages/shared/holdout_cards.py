@@ -9,7 +9,6 @@ import streamlit as st
 from engine.figures import holdout as figures
 from engine.figures.error_curve import Method
 from engine.sources import Source
-from engine.sources.hormone_study import HormoneStudy
 from engine.theme import Chart
 from engine.types import Budget
 from engine.views.holdout import PAPER_EPSILONS, holdout_study, release_range
@@ -20,7 +19,7 @@ from pages.shared import layout, run, session
 
 def fold(source: Source, budget: Budget, is_refused: bool) -> None:
     """Two charts, side by side, only where the study's twin is shown; stacked on phones."""
-    if not isinstance(source, HormoneStudy):
+    if not source.trains_on_a_third:
         return
     with layout.fold("As in the published study: a third trains, the rest is protected",
                      "holdout") as is_open:

@@ -13,7 +13,6 @@ from engine.language.chances import odds_short
 from engine.language.grammar import capital
 from engine.language.tags import source_tag
 from engine.lessons import Lesson, heading, lessons, neighbours, work
-from engine.sources.sparse_curves import SparseCurves
 from engine.words import glossary
 from pages.shared import address, code_fold, controls, layout, run, session, settings, strips
 from pages.shared import components as pieces
@@ -69,7 +68,7 @@ def strip(view: View) -> None:
     Odds are those of which the lesson tells, or else those that ε alone allows; errors are what is
     guessed, so they stand below.
     """
-    chips = [pieces.Chip(*source_tag(SparseCurves().facts)),
+    chips = [pieces.Chip(*source_tag(settings.FRONT_PAGE.source.facts)),
              pieces.Chip(*view.lesson.unit, "blue", "shield"),
              pieces.Chip(f"Seed {view.now.seed} · the class sees the same noise",
                          "Whoever opens the link sees this noise. A seed is never used for a "

@@ -8,10 +8,9 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.language.grammar import capital, escape
-from engine.mechanisms.wavelet_global import WaveletGlobal
+from engine.mechanisms import Mechanism
 from engine.numerics.signals import SIGNALS
 from engine.sources import Source
-from engine.sources.upload import Upload
 from engine.tasks import WAVELET_REGRESSION
 from engine.views import regression as regression_view
 from engine.views.regression import MOST_KINDS, NETWORKS, Group, Network
@@ -27,19 +26,19 @@ def source() -> Source:
     return session.source(TASK)
 
 
-def mechanism() -> WaveletGlobal:
+def mechanism() -> Mechanism:
     return session.current().mechanism_of(TASK)
 
 
 def network() -> Network:
     """The sites on screen: those of the visitor's own readings, or the chosen ones."""
     own = source()
-    if not isinstance(own, Upload):
+    if not own.facts.is_upload:
         return session.current().network
     return Network.of_upload(own, _own_epsilons(own), session.delta(own, TASK))
 
 
-def _own_epsilons(own: Upload) -> tuple[float, ...]:
+def _own_epsilons(own: Source) -> tuple[float, ...]:
     """ε of every site of one's own readings; 1 until it is changed."""
     kept, n_sites = st.session_state.get(_EPSILONS, ()), own.sizes.n_servers
     return kept if len(kept) == n_sites else (1.0,) * n_sites
@@ -64,7 +63,8 @@ def choices() -> None:
                            help="Simulated, or those of your file.")
         if not session.uploaded(TASK):
             _simulated()
-        presets = {label: WaveletGlobal(**chosen) for label, chosen in WaveletGlobal.presets()}
+        cls = type(mechanism())
+        presets = {label: cls(**chosen) for label, chosen in cls.presets()}
         controls.bound(st.selectbox, "Method", mechanism().nearest_preset()[0],
                        lambda label: session.change_mechanism(TASK, presets[label]),
                        "wavelet_method", options=[*presets],
@@ -94,7 +94,7 @@ def _simulated() -> None:
 def rows() -> None:
     """A row of three numbers for each kind of site; of one's own sites only ε can be changed."""
     own = source()
-    if isinstance(own, Upload):
+    if own.facts.is_upload:
         _own_sites(own)
         return
     now = session.current().network
@@ -122,7 +122,7 @@ def _number(k: int, field: str, label: str, value: float, shape: str) -> None:
                    step=1 if shape == "%d" else None)
 
 
-def _own_sites(own: Upload) -> None:
+def _own_sites(own: Source) -> None:
     """ε of every site, or one for all where there are many."""
     epsilons = _own_epsilons(own)
 

@@ -18,9 +18,8 @@ from engine.language import chances, numbers, tags
 from engine.language.grammar import escape
 from engine.language.numbers import with_unit
 from engine.privacy.amplification import Person
-from engine.sources.twin import Twin
 from engine.theme import Chart
-from engine.types import Array, Budget, PublicFacts
+from engine.types import Array, Budget, DataKind, PublicFacts
 from engine.views import planner
 from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
 from engine.views.risk_plan import budget_for_risk
@@ -135,7 +134,7 @@ def _blank(view: View, dial: str, label: str, value: float, write: Callable[[flo
 
 def twin(view: View) -> None:
     """What a plan for real curves is made with, and the one guess in it; nothing for others."""
-    if not isinstance(view.source, Twin):
+    if view.facts.kind is not DataKind.TWIN:
         return
     st.markdown(f":small[{plan_words.about_twin(view.source)}]")
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
@@ -160,7 +159,7 @@ def _resize(view: View, **sizes: int) -> None:
     if not low <= value <= high:
         raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
     resized = view.setting.moved(dial, value).curves
-    if isinstance(resized, Twin):
+    if resized.facts.kind is DataKind.TWIN:
         session.change_twin(view.shown, resized)
     else:
         session.change(source=resized)

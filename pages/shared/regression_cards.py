@@ -13,10 +13,8 @@ from engine.exports import code_for
 from engine.figures import regression as figures
 from engine.language import chances, numbers
 from engine.language.numbers import number
-from engine.mechanisms.wavelet_global import WaveletGlobal
-from engine.mechanisms.wavelet_pointwise import WaveletPointwise
+from engine.mechanisms import Mechanism
 from engine.privacy import accounting
-from engine.sources.regression_points import RegressionPoints
 from engine.tasks import WAVELET_REGRESSION
 from engine.theme import Chart
 from engine.types import Budget
@@ -202,8 +200,7 @@ def cost(view: View) -> None:
     st.header("When privacy begins to cost", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
     found, planned = run.made_once(view.shown, "cost", lambda: (
-        regression_view.cost_of_privacy(view.network, view.mechanism.smoothness,
-                                        WaveletPointwise().smoothness),
+        regression_view.cost_of_privacy(view.network, view.mechanism.smoothness),
         regression_view.planned_cost(view.mechanism, view.facts, view.network)))
     with left:
         view.draw("Cost of privacy", figures.cost(found, planned, layout.theme()), "cost", 320)
@@ -217,7 +214,7 @@ def cost(view: View) -> None:
 def assumptions(view: View) -> None:
     """What is taken for granted, and what happens where it fails."""
     st.header("What is taken for granted", anchor=False)
-    if isinstance(view.source, RegressionPoints):
+    if view.source.is_random:
         st.markdown(words.design(run.made_once(view.shown, "design", lambda: (
             regression_view.design_demo(view.source, view.mechanism, view.network)))))
     else:
@@ -226,7 +223,7 @@ def assumptions(view: View) -> None:
     st.markdown("  \n".join(words.ASSUMPTIONS))
 
 
-def _design(mechanism: WaveletGlobal) -> None:
+def _design(mechanism: Mechanism) -> None:
     """What the visitor knows of the times; a known density starts as an even one."""
     def take(design: str) -> None:
         known = design in ("weighted", "ranked")

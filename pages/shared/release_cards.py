@@ -16,7 +16,6 @@ from engine.language import chances, numbers, tags
 from engine.language.grammar import capital, escape
 from engine.language.numbers import number, power_of_two, small
 from engine.mechanisms import Mechanism, mechanisms
-from engine.mechanisms.univariate_mean import UnivariateMean
 from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement
 from engine.release import files as release_files
@@ -27,8 +26,7 @@ from engine.release.certified import Quote
 from engine.release.ledger import LONGEST_NAME, USUAL_TOTAL, Known, Ledger, check_room
 from engine.release.published import Published
 from engine.sources import Source, sources
-from engine.sources.upload import Upload
-from engine.tasks import PUBLISHED, TASKS, UNIVARIATE_MEAN, DataType
+from engine.tasks import PUBLISHED, TASKS, DataType
 from engine.types import Budget
 from engine.views.release_preview import release_preview
 from engine.words import glossary
@@ -47,7 +45,6 @@ from pages.shared import (
     visitors,
 )
 
-_NUMBER = UnivariateMean(setting="central_user")
 _FILES = {"release.csv": ("Numbers (CSV)", "text/csv", ":material/table:"),
           "release.svg": ("Figure (SVG)", "image/svg+xml", ":material/image:"),
           "release.html": ("Report (HTML)", "text/html", ":material/article:"),
@@ -72,10 +69,16 @@ class Choice:
         return None if found.is_random else found
 
     @property
+    def has_methods(self) -> bool:
+        """Whether there are several methods to choose from."""
+        return bool(TASKS[self.what].letters)
+
+    @property
     def mechanism(self) -> Mechanism:
-        if self.what == UNIVARIATE_MEAN.key:
-            return _NUMBER
-        return session.current().mechanism_of(self.task)
+        if self.has_methods:
+            return session.current().mechanism_of(self.task)
+        found: Mechanism = mechanisms.get(TASKS[self.what].mechanism).by_person()
+        return found
 
     @property
     def budget(self) -> Budget:
@@ -113,7 +116,7 @@ def strip(choice: Choice, quoted: Quote | None) -> None:
 
 def _error(choice: Choice, source: Source, quoted: Quote) -> str:
     """The error of such releases of the twin, as the preview below says it; "" of one number."""
-    if choice.what == UNIVARIATE_MEAN.key:
+    if not choice.has_methods:
         return ""
     try:
         found = run.at_once(release_preview, source.facts, source.sizes, choice.mechanism,
@@ -131,7 +134,7 @@ def choices(choice: Choice) -> None:
                    format_func=lambda key: TASKS[key].result)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _real_source(choice)
-        if choice.what != UNIVARIATE_MEAN.key:
+        if choice.has_methods:
             controls.mechanism_choice(choice.task)
         now = session.current()
         controls.bound(st.number_input, "Protection (ε)", now.epsilon, session.set_epsilon,
@@ -191,7 +194,7 @@ def quote(choice: Choice) -> Quote | None:
 
 def _published_instead(choice: Choice) -> None:
     """Which methods have a hardened path for this task and budget."""
-    if choice.what == UNIVARIATE_MEAN.key or not choice.mechanism.why_not_published(choice.budget):
+    if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
     budget = Budget(choice.budget.epsilon, session.chosen_delta(choice.source))
     found = [label for cls in mechanisms.for_task(choice.task)
@@ -222,7 +225,7 @@ def before(choice: Choice, quoted: Quote | None) -> None:
             return
         st.markdown(f":small[Bounds come from: {escape(facts.origin)}.]")
         ticked = [st.checkbox(text, key=f"release_tick_{k}_{choice.key}")
-                  for k, text in enumerate(words.ticks(facts, quoted, _is_of_rows(choice)))]
+                  for k, text in enumerate(words.ticks(facts, quoted, choice.source.is_of_rows))]
         name = st.text_input("Type the name of the release to confirm", max_chars=LONGEST_NAME,
                              key=f"release_name_{_tries()}", placeholder="e.g. growth-2026")
         known, same = _same_people(choice)
@@ -231,11 +234,6 @@ def before(choice: Choice, quoted: Quote | None) -> None:
                   disabled=not (all(ticked) and name.strip()) or (known and same is None),
                   key="release_publish", on_click=_publish,
                   args=(choice, choice.source, choice.mechanism, choice.budget, name, total, same))
-
-
-def _is_of_rows(choice: Choice) -> bool:
-    source = choice.source
-    return isinstance(source, Upload) and source.curves.is_of_rows
 
 
 def _no_room(choice: Choice, quoted: Quote) -> InputError | None:

@@ -12,7 +12,6 @@ from engine.errors import InputError
 from engine.identity import digest
 from engine.sources import Source
 from engine.sources import sources as all_sources
-from engine.sources.upload import Upload
 from engine.types import PublicFacts
 from engine.views import site_table as tables
 from engine.views.site_table import PRESETS, SiteRow
@@ -41,8 +40,7 @@ def _given(source: Source) -> tuple[SiteRow, ...]:
     """The sites that come with the curves on screen, looked up once."""
     known = st.session_state.get("sites_of")
     if known is None or known[0] is not source:
-        names = source.curves.server_names if isinstance(source, Upload) else ()
-        known = st.session_state.sites_of = source, tables.rows_of(source, names)
+        known = st.session_state.sites_of = source, tables.rows_of(source, source.site_names)
     return known[1]
 
 

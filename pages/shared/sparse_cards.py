@@ -14,7 +14,6 @@ from engine.figures import sparse as figures
 from engine.language import chances, numbers
 from engine.language.numbers import number
 from engine.papers import sparse_federated
-from engine.sources.sparse_rows import SparseRows
 from engine.tasks import SPARSE_REGRESSION
 from engine.theme import Chart
 from engine.types import Budget
@@ -75,7 +74,7 @@ def _mechanism() -> Way:
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     now, source = session.current(), session.source(TASK)
-    if isinstance(source, SparseRows) and source.n_own:
+    if source.is_random and source.n_own:
         st.info("Machines differ here; see *When machines differ* below. Choose alike machines to "
                 "see one set of coefficients.", icon=":material/info:")
         return None
@@ -196,7 +195,7 @@ def intervals(view: View) -> None:
         view.draw("Confidence intervals", chart, "intervals", 360, 320)
         st.markdown(words.intervals(found))
         st.markdown(f":small[{words.tests_of_zero(found)}]")
-    if isinstance(view.source, SparseRows):
+    if view.source.is_random:
         with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
             if is_open:
                 st.markdown(words.coverage(run.answer(
@@ -210,7 +209,7 @@ def intervals(view: View) -> None:
 def machines(view: View | None) -> None:
     """Machines that differ: a shared part and parts of their own."""
     source = session.source(TASK)
-    if not isinstance(source, SparseRows) or source.n_servers == 1:
+    if not source.is_random or source.n_servers == 1:
         return
     st.header("When machines differ", anchor=False)
     own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",

@@ -151,7 +151,7 @@ def test_log_ticks_are_one_two_five_and_written_out():
 
 
 def test_a_method_of_an_unknown_key_takes_the_hue_of_its_family():
-    assert theme.method_style("new", "wavelet", "light")[0] == theme.colour("wavelet", "light")
+    assert theme.method_style("wavelet_global", "wavelet", "light")[0] == theme.colour("wavelet", "light")
 
 
 def test_members_of_a_family_differ_by_dash_and_marker():
