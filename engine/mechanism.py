@@ -13,6 +13,7 @@ from engine.feasibility import Feasibility
 from engine.noise import NoiseLaw
 from engine.registry import Parameterised
 from engine.sources import Source
+from engine.tasks import PUBLISHED, TASKS, Task
 from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes
 
 
@@ -93,6 +94,11 @@ class Mechanism(Parameterised):
     def first_step(self) -> str:
         """What its `share` of ε goes to before the rest; empty where it is no choice on a page."""
         return ""
+
+    @property
+    def main_task(self) -> Task:
+        """The task that a release of it, as it is set, is for."""
+        return TASKS[next((key for key in PUBLISHED if key in self.served), min(self.served))]
 
     # -- from public facts alone, before any reading is looked at ---------------------------
 

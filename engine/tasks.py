@@ -31,6 +31,15 @@ class DataType(Enumeration):
     RECORDS = "records"
 
 
+class Argument(Enumeration):
+    """What a result is a function of: of nothing if it is a number or a list of numbers."""
+
+    NOTHING = ""
+    TIME = "time"
+    TWO_TIMES = "two times"
+    FEATURE = "feature"
+
+
 _MOST_COLUMNS = 10_000  # more than any table has
 _OF_CURVES = ("id", "time", "value", "server")
 _OF_RECORDS = ("features", "id", "server")
@@ -67,6 +76,7 @@ class Task:
     loss : how far off a result is.
     unit : what is protected.
     data : what its data are.
+    argument : what a result is a function of.
     source, mechanism : keys of those that it begins with; see `Registry.usual`.
     has_value_unit : whether a result is in the unit of the values.
     roles : what columns of a person's own file can be; empty where nobody can bring one.
@@ -87,6 +97,7 @@ class Task:
     loss: str
     unit: Unit
     data: DataType
+    argument: Argument
     source: str
     mechanism: str
     has_value_unit: bool = True
@@ -111,7 +122,8 @@ MEAN_FUNCTION = Task(
     key="mean_function", label="Average curve", result="Average curve",
     meaning="The mean of the curves at every time.",
     loss="integrated squared error over the time range",
-    unit=Unit.CURVE, data=DataType.CURVES, source="sparse_curves", mechanism="adaptive_mean",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="sparse_curves", mechanism="adaptive_mean",
     roles=_OF_CURVES, page="explore", letters="cm", release=1)
 
 INTERCEPT = "Intercept"  # the curve of a person with every covariate at the middle of its range
@@ -120,7 +132,8 @@ VARYING_COEFFICIENTS = Task(
     key="varying_coefficients", label="Varying coefficients", result="Effects of covariates",
     meaning="What each covariate adds to the average curve; all functions share one budget.",
     loss="sum of the integrated squared errors of the coefficient functions",
-    unit=Unit.CURVE, data=DataType.CURVES, source="coefficient_curves",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="coefficient_curves",
     mechanism="adaptive_coefficients", roles=(*_OF_CURVES, "covariates"),
     page="coefficients", prefix="effects_", letters="gk", summary=5, release=3)
 
@@ -128,14 +141,16 @@ UNIVARIATE_MEAN = Task(
     key="univariate_mean", label="Average number", result="Average number",
     meaning="The mean of numbers, of which each person holds some.",
     loss="squared error",
-    unit=Unit.RECORD, data=DataType.CURVES, source="numbers", mechanism="univariate_mean",
+    unit=Unit.RECORD, data=DataType.CURVES, argument=Argument.NOTHING,
+    source="numbers", mechanism="univariate_mean",
     roles=_OF_CURVES, data_of=MEAN_FUNCTION.key, release=4)
 
 WAVELET_REGRESSION = Task(
     key="wavelet_regression", label="Regression curve", result="Regression curve",
     meaning="The curve behind single readings that are spread over sites.",
     loss="integrated squared error, or squared error at one point",
-    unit=Unit.READING, data=DataType.READINGS, source="regression_points",
+    unit=Unit.READING, data=DataType.READINGS, argument=Argument.TIME,
+    source="regression_points",
     mechanism="wavelet_global", roles=_OF_CURVES, states=("spread",),
     page="regression", prefix="readings_", letters="wv")
 
@@ -143,14 +158,16 @@ FUNCTIONAL_SUMMARY = Task(
     key="functional_summary", label="Summary of curves with δ = 0", result="Average curve",
     meaning="The mean of the curves at every time.",
     loss="integrated squared error",
-    unit=Unit.CURVE, data=DataType.CURVES, source="dense_curves", mechanism="iclp",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TIME,
+    source="dense_curves", mechanism="iclp",
     roles=_OF_CURVES, page="summaries", prefix="dense_", letters="fp", summary=1)
 
 DENSITY = Task(
     key="density", label="Density", result="Density",
     meaning="How records lie over their range: where the function is high, many are.",
     loss="integrated squared error",
-    unit=Unit.RECORD, data=DataType.RECORDS, source="density_points", mechanism="iclp",
+    unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
+    source="density_points", mechanism="iclp",
     has_value_unit=False, roles=_OF_RECORDS,
     features=Columns(1, 2, "one or two columns", "One or two columns"),
     page="summaries", prefix="density_", letters="dn", summary=2, release=2)
@@ -159,7 +176,8 @@ COVARIANCE = Task(
     key="covariance", label="Covariance", result="Covariance",
     meaning="How curves vary together at two times: the diagonal is the variance.",
     loss="integrated squared error",
-    unit=Unit.CURVE, data=DataType.CURVES, source="covarying_curves", mechanism="iclp",
+    unit=Unit.CURVE, data=DataType.CURVES, argument=Argument.TWO_TIMES,
+    source="covarying_curves", mechanism="iclp",
     has_value_unit=False, roles=_OF_CURVES,
     page="summaries", prefix="covariance_", letters="hq", summary=3)
 
@@ -167,7 +185,8 @@ RISK_MINIMISATION = Task(
     key="risk_minimisation", label="Regression function", result="Prediction",
     meaning="A function that predicts a number, or the odds of a class, from another number.",
     loss="integrated squared error",
-    unit=Unit.RECORD, data=DataType.RECORDS, source="labelled_points", mechanism="iclp",
+    unit=Unit.RECORD, data=DataType.RECORDS, argument=Argument.FEATURE,
+    source="labelled_points", mechanism="iclp",
     roles=(*_OF_RECORDS, "response"), states=("two_classes",),
     features=Columns(1, 1, "one column to predict from", "Predicted from"),
     page="summaries", prefix="labels_", letters="lu", summary=4)
@@ -176,7 +195,8 @@ SPARSE_REGRESSION = Task(
     key="sparse_regression", label="Sparse regression", result="Coefficients",
     meaning="A few coefficients among many, from data on several machines.",
     loss="squared error of the coefficients",
-    unit=Unit.ROW, data=DataType.RECORDS, source="sparse_rows", mechanism="sparse_newton",
+    unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
+    source="sparse_rows", mechanism="sparse_newton",
     roles=(*_OF_RECORDS, "response"), states=("spread", "reach"),
     features=Columns(2, _MOST_COLUMNS, "at least two columns of features", "Features"),
     page="sparse", prefix="rows_", letters="xy")
@@ -185,7 +205,8 @@ SPARSE_MEAN = Task(
     key="sparse_mean", label="Sparse mean, nobody trusted", result="Means",
     meaning="A few large means among many, from machines that trust no server.",
     loss="squared error of the means",
-    unit=Unit.ROW, data=DataType.RECORDS, source="sparse_means", mechanism="sparse_mean_laplace")
+    unit=Unit.ROW, data=DataType.RECORDS, argument=Argument.NOTHING,
+    source="sparse_means", mechanism="sparse_mean_laplace")
 
 TASKS = {task.key: task for task in (
     MEAN_FUNCTION, VARYING_COEFFICIENTS, UNIVARIATE_MEAN, WAVELET_REGRESSION, FUNCTIONAL_SUMMARY,

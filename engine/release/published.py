@@ -37,7 +37,7 @@ from engine.release.random_order import reordered
 from engine.release.uncertainty import Uncertainty, band_of, moved_inside
 from engine.sources import Source
 from engine.sources.upload import Upload
-from engine.tasks import DENSITY, TASKS, UNIVARIATE_MEAN
+from engine.tasks import DENSITY, Argument, DataType
 from engine.types import Array, Budget, Data, Estimate, PublicFacts, SampleData, Sizes, Step
 
 _NOISE = {NoiseLaw.GAUSSIAN: "discrete Gaussian", NoiseLaw.LAPLACE: "discrete Laplace"}
@@ -103,7 +103,7 @@ def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, n
     """
     plan, data = planned(source, mechanism, asked, name), release.drawn(source)
     quoted = plan.quote
-    what = " by ".join(dict.fromkeys((_task(mechanism), mechanism.label)))
+    what = " by ".join(dict.fromkeys((mechanism.main_task.label, mechanism.label)))
     content, traces = content_of(source), traces_of(source)
     if total is None and book.odometer(content) is None:
         joins = same_people and book.known(content, traces) is not None
@@ -168,7 +168,7 @@ def made(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Publish
     names = estimate.functions or (value,)
     columns, ranges, uncertainty = _released(estimate, mechanism, data, quoted, x, names, scale)
     return Published(
-        name=plan.name, at=receipt.at, title=f"{_task(mechanism)}, released",
+        name=plan.name, at=receipt.at, title=f"{mechanism.main_task.label}, released",
         axis=axis, value=value, x=x, columns=columns, ranges=ranges, odometer=receipt.odometer,
         quote=quoted, facts=data.facts, sizes=data.sizes, release_id=receipt.release_id,
         uncertainty=uncertainty, request=plan.plain["request"],
@@ -181,22 +181,19 @@ def usual_total(n: int) -> Budget:
 
 
 def _check_variables(mechanism: Mechanism, facts: PublicFacts) -> None:
-    if mechanism.served == {DENSITY.key} and len(facts.covariates) != 1:
+    if mechanism.main_task.argument is Argument.FEATURE and len(facts.covariates) != 1:
         raise InputError("Only densities of one number are published; these records have "
                          f"{len(facts.covariates)}.", field="covariates",
                          hint="Declare one column.")
 
 
-def _task(mechanism: Mechanism) -> str:
-    return TASKS[next(task for task in mechanism.served if TASKS[task].release)].label
-
-
 def places(mechanism: Mechanism, facts: PublicFacts) -> tuple[Array, str, str, float]:
     """Places in their own unit, their name, that of the value, and the unit of the latter."""
     grid, value = drawing_grid(), with_unit(facts.value_name, _bracketed(facts.value_unit))
-    if UNIVARIATE_MEAN.key in mechanism.served:
+    argument = mechanism.main_task.argument
+    if argument is Argument.NOTHING:
         return grid[:1], "", value, 1.0
-    if DENSITY.key in mechanism.served:
+    if argument is Argument.FEATURE:
         own = facts.covariates[0]
         return (own.low + grid * (own.high - own.low), with_unit(own.name, _bracketed(own.unit)),
                 with_unit("Density", _bracketed(f"per {own.unit}" if own.unit else "")),
@@ -220,7 +217,7 @@ def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quot
     ranges = _ranges(estimate, names, scale)
     facts = data.facts
     low, high = -np.inf, np.inf
-    if DENSITY.key in mechanism.served:
+    if mechanism.main_task is DENSITY:
         low = 0.0
     elif not estimate.functions:
         low, high = facts.value_low, facts.value_high
@@ -261,7 +258,7 @@ def unit_of(source: Source, mechanism: Mechanism) -> str:
     facts = source.facts
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:
         return f"one reading (weaker than all readings of one {facts.person})"
-    if not isinstance(mechanism, UnivariateMean) and DENSITY.key in mechanism.served:
+    if mechanism.main_task.data is DataType.RECORDS:
         return f"one {of(facts.person)} record"
     if isinstance(source, Upload) and source.curves.n_people < source.curves.n_curves:
         return f"one curve of the file; some {facts.people} have several and are protected less"
@@ -282,7 +279,7 @@ def _card(plan: Plan, receipt: Receipt, tuning: Mapping[str, Any], uncertainty: 
     return {
         "kind": "differential privacy guarantee", "version": 2,
         "release": {"name": plan.name, "at": receipt.at, "id": receipt.release_id,
-                    "of": facts.name, "what": _task(mechanism)},
+                    "of": facts.name, "what": mechanism.main_task.label},
         "accuracy": _accuracy(uncertainty, facts, quoted, sizes),
         "unit_of_protection": plan.plain["unit"],
         "neighbours": "data sets of the same public sizes in which one unit is replaced",

@@ -138,7 +138,7 @@ def _one(budgets: tuple[Budget, ...]) -> Budget:
 
 def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
     """Curves, or records where a density is asked for, from a file with stated facts."""
-    is_density = mechanism.served == {DENSITY.key}
+    is_density = mechanism.main_task is DENSITY
     keys = ("file", "features", "columns", "facts") if is_density else (
         "file", "columns", "several", "facts")
     given = scenario.checked_object(given, "data", keys)

@@ -44,31 +44,16 @@ REPEATS, EACH = 500, 10  # repetitions, and how many are made at once
 class Kind:
     """One way of giving limits: what they are around, by which mechanism and settings.
 
-    `is_joint` says that limits must hold everything at once; a miss is then a miss anywhere.
+    `look` makes some repetitions. `is_joint` says that limits must hold everything at once; a miss
+    is then a miss anywhere.
     """
 
     label: str
     task: str
+    look: Callable[[Question, np.random.Generator, np.random.Generator], Batch]
     cls: type[Mechanism]
     chosen: tuple[tuple[str, Any], ...] = ()
     is_joint: bool = False
-
-
-KINDS: dict[str, Kind] = {
-    "point": Kind("Average curve, at one time", MEAN_FUNCTION.key, AdaptiveMean,
-                  (("band", "pointwise"),)),
-    "curve": Kind("Average curve, all of it", MEAN_FUNCTION.key, AdaptiveMean,
-                  (("band", "simultaneous"),), True),
-    "effect": Kind("Effect of a covariate, at one time", VARYING_COEFFICIENTS.key,
-                   AdaptiveCoefficients, (("band", "pointwise"),)),
-    "effects": Kind("Effect of a covariate, all of it", VARYING_COEFFICIENTS.key,
-                    AdaptiveCoefficients, (("band", "simultaneous"),), True),
-    "reading": Kind("Regression curve, at one time", WAVELET_REGRESSION.key, WaveletPointwise),
-    "coefficient": Kind("Coefficient of a sparse regression", SPARSE_REGRESSION.key,
-                        SparseInference),
-    "coefficients": Kind("All coefficients of a sparse regression", SPARSE_REGRESSION.key,
-                         SparseInference, (("target", "band"),), True),
-}
 
 
 def names() -> list[str]:
@@ -166,7 +151,7 @@ def repetitions(asked: Question) -> Generator[Batch, None, None]:
     if not asked.source.is_random or asked.source.facts.is_upload:
         raise InputError("Repetitions need simulated data with a known truth.", field="source",
                          hint="Choose simulated data.")
-    look = _LOOKS[KINDS[asked.kind].task]
+    look = KINDS[asked.kind].look
     for block in range(REPEATS // EACH):
         batch = look(asked, generator(asked.seed, DATA_STREAM, block),
                      generator(asked.seed, NOISE_STREAM, block))
@@ -241,6 +226,19 @@ def _of_rows(asked: Question, chance: np.random.Generator, noise: np.random.Gene
     return Batch(Limits.of(off, half), Limits.of(off, narrow))
 
 
-_LOOKS: dict[str, Callable[[Question, np.random.Generator, np.random.Generator], Batch]] = {
-    MEAN_FUNCTION.key: _of_curves, VARYING_COEFFICIENTS.key: _of_curves,
-    WAVELET_REGRESSION.key: _of_readings, SPARSE_REGRESSION.key: _of_rows}
+KINDS: dict[str, Kind] = {
+    "point": Kind("Average curve, at one time", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
+                  (("band", "pointwise"),)),
+    "curve": Kind("Average curve, all of it", MEAN_FUNCTION.key, _of_curves, AdaptiveMean,
+                  (("band", "simultaneous"),), True),
+    "effect": Kind("Effect of a covariate, at one time", VARYING_COEFFICIENTS.key, _of_curves,
+                   AdaptiveCoefficients, (("band", "pointwise"),)),
+    "effects": Kind("Effect of a covariate, all of it", VARYING_COEFFICIENTS.key, _of_curves,
+                    AdaptiveCoefficients, (("band", "simultaneous"),), True),
+    "reading": Kind("Regression curve, at one time", WAVELET_REGRESSION.key, _of_readings,
+                    WaveletPointwise),
+    "coefficient": Kind("Coefficient of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
+                        SparseInference),
+    "coefficients": Kind("All coefficients of a sparse regression", SPARSE_REGRESSION.key, _of_rows,
+                         SparseInference, (("target", "band"),), True),
+}

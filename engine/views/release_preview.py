@@ -21,7 +21,7 @@ from engine.feasibility import Feasibility
 from engine.grids import drawing_grid
 from engine.mechanisms import Mechanism
 from engine.sources.twin import Twin
-from engine.tasks import DENSITY, UNIVARIATE_MEAN
+from engine.tasks import Argument, DataType
 from engine.types import (
     Array,
     Budget,
@@ -125,7 +125,7 @@ def release_preview(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism, budg
     simulate = _simulator(facts, sizes, mechanism)
     study = _study(simulate, sizes, mechanism, budget, seed)
     estimate, grid = study.estimate, drawing_grid()
-    if UNIVARIATE_MEAN.key in mechanism.served:
+    if mechanism.main_task.argument is Argument.NOTHING:
         grid = grid[:1]
     places, scale = _places(facts, mechanism, grid)
     released = estimate.values(grid) * scale  # (1, repeats, draws[, functions], places)
@@ -156,7 +156,7 @@ class _Study:
 
 def _simulator(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> Simulate:
     """How data sets are simulated, with so many peaks or as usual, and their truth."""
-    if DENSITY.key in mechanism.served:
+    if mechanism.main_task.data is DataType.RECORDS:
         return lambda repeats, rng, peaks: _records(facts, sizes, repeats, rng)
     twin = Twin.of(facts, sizes)
 
@@ -164,7 +164,7 @@ def _simulator(facts: PublicFacts, sizes: Sizes, mechanism: Mechanism) -> Simula
         source = replace(twin, peaks=peaks)
         data = source.draw(repeats, rng)
         truth = source.truth.grid_values
-        if UNIVARIATE_MEAN.key in mechanism.served:
+        if mechanism.main_task.argument is Argument.NOTHING:
             return data, _number(data)
         if facts.covariates:
             data, truth = _with_covariates(data, facts, rng), _without_effects(truth, facts)
@@ -228,7 +228,7 @@ def _has_band(estimate: Estimate) -> bool:
 
 def _places(facts: PublicFacts, mechanism: Mechanism, grid: Array) -> tuple[Array, float]:
     """Places in their own unit, and the unit of the values there."""
-    if DENSITY.key in mechanism.served:
+    if mechanism.main_task.argument is Argument.FEATURE:
         own = facts.covariates[0]
         return own.low + grid * (own.high - own.low), 1 / (own.high - own.low)
     return facts.from_unit_time(grid), 1.0
@@ -260,13 +260,13 @@ def _peaks(simulate: Simulate, study: _Study, facts: PublicFacts, mechanism: Mec
     of several functions or of a number.
     """
     estimate = study.estimate
-    if estimate.functions or UNIVARIATE_MEAN.key in mechanism.served:
+    if estimate.functions or mechanism.main_task.argument is Argument.NOTHING:
         return None, 0.0
     data, truths = simulate(1, generator(seed, DATA_STREAM, 1), PEAKS)
     released = _released(data, mechanism, budget, _TIMES_ASKED, seed + 1).values(drawing_grid())
     height = float(np.ptp(truths[0]))
     where = (np.arange(PEAKS) + 0.5) / PEAKS
-    if DENSITY.key in mechanism.served:
+    if mechanism.main_task.argument is Argument.FEATURE:
         where = np.array(_BUMPS)
     counts = [peaks_shown(curve, where, _STANDS_OUT * height) for curve in released[0, 0]]
     return int(np.bincount(counts).argmax()), height

@@ -36,7 +36,8 @@ OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",
             DataType.RECORDS: "upload_rows"}
 COMPARE = "compare"  # the page whose address carries pins
 PICTURE = "picture"  # the key of the live picture
-_TASK_OF = {task.page: task.key for task in TASKS.values()}  # other pages are on average curves
+# Tasks by the page they have; all other pages are on the average curves of Explore.
+_TASK_OF = {task.page: task.key for task in TASKS.values() if task.page}
 _WITHOUT_UPLOADS = ("audit", "teach")  # pages that never show the visitor's own data
 _PARAMETER = "s"
 
