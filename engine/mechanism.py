@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,25 @@ from engine.registry import Parameterised
 from engine.sources import Source
 from engine.tasks import PUBLISHED, TASKS, Task
 from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes
+
+ATTAINED = 0.95  # of a claim, by the strongest attack that is known
+_USUAL = Budget(1.0, 1e-3)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting on small data in which an audit tries to break what a mechanism claims.
+
+    Budgets do not matter for ratios; where only large ones let a few records be released at all, a
+    large one is taken. `attains` is the least share of the claim that must be found, and `why` what
+    keeps it from being 0.95. `chunk` pairs are tried at a time.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    budget: Budget = _USUAL
+    attains: float = ATTAINED
+    why: str = ""
+    chunk: int = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +66,11 @@ class Mechanism(Parameterised):
     def by_person(cls) -> Mechanism:
         """With its usual settings, so that all that one person has is protected."""
         return cls()
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        """What an audit tries: one case for each kind of release."""
+        return (Trial(),)
 
     @property
     def noise_law(self) -> NoiseLaw:

@@ -27,15 +27,15 @@ and best spectra were derived for this project.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
-from engine.mechanism import Mechanism, one_per_server
+from engine.mechanism import ATTAINED, Mechanism, Trial, one_per_server
 from engine.noise.laplace import laplace
 from engine.numerics.eigensystems import Grid, midpoints, of_times
 from engine.numerics.kernel_densities import DensityAtoms
@@ -95,6 +95,7 @@ class FunctionalRelease(Mechanism):
     """
 
     family = "functional"
+    attains: ClassVar[Mapping[str, float]] = {}  # shares of a claim by task, where below the usual
     measured = "Whole functions under pure privacy"
     guarantee = "pure"
     tasks = frozenset({*summaries, FUNCTIONAL_SUMMARY.key})
@@ -186,6 +187,14 @@ class FunctionalRelease(Mechanism):
         return np.ones(len(variances))
 
     # -- releases ------------------------------------------------------------------------------
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return tuple(
+            Trial({"task": task, **summaries[task].trial}, Budget(0.8, 1e-3),
+                  cls.attains.get(task, ATTAINED),
+                  summaries[task].loose if task in cls.attains else "", summaries[task].pairs)
+            for task in sorted(cls.tasks & summaries.keys()))
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:

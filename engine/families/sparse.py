@@ -63,6 +63,11 @@ Gradient = Callable[[Array], Array]
 AVERAGE_GRADIENT = Step("average gradient")
 
 
+AMPLE = Budget(2000.0, 1e-3)  # at which noise does not decide how averages are whitened
+SEVERAL_STEPS = ("A row that is worst for the Gram matrix is not worst for averages, residuals, "
+                 "or the choice of features.")
+
+
 class CentreSees(Enumeration):
     """What reaches the trusted centre: each machine's averages, or only the sum of all."""
 

@@ -35,6 +35,7 @@ from engine.families.covariate_moments import MOST_DOUBT
 from engine.families.covariate_moments import steps as covariate_steps
 from engine.families.location import STEPS
 from engine.feasibility import Feasibility
+from engine.mechanism import Trial
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.numerics import least_squares
 from engine.numerics.bases import Basis
@@ -139,6 +140,10 @@ class AdaptiveCoefficients(Mechanism):
         super().__post_init__()
         if self.declared_gram is not None:
             self._stated_squares()
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return (Trial({"truncation": 2}, Budget(400.0, 1e-3)),)
 
     # -- releases ---------------------------------------------------------------------------
 

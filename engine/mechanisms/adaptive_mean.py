@@ -33,6 +33,7 @@ from engine.families.adaptive import (
 from engine.families.location import STEPS, Constants, Located, Site, locate
 from engine.feasibility import NOT_FEASIBLE, Feasibility
 from engine.grids import drawing_grid
+from engine.mechanism import Trial
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.noise import NoiseLaw
 from engine.numerics import least_squares
@@ -254,6 +255,13 @@ class AdaptiveMean(Mechanism):
             PublicCurve.stated(self.prior, "prior")
         if self.split is not None:
             self._stated_shares()
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return (
+            Trial({"truncation": 3}, Budget(40.0, 1e-3)),
+            Trial({"truncation": 3}, Budget(40.0), 0.9, "Each step has its own worst curve; a few "
+                  "random ones come near all of them."))
 
     @property
     def noise_law(self) -> NoiseLaw:

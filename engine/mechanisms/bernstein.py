@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.numerics.kernel_densities import DensityAtoms, lattice_atoms
 from engine.registry import param
 from engine.summaries.parts import Features, Space, penalised, usual_power
+from engine.tasks import RISK_MINIMISATION
 from engine.types import PublicFacts, Sizes
 
 _KERNEL = Kernel()  # of the space in which a regression function is looked for
@@ -42,6 +45,7 @@ class Bernstein(FunctionalRelease):
     label = "Bernstein polynomials"
     order = 80
     dash, marker = "2px,2px", "square-cross-open"
+    attains: ClassVar[Mapping[str, float]] = {RISK_MINIMISATION.key: 0.55}
     reference = "Aldà and Rubinstein (2017), The Bernstein mechanism"
     formula = (r"\tilde f(x) = \sum_{v=0}^{k}\Big(f(v/k) + \tfrac{\Delta_1}{\varepsilon}L_v\Big)"
                r"\tbinom{k}{v}x^v(1-x)^{k-v}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from engine.mechanisms import mechanisms
 from engine.registry import param
 from engine.summaries.parts import Smoothing, Soft
 from engine.summaries.selection import Selection
-from engine.tasks import MEAN_FUNCTION
+from engine.tasks import MEAN_FUNCTION, RISK_MINIMISATION
 from engine.types import Array
 
 THEOREM_8_EXCESS = math.sqrt(2)  # its printed scale gives √2 ε
@@ -40,6 +41,7 @@ class Iclp(Selection, PenalisedRelease):
     label = "Laplace-like process (ICLP)"
     order = 60
     dash, marker = "10px,2px", "square"
+    attains: ClassVar[Mapping[str, float]] = {RISK_MINIMISATION.key: 0.75}
     reference = "Lin and Reimherr (2023), arXiv 2309.00125, Algorithm 1 and section 5"
     formula = (r"\tilde f = \sum_j \Big(s_j c_j + \tfrac{\Delta}{\varepsilon}\sqrt{\lambda_j}\,"
                r"L_j\Big)\phi_j,\qquad L_j \sim \mathrm{Lap}(1)")

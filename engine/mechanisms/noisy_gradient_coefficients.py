@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.families.descent import NoisyGradient
+from engine.mechanism import Trial
 from engine.mechanisms import mechanisms
 from engine.numerics.moments import Moments
 from engine.numerics.regression_moments import RegressionMoments, regression_moments
@@ -53,6 +54,10 @@ class NoisyGradientCoefficients(NoisyGradient):
         low=0.01, high=2.0, symbol="ρ", when={"scheme=split": 0.5})
     log_power: int = param(
         1, "Power of the log in the radius", "The paper has 1 for this model.", low=1, high=2)
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return (Trial({"truncation": 3, "n_iterations": 3}),)
 
     def names(self, facts: PublicFacts) -> tuple[str, ...]:
         return (INTERCEPT, *[covariate.name for covariate in facts.covariates])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.families.descent import NoisyGradient
+from engine.families.descent import NoisyGradient, Scheme
+from engine.mechanism import Trial
 from engine.mechanisms import mechanisms
 from engine.registry import param
 from engine.tasks import MEAN_FUNCTION
@@ -36,3 +37,8 @@ class NoisyGradientMean(NoisyGradient):
     log_power: int = param(
         1, "Power of the log in the radius", "1 reproduces the paper's figures, 2 its formula.",
         low=1, high=2)
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return tuple(Trial({"truncation": 3, "n_iterations": 3, **scheme})
+                     for scheme in ({}, {"scheme": Scheme.SPLIT}))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import InputError
-from engine.families.sparse import descend, settled
+from engine.families.sparse import AMPLE, SEVERAL_STEPS, descend, settled
 from engine.families.sparse_averages import Averages, of_rows
 from engine.families.sparse_batches import by_kind
 from engine.families.sparse_corrections import Corrected, Directions, Distance, correct
@@ -39,6 +39,7 @@ from engine.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
+from engine.mechanism import Trial
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import Indices
 from engine.numerics.coordinates import Coordinates
@@ -122,6 +123,12 @@ class SparseInference(SparseIntervals):
     conservative: bool = param(
         False, "Worst-case bias", "Widens limits by the paper’s bound on the bias that is left. It "
         "is hundreds of times too wide at usual sizes.")
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return tuple(Trial(settings, AMPLE, 0.6, SEVERAL_STEPS) for settings in (
+            {"pilot": "moments"},
+            {"sparsity": 2, "rounds": 3, "features": "1", "directions": "column"}))
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:

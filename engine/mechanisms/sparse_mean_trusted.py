@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.families.untrusted_means import bound, check, held, largest_mean
+from engine.mechanism import Trial
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.noise import NoiseLaw, selection
 from engine.noise.selection import GUMBEL, ONE_SHOT, Law, Scales
@@ -83,6 +84,10 @@ class SparseMeanTrusted(Mechanism):
 
     sparsity: int = param(5, "Means kept", "The largest, so many of them; stated, not from the "
                           "data.", low=1, high=500, symbol="s")
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return (Trial(budget=Budget(0.8, 1e-3)), Trial(budget=Budget(0.8)))
 
     def release_many(
         self,

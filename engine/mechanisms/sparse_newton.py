@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.families.sparse import (
+    AMPLE,
     LONGEST_STEP,
+    SEVERAL_STEPS,
     CentreSees,
     Steps,
     descend,
@@ -50,6 +52,7 @@ from engine.families.sparse_pilot import (
     stage_noise,
     suits_moments,
 )
+from engine.mechanism import Trial
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import GUMBEL, Indices
 from engine.numerics.coordinates import Coordinates
@@ -183,6 +186,11 @@ class SparseNewton(PublicGuesses):
     response_clip: float | None = param(
         None, "Clip of responses", "In response units, in the first average. Default: 3 (c₀² + "
         "σ²)^½.", low=1e-9, high=1e9)
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return tuple(Trial(settings, AMPLE, 0.6, SEVERAL_STEPS) for settings in (
+            {"sparsity": 2, "pilot": "moments"}, {"pilot": "thresholding", "rounds": 3}))
 
     # -- releases ---------------------------------------------------------------------------
 

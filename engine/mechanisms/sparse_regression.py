@@ -28,6 +28,7 @@ from engine.families.sparse_averages import RowAverages
 from engine.families.sparse_guesses import LargestNoise, PublicGuesses, with_responses
 from engine.families.sparse_inference import Columns, row_norm
 from engine.families.sparse_pilot import STANDS_FOR_ANOTHER, Thresholding
+from engine.mechanism import Trial
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise.selection import LAWS, Law, Scales, printed_scale
 from engine.numerics.coordinates import Coordinates
@@ -140,6 +141,11 @@ class SparseRegression(PublicGuesses):
         if self.constants == "published" and not self.law.has_one_scale:
             raise InputError("There are published constants for peeling and one shot only.",
                              field="selection", hint="Choose one of them, or tight constants.")
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return (Trial({"sparsity": 2, "rounds": 3}),
+                Trial(budget=Budget(1.0, 1e-6), chunk=120))
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:

@@ -14,6 +14,7 @@ from scipy.special import expit
 
 from engine.enumerations import Enumeration
 from engine.errors import InputError
+from engine.mechanism import Trial
 from engine.mechanisms import Mechanism, mechanisms, one_per_server
 from engine.noise import NoiseLaw
 from engine.numerics.bases import Basis
@@ -164,6 +165,15 @@ class UnivariateMean(Mechanism):
         "A guess, not from the data, of the standard deviation of people's own means, in response "
         "units. Larger makes places wider. A wrong guess costs accuracy, never protection.",
         low=0.0, high=1e6)
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return (
+            *(Trial({"setting": setting}, Budget(0.8)) for setting in (
+                Setting.CENTRAL_ITEM, Setting.LOCAL_ITEM, Setting.SITE)),
+            # in the second, people differ so much that no vote is held
+            *(Trial({"setting": setting, "person_spread": spread}, Budget(0.8), chunk=40)
+              for spread in (0.0, 5.0) for setting in (Setting.CENTRAL_USER, Setting.LOCAL_USER)))
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:

@@ -23,6 +23,7 @@ from engine.families.wavelet_regression import (
     times_of,
 )
 from engine.families.wavelet_risk import UNIFORM, Average, Design, RiskParts, curve_risk
+from engine.mechanism import Trial
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise import NoiseLaw
 from engine.numerics.clipped_readings import unclipped
@@ -168,6 +169,11 @@ class WaveletGlobal(WaveletRegression):
             raise InputError("Only periodic wavelets can release the density of the times.",
                              field="design", hint="Choose periodic edges.")
         self.known_design  # noqa: B018  (checks the heights)
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return tuple(Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **edges}, Budget(200.0, 1e-5))
+                     for edges in ({}, {"edges": "corrected"}))
 
     @property
     def known_design(self) -> KnownDesign | None:

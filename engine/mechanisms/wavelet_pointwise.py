@@ -23,6 +23,7 @@ from engine.families.wavelet_regression import (
     times_of,
 )
 from engine.families.wavelet_risk import Average, RiskParts, point_risk
+from engine.mechanism import Trial
 from engine.mechanisms import mechanisms, one_per_server
 from engine.noise import NoiseLaw
 from engine.numerics.point_values import PointValues
@@ -160,6 +161,11 @@ class WaveletPointwise(WaveletRegression):
         if self.constants == "published" and self.noise not in (None, "laplace"):
             raise InputError("The printed constant is for Laplace noise.", field="noise")
         self.values_at  # noqa: B018  (checks the points)
+
+    @classmethod
+    def trials(cls) -> tuple[Trial, ...]:
+        return tuple(Trial({"level": 4, "clip": 3.0, "radius": 1e-3, **noise}, Budget(200.0, 1e-5))
+                     for noise in ({}, {"noise": "curve"}))
 
     @property
     def values_at(self) -> PointValues:

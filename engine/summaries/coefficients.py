@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,9 @@ class CoefficientSummary:
     task: ClassVar[str] = VARYING_COEFFICIENTS.key
     usual_grid: ClassVar[int] = 100
     first_step: ClassVar[str] = "the covariates’ own second moments"
+    trial: ClassVar[Mapping[str, Any]] = {}
+    pairs: ClassVar[int] = 200
+    loose: ClassVar[str] = ""
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
         if not facts.covariates:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class CovarianceSummary:
     task: ClassVar[str] = COVARIANCE.key
     usual_grid: ClassVar[int] = 50
     first_step: ClassVar[str] = "the mean that it is taken about"
+    trial: ClassVar[Mapping[str, Any]] = {}
+    pairs: ClassVar[int] = 400
+    loose: ClassVar[str] = (
+        "The proof lets a change of second moments fall on one number alone; those that one "
+        "person can make fall on two at least.")
     functions: tuple[str, ...] = ()
     offset = None
 

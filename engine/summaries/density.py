@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,9 @@ class DensitySummary:
     task: ClassVar[str] = DENSITY.key
     usual_grid: ClassVar[int] = 200
     first_step: ClassVar[str] = ""
+    trial: ClassVar[Mapping[str, Any]] = {}
+    pairs: ClassVar[int] = 1000
+    loose: ClassVar[str] = ""
     functions: tuple[str, ...] = ()
     offset = None
     scale = 1.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,9 @@ class MeanSummary:
     task: ClassVar[str] = MEAN_FUNCTION.key
     usual_grid: ClassVar[int] = 100
     first_step: ClassVar[str] = ""
+    trial: ClassVar[Mapping[str, Any]] = {}
+    pairs: ClassVar[int] = 400
+    loose: ClassVar[str] = ""
     functions: tuple[str, ...] = ()
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:

@@ -13,7 +13,7 @@ Lin and Reimherr (2023), arXiv 2309.00125: Algorithm 1, sections 5 and 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Protocol
@@ -177,12 +177,17 @@ class Summary(Protocol):
     """What is summarised; one for each task. `scale` turns its unit into response units.
 
     `usual_grid` is the number of points on a line where nothing else decides it, and `first_step`
-    what a share of the budget is spent on before the summary, where it takes two steps.
+    what a share of the budget is spent on before the summary, where it takes two steps. An audit
+    tries `trial` settings with `pairs` of neighbours at a time, and `loose` says why a method may
+    attain less of its claim than it does elsewhere.
     """
 
     task: ClassVar[str]
     usual_grid: ClassVar[int]
     first_step: ClassVar[str]
+    trial: ClassVar[Mapping[str, Any]]
+    pairs: ClassVar[int]
+    loose: ClassVar[str]
     basis: FunctionBasis
     scale: float
     functions: tuple[str, ...]

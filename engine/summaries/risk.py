@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,11 @@ class RiskSummary:
     task: ClassVar[str] = RISK_MINIMISATION.key
     usual_grid: ClassVar[int] = 100
     first_step: ClassVar[str] = ""
+    trial: ClassVar[Mapping[str, Any]] = {"grid_size": 30, "risk_weight": 1.0}
+    pairs: ClassVar[int] = 60
+    loose: ClassVar[str] = (
+        "The proof bounds how far a minimiser moves, not where to: it allows the direction that "
+        "the noise hides least, in which no single record was found to move it.")
     functions: tuple[str, ...] = ()
 
     def __init__(self, release: FunctionalRelease, sizes: Sizes, facts: PublicFacts) -> None:
