@@ -73,7 +73,7 @@ def command(options: argparse.Namespace) -> int:
         print(release_words.known_people(known, asked.source.facts).replace("**", ""))
         _check_people(options)
     for line in stated.lines_before(asked.source.facts, asked.source.sizes,
-                                    DENSITY.key not in asked.mechanism.served):
+                                    asked.mechanism.main_task is not DENSITY):
         print(line)
     if earlier is not None:
         print(release_words.asked_before(earlier))

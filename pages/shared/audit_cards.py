@@ -16,7 +16,7 @@ from engine.figures import audit as figures
 from engine.identity import digest
 from engine.mechanisms import Mechanism
 from engine.sources import Source
-from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, SPARSE_REGRESSION
+from engine.tasks import FUNCTIONAL_SUMMARY, MEAN_FUNCTION, TASKS, Argument
 from engine.theme import Chart
 from engine.types import Budget, Unit
 from engine.views import audit as audit_view
@@ -318,7 +318,7 @@ def _limits(view: View) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         _slider("Protection (ε)")
-    if not kind.is_joint and kind.task != SPARSE_REGRESSION.key:
+    if not kind.is_joint and TASKS[kind.task].argument is Argument.TIME:
         with right:
             _time()
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from engine.errors import InputError
 from engine.language.grammar import capital
 from engine.sources.table_words import counted
-from engine.sources.upload import Upload
 from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_design import LAWS, SINGLE_LAWS, StatedDesign, StatedLaw, numbers_in
 from pages.shared import file_form
+
+if TYPE_CHECKING:
+    from engine.sources.upload import Upload
 
 _SPREAD = {False: "Not known, or with skew, groups or outliers",
            True: "Symmetric about their mean"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -16,8 +16,6 @@ from engine.mechanisms import Mechanism
 from engine.privacy.failure import Delta, delta_rule, usual_delta
 from engine.sources import Source
 from engine.sources.twin import Twin
-from engine.sources.upload import Upload
-from engine.sources.upload_rows import UploadRows
 from engine.tasks import TASKS, DataType
 from engine.types import PublicFacts
 from pages.shared import address, pins
@@ -30,6 +28,10 @@ from pages.shared.settings import (
     steps_of,
     with_look,
 )
+
+if TYPE_CHECKING:
+    from engine.sources.upload import Upload
+    from engine.sources.upload_rows import UploadRows
 
 # Where the session keeps the visitor's own data.
 OWN_KEYS = {DataType.CURVES: "upload", DataType.READINGS: "upload_readings",

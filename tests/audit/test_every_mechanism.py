@@ -1,6 +1,6 @@
 """Every registered mechanism is audited the moment it exists.
 
-A mechanism without an entry in `engine.audit.cases` is audited with its usual settings and must
+A mechanism without `trials` of its own is audited with its usual settings and must
 attain its claim; one whose data nobody knows how to attack fails with a message that says so.
 """
 

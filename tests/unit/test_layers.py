@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.mechanisms import mechanisms
+from engine.sources import sources
+
 ROOT = Path(__file__).parents[2]
 ENGINE = sorted((ROOT / "engine").rglob("*.py"))
 
@@ -119,6 +122,13 @@ def test_numbers_know_no_charts_and_neither_do_sentences():
 def test_pages_stay_thin(file):
     assert len(file.read_text().splitlines()) <= 150
     assert "numpy" not in {name.split(".")[0] for name in imported(file)}
+
+
+def test_pages_know_no_registered_source_or_mechanism_by_its_module():
+    members = {cls.__module__ for cls in (*sources.all(), *mechanisms.all())}
+    assert len(members) > 25
+    for file in (ROOT / "pages").rglob("*.py"):
+        assert not members & set(imported(file)), file
 
 
 def test_only_one_module_makes_parts_of_pages_run_again_by_themselves():
