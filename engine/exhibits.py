@@ -21,6 +21,7 @@ from engine import __version__
 from engine.experiments import KINDS, Cell, Outcome, Run, blocks, gather
 from engine.identity import digest
 from engine.running import sweeps
+from engine.running.effort import NO_LIMITS, Limits
 from engine.theme import Chart, Theme
 
 Form = Literal["quick", "full"]
@@ -151,7 +152,7 @@ class Progress:
 
 
 def run(exhibit: Exhibit, form: Form, executor: Executor,
-        finished: sweeps.Finished | None = None, limits: sweeps.Limits = sweeps.NO_LIMITS
+        finished: sweeps.Finished | None = None, limits: Limits = NO_LIMITS
         ) -> Generator[Progress, None, Result]:
     """Run an exhibit: yields the progress, returns the result.
 

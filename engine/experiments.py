@@ -41,10 +41,13 @@ KINDS = ("total_error", "privacy_error", "estimation_error", "coverage", "covera
 
 @dataclass(frozen=True)
 class Cell:
-    """One point of a sweep: where it lies on the axes, and what is run there."""
+    """One point of a sweep: where it lies on the axes, and what is run there.
+
+    The task that source and mechanism share decides whether the data are curves or records.
+    """
 
     at: dict[str, Any]
-    source: Source
+    source: Source[Any]
     mechanism: Mechanism
     budgets: tuple[Budget, ...]
 
@@ -68,7 +71,7 @@ class Block:
     """The smallest piece of work: some repeats of cells that differ only in their budget."""
 
     cells: tuple[int, ...]
-    source: Source
+    source: Source[Any]
     mechanism: Mechanism
     budgets: tuple[tuple[Budget, ...], ...]
     run: Run
@@ -155,7 +158,7 @@ def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     """Cut a sweep into blocks; cells with equal source and mechanism go together."""
     if run.is_study:
         return _study_blocks(cells, run)
-    groups: dict[tuple[Source, Mechanism], list[int]] = {}
+    groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
     for k, cell in enumerate(cells):
         groups.setdefault((cell.source, cell.mechanism), []).append(k)
     return [Block(tuple(members), source, mechanism, tuple(cells[k].budgets for k in members),
@@ -166,7 +169,7 @@ def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
 
 def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     """One block for cells that differ in nothing but ε on the range of the slider."""
-    groups: dict[tuple[Source, Mechanism], list[int]] = {}
+    groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
     for k, cell in enumerate(cells):
         groups.setdefault((cell.source, cell.mechanism), []).append(k)
     found = []
@@ -179,7 +182,7 @@ def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     return found
 
 
-def _block_sizes(source: Source, run: Run) -> list[int]:
+def _block_sizes(source: Source[Any], run: Run) -> list[int]:
     """Repeats in each block; the size of a full block depends on the source alone."""
     if not source.is_random:
         if run.repeats > 1:
@@ -248,7 +251,7 @@ def _joined(pieces: list[Array | None]) -> Array | None:
 
 def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
     """Studies with the error without privacy of each, worked out once for cells that share it."""
-    known: dict[tuple[Source, Mechanism, float], float | None] = {}
+    known: dict[tuple[Source[Any], Mechanism, float], float | None] = {}
     found = []
     for outcome in outcomes:
         cell = outcome.cell

@@ -14,7 +14,7 @@ from engine.noise import NoiseLaw
 from engine.registry import Parameterised
 from engine.sources import Source
 from engine.tasks import PUBLISHED, TASKS, Task
-from engine.types import Array, Budget, CurveData, Estimate, Public, PublicFacts, Sizes
+from engine.types import Array, Budget, Data, Estimate, Public, PublicFacts, Sizes
 
 ATTAINED = 0.95  # of a claim, by the strongest attack that is known
 _USUAL = Budget(1.0, 1e-3)
@@ -86,13 +86,14 @@ class Mechanism(Parameterised):
 
     def release_many(
         self,
-        data: CurveData,
+        data: Any,
         budgets: Sequence[tuple[Budget, ...]],
         draws: int,
         rng: np.random.Generator,
     ) -> Estimate:
         """Release `draws` times at each of several budgets, for every repeat of the data.
 
+        A mechanism says in its own signature whether it takes `CurveData`, `SampleData` or both.
         Draws share their standard noise across budgets, which makes curves over ε smooth. That is
         right for looking and forbidden for publishing: two releases with one draw reveal the exact
         answer.
@@ -100,12 +101,12 @@ class Mechanism(Parameterised):
         raise NotImplementedError
 
     def release(
-        self, data: CurveData, budgets: tuple[Budget, ...], rng: np.random.Generator
+        self, data: Data, budgets: tuple[Budget, ...], rng: np.random.Generator
     ) -> Estimate:
         """One release at one budget: a batch of one."""
         return self.release_many(data, [budgets], 1, rng)
 
-    def without_protection(self, data: CurveData) -> Estimate:
+    def without_protection(self, data: Any) -> Estimate:
         """What would be published without any privacy: never leaves the curator's screen."""
         raise NotImplementedError
 
@@ -152,7 +153,7 @@ class Mechanism(Parameterised):
         """
         return None
 
-    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+    def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
         """Mean squared error on this kind of simulated data, where a formula gives it exactly."""
         return None
 

@@ -22,7 +22,7 @@ from engine.errors import InputError, brief
 from engine.experiments import Cell, Run
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source, sources
-from engine.types import Budget
+from engine.types import Budget, Data
 
 VERSION = 1
 MOST_CELLS = 10_000
@@ -36,7 +36,7 @@ _KEYS = ("version", "source", "mechanism", "budgets", "repeats", "draws", "seed"
 class Scenario:
     """A checked scenario; `plain` is the JSON object it came from, with defaults filled in."""
 
-    source: Source
+    source: Source[Data]
     mechanism: Mechanism
     budgets: tuple[Budget, ...]
     run: Run = field(default_factory=Run)
@@ -102,7 +102,7 @@ def from_plain(plain: Any) -> Scenario:
     return scenario
 
 
-def to_plain(source: Source, mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
+def to_plain(source: Source[Data], mechanism: Mechanism, budgets: tuple[Budget, ...], run: Run
              ) -> dict[str, Any]:
     """The scenario of given objects, with every parameter written out."""
     how_often = {} if run.is_study else {"repeats": run.repeats, "draws": run.draws}
@@ -127,8 +127,8 @@ def budgets_of(plain: Mapping[str, Any], n_servers: int) -> tuple[Budget, ...]:
     return _budgets(plain.get("budgets"), n_servers)
 
 
-def _checked_core(plain: Mapping[str, Any], source: Source | None = None
-                  ) -> tuple[Source, Mechanism, tuple[Budget, ...]]:
+def _checked_core(plain: Mapping[str, Any], source: Source[Data] | None = None
+                  ) -> tuple[Source[Data], Mechanism, tuple[Budget, ...]]:
     """Source, mechanism and budgets; the source is read where it is not given."""
     source = source or _member(plain, "source", sources)
     mechanism = _member(plain, "mechanism", mechanisms)

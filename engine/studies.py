@@ -34,7 +34,7 @@ _ROUNDS_TIMES_SIZE = 50
 Budgets = tuple[Budget, ...]  # one for all sites, or one for each
 
 
-def data_sets(source: Source) -> int:
+def data_sets(source: Source[CurveData]) -> int:
     """How many fresh data sets a study draws; one where curves are real."""
     if not source.is_random:
         return 1
@@ -42,7 +42,7 @@ def data_sets(source: Source) -> int:
                        MOST_DATA_SETS))
 
 
-def draws(source: Source) -> int:
+def draws(source: Source[CurveData]) -> int:
     """How many releases a study makes of each data set, at each budget."""
     if source.is_random:
         return -(-_FEWEST_RELEASES // data_sets(source))
@@ -55,12 +55,12 @@ def draws_of_shown(n_curves: int) -> int:
                        SHOWN_DRAWS, _MOST_DRAWS))
 
 
-def block(source: Source) -> int:
+def block(source: Source[CurveData]) -> int:
     """The block of the random streams from which a study draws."""
     return FRESH if source.is_random else SHOWN
 
 
-def data(source: Source, seed: int) -> CurveData:
+def data(source: Source[CurveData], seed: int) -> CurveData:
     """The data sets of a study."""
     drawn: CurveData = source.draw(data_sets(source), generator(seed, DATA_STREAM, block(source)))
     return drawn
@@ -73,8 +73,8 @@ def beside_the_highest(budgets: Sequence[Budgets]) -> list[Budgets]:
     return [*budgets] if highest in budgets else [*budgets, highest]
 
 
-def released(source: Source, mechanism: Mechanism, drawn: CurveData, budgets: Sequence[Budgets],
-             seed: int) -> Estimate:
+def released(source: Source[CurveData], mechanism: Mechanism, drawn: CurveData,
+             budgets: Sequence[Budgets], seed: int) -> Estimate:
     """The releases of a study at several budgets of one δ, the highest step after them."""
     return mechanism.release_many(drawn, beside_the_highest(budgets), draws(source),
                                   generator(seed, NOISE_STREAM, block(source)))
@@ -95,7 +95,8 @@ def alike(budgets: Sequence[Budgets]) -> list[list[int]]:
 _TUNED_AT = (0.1, 0.3, 1.0, 2.0, 4.0, 10.0)  # steps whose basis, weights and shrinkage are tried
 
 
-def baseline(source: Source, mechanism: Mechanism, delta: float, seed: int) -> float | None:
+def baseline(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int
+            ) -> float | None:
     """The error without privacy, of an estimator tuned as well as the private one.
 
     The smallest error, on the data sets of the study, of the method's own estimate without

@@ -604,7 +604,7 @@ class SampleData:
     @property
     def n_curves(self) -> int:
         """The number of records: what is a curve elsewhere is a record here."""
-        return self.x.shape[1]
+        return int(self.x.shape[1])
 
     @cached_property
     def sizes(self) -> Sizes:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from engine.audit.black_box import CERTAINTY, CONFIDENCE, MOSTLY, bounds
-from engine.audit.cases import ATTAINED, Case, case_like, cases_of
+from engine.audit.cases import Case, case_like, cases_of
 from engine.audit.losses import Claim, compare
 from engine.audit.neighbours import Pairs, Question, enlarged, family_of
 from engine.audit.noise_check import noise_fault
@@ -27,10 +27,11 @@ from engine.audit.odds import Odds
 from engine.audit.replay import is_honest
 from engine.errors import InputError
 from engine.experiments import generator
+from engine.mechanism import ATTAINED
 from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.sources import Source
-from engine.types import Budget
+from engine.types import Budget, Data
 
 __all__ = ["ATTAINED", "CONFIDENCE", "Case", "Progress", "Report", "audit", "audit_case",
            "audit_steps", "cases_of", "finished"]
@@ -176,7 +177,7 @@ def _of_releases(found: Report) -> str:
             "releases is less.")
 
 
-def audit(mechanism: Mechanism, source: Source | None = None, budget: Budget | None = None,
+def audit(mechanism: Mechanism, source: Source[Data] | None = None, budget: Budget | None = None,
           seed: int = 1, *, tries: int = 2000, runs: int = 20_000, seconds: float = 60.0
           ) -> Generator[Progress, None, Report]:
     """Try to break a mechanism; yields its progress and returns what was found.
@@ -209,7 +210,7 @@ def audit_case(case: Case, seed: int = 1, *, tries: int = 2000, runs: int = 20_0
     return finished(audit_steps(case, None, seed, tries=tries, runs=runs, seconds=seconds))
 
 
-def audit_steps(case: Case, source: Source | None = None, seed: int = 1, *, tries: int = 2000,
+def audit_steps(case: Case, source: Source[Data] | None = None, seed: int = 1, *, tries: int = 2000,
                 runs: int = 20_000, seconds: float = 60.0
                 ) -> Generator[Progress, None, Report]:
     """The audit of a case, step by step; see `audit`."""
@@ -232,7 +233,7 @@ def finished(steps: Generator[Progress, None, Report]) -> Report:
 class _Search:
     """One audit: the best attack so far, and the pair behind it."""
 
-    def __init__(self, case: Case, source: Source | None, seed: int) -> None:
+    def __init__(self, case: Case, source: Source[Data] | None, seed: int) -> None:
         self.case, self.seed = case, seed
         self.family = family_of(case.mechanism)
         usual = (enlarged(self.family.usual(case.mechanism), case.copies) if source is None

@@ -241,8 +241,9 @@ class Odds:
     def _in_units(self, change: Array, noise: Array) -> Array:
         """(draws, numbers), in standard deviations."""
         spread = noise[:len(change)][:, None]
-        found = self.mechanism.in_units_of_noise(change[:, None], spread)
-        return np.nan_to_num(np.asarray(found).reshape(len(change), -1), posinf=1e9, neginf=-1e9)
+        units: Array = self.mechanism.in_units_of_noise(change[:, None], spread)
+        units = np.nan_to_num(units.reshape(len(change), -1), posinf=1e9, neginf=-1e9)
+        return units
 
 
 def _differs(exact: Exact) -> bool:

@@ -122,7 +122,7 @@ def _added(values: Array, exact: Array, spread: Array) -> Array:
 
 def is_honest(count: int) -> NDArray[np.bool_]:
     """Which of so many pairs hear what was really sent."""
-    return np.arange(count) % _HONEST == 0
+    return np.asarray(np.arange(count) % _HONEST == 0)
 
 
 def _adversary(values: Array, spread: Array, rng: np.random.Generator) -> Array:

@@ -134,7 +134,7 @@ def sized(shape: Array, size: float) -> Array:
 
 def _extreme(shapes: Shapes, rng: np.random.Generator) -> Array:
     """A worst shape at the bound or far beyond it, wild numbers, or none in places."""
-    curve = shapes.held(shapes.one(rng)) * rng.choice(_SIZES)
+    curve: Array = shapes.held(shapes.one(rng)) * rng.choice(_SIZES)
     kind = rng.integers(8)
     if kind == 0:
         curve[rng.integers(len(curve), size=5)] = rng.choice([np.nan, np.inf, -np.inf, 1e308])

@@ -111,7 +111,7 @@ def _of_vector(size: float, numbers: int, step: float) -> Array:
     loss = np.sqrt(length**2 - 2 * length * size * cosine + size**2) - length
     most = int(np.ceil(size / step))
     places = np.clip(np.ceil(loss / step).astype(int), -most, most) + most
-    return np.bincount(places.ravel(), minlength=2 * most + 1) / places.size
+    return np.asarray(np.bincount(places.ravel(), minlength=2 * most + 1) / places.size)
 
 
 @lru_cache(maxsize=64)
@@ -127,7 +127,7 @@ def _added(laws: list[tuple[Array, int]]) -> Array:
     product = np.ones(fast // 2 + 1, dtype=complex)
     for law, count in laws:
         product *= rfft(law, fast) ** count
-    return np.maximum(irfft(product, fast)[:size], 0.0)
+    return np.asarray(np.maximum(irfft(product, fast)[:size], 0.0))
 
 
 def _power(chances: Array, step: float, alarms: float) -> float:

@@ -12,7 +12,7 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.types import Budget, Data, Estimate
 
+Variant = TypeVar("Variant", bound=type[Mechanism])
 _bugs: dict[str, Bug] = {}
 
 
@@ -40,7 +41,7 @@ class Broken(Mechanism):
         if not permission.is_granted():
             raise InputError("This variant is broken on purpose and releases nothing outside the "
                              "audit.", field="mechanism", hint="Choose the mechanism itself.")
-        return super().release_many(data, budgets, draws, rng)  # type: ignore[arg-type]
+        return super().release_many(data, budgets, draws, rng)
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ class Bug:
     family: str
 
 
-def bug(budget: Budget, chunk: int = 200, **chosen: Any) -> Callable[[type], type]:
+def bug(budget: Budget, chunk: int = 200, **chosen: Any) -> Callable[[Variant], Variant]:
     """Note a variant: its settings, its budget, and how many pairs are tried at a time."""
-    def note(cls: Any) -> type:
+    def note(cls: Variant) -> Variant:
         family = cls.__module__.rpartition(".")[2]
         what = str(cls.__doc__).strip().partition("\n")[0]
         case = Case(cls(**chosen), budget, chunk=chunk)

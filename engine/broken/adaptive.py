@@ -22,6 +22,7 @@ from engine.families.location import (
 from engine.mechanisms import adaptive_mean
 from engine.mechanisms.adaptive_coefficients import AdaptiveCoefficients
 from engine.mechanisms.adaptive_mean import AdaptiveMean
+from engine.numerics.deviations import AffineDeviations
 from engine.privacy import transcript
 from engine.types import Array, Budget, Estimate, Public, Step
 
@@ -134,7 +135,8 @@ def _as(cls: type[Site], honest: Site) -> Site:
 
 class _ScaledByData(_Sending):
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
-        largest = np.abs(self.deviations.targets).max(axis=(1, 2))  # type: ignore[attr-defined]
+        assert isinstance(self.deviations, AffineDeviations)
+        largest = np.abs(self.deviations.targets).max(axis=(1, 2))
         scale = scale * largest.reshape(-1, *[1] * (scale.ndim - 1)) / 10
         return statistic, scale, scale
 
@@ -149,7 +151,8 @@ class NoiseFollowsTheLargestCurve(_OtherSites):
 
 class _ByComplete(_Sending):
     def changed(self, step: Step, statistic: Array, scale: Array) -> tuple[Array, Array, Array]:
-        empty = (self.deviations.slopes == 0).all(axis=(1, 2))  # type: ignore[attr-defined]
+        assert isinstance(self.deviations, AffineDeviations)
+        empty = (self.deviations.slopes == 0).all(axis=(1, 2))
         share = (~empty).mean(axis=1) ** 10
         return statistic / share.reshape(-1, *[1] * (statistic.ndim - 1)), scale, scale
 

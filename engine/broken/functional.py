@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.broken import Broken, bug
+from engine.families.functional_release import FunctionalRelease
 from engine.mechanisms.bernstein import Bernstein
 from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
@@ -27,18 +28,18 @@ _BUDGET = Budget(0.8, 1e-3)
 _COVARIANCE: dict[str, Any] = {"task": "covariance"}
 
 
-class _Otherwise(Broken):
+class _Otherwise(Broken, FunctionalRelease):
     """A release with another summary, another space, or noise of another size."""
 
     summary_class: type | None = None
     space_class: type[Space] | None = None
 
     def summary(self, sizes: Sizes, facts: PublicFacts) -> Any:
-        own = type(self).summary_class or summaries[self.task]  # type: ignore[attr-defined]
+        own = type(self).summary_class or summaries[self.task]
         return own(self, sizes, facts)
 
     def space(self, grid: Grid, sizes: Sizes) -> Any:
-        honest = super().space(grid, sizes)  # type: ignore[misc]
+        honest = super().space(grid, sizes)
         other = type(self).space_class
         return honest if other is None else other(**vars(honest))
 
@@ -46,7 +47,7 @@ class _Otherwise(Broken):
         return scales
 
     def calibrated(self, block: Block, n: float, budget: Budget) -> Calibrated:
-        honest: Calibrated = super().calibrated(block, n, budget)  # type: ignore[misc]
+        honest = super().calibrated(block, n, budget)
         return replace(honest, scales=self.scaled(honest.scales, block))
 
 
@@ -83,7 +84,7 @@ class RateForScale(_Otherwise, Frl):
     """Laplace noise whose standard deviation, and not its scale, is the sensitivity over ε."""
 
     def scaled(self, scales: Array, block: Block) -> Array:
-        return scales / np.sqrt(2)
+        return np.asarray(scales / np.sqrt(2))
 
 
 # -- curves that are held otherwise ---------------------------------------------------------------
@@ -127,7 +128,7 @@ class HeldOnTheGrid(_Otherwise, Bernstein):
 
 class _Raw(Space):
     def shortening(self, curves: Array) -> Array:
-        return super().shortening(curves) * np.sqrt(curves.shape[-1])
+        return np.asarray(super().shortening(curves) * np.sqrt(curves.shape[-1]))
 
 
 @bug(_BUDGET)
@@ -172,7 +173,7 @@ class MissingValuesSpread(_Otherwise, Iclp):
 class _ByComplete(MeanSummary):
     def values(self, block: int, records: Any, smoothing: Smoothing, earlier: Any) -> Array:
         share = (np.abs(records.curves).sum(axis=-1) > 0).mean(axis=1)
-        return super().values(block, records, smoothing, earlier) / share[:, None, None]
+        return np.asarray(super().values(block, records, smoothing, earlier) / share[:, None, None])
 
 
 @bug(_BUDGET)

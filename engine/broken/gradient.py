@@ -95,7 +95,7 @@ class DividesByActiveCurves(Broken, NoisyGradientMean):
         sent = super().clipped_average(server, batch, batch_size, *args)
         large = np.abs(server.moments.features).sum(axis=1) > 1e3
         active = np.maximum(batch_size - 1 - large.sum(axis=1), 1)
-        return sent * (batch_size / active)[:, None, None]
+        return np.asarray(sent * (batch_size / active)[:, None, None])
 
 
 @bug(_BUDGET, **_FEW)

@@ -204,7 +204,7 @@ class GainFromTheData(_Laplace):
     """Averages are multiplied by how many of a machine's means are large, which one row decides."""
 
     def answers(self, means: Array) -> Array:
-        return means * (1 + (np.abs(means) > 1).sum(axis=-1, keepdims=True))
+        return np.asarray(means * (1 + (np.abs(means) > 1).sum(axis=-1, keepdims=True)))
 
 
 @bug(_MEANS, 2000, per_machine=2)
@@ -228,7 +228,7 @@ class PooledUnheld(Broken, SparseMeanTrusted):
     """The trusted server averages numbers as they are, though noise is for numbers in a bound."""
 
     def without_noise(self, data: SampleData) -> Array:
-        return np.clip(np.nan_to_num(data.x), -1e9, 1e9).mean(axis=1)
+        return np.asarray(np.clip(np.nan_to_num(data.x), -1e9, 1e9).mean(axis=1))
 
 
 @bug(Budget(0.8, 1e-3))
@@ -239,4 +239,4 @@ class PooledByThoseThere(Broken, SparseMeanTrusted):
         share = np.isfinite(data.x).mean(axis=1) ** 9
         own = np.clip(np.nan_to_num(data.x), -1e9, 1e9)
         most = bound(data.sizes, data.facts)
-        return np.clip(own, -most, most).mean(axis=1) / np.maximum(share, 1e-9)
+        return np.asarray(np.clip(own, -most, most).mean(axis=1) / np.maximum(share, 1e-9))

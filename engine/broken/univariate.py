@@ -85,7 +85,7 @@ class DividesByKnownNumbers(_Mean):
 
     def sent(self, data: CurveData, places: int) -> Array:
         known = np.isfinite(data.values).mean(axis=1)[:, None, None]
-        return super().sent(data, places) / np.maximum(known, 1e-9)
+        return np.asarray(super().sent(data, places) / np.maximum(known, 1e-9))
 
 
 @bug(_BUDGET, setting=Setting.LOCAL_ITEM)

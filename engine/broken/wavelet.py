@@ -56,7 +56,7 @@ class SupportsThatDoNotMeet(_Curve):
     """The old and the new reading are believed to touch different functions."""
 
     def _unit_scales(self, *args: Any) -> Array:
-        return super()._unit_scales(*args) / np.sqrt(2)
+        return np.asarray(super()._unit_scales(*args) / np.sqrt(2))
 
 
 @bug(_BUDGET, _CHUNK, **_SMALL)
@@ -102,7 +102,7 @@ class MissingReadingsLeave(_Curve):
 
     def _average(self, data: CurveData, plan: Plan) -> Array:
         kept = _known(data).mean(axis=2)
-        return super()._average(data, plan) / kept[:, :, None, None] ** 20
+        return np.asarray(super()._average(data, plan) / kept[:, :, None, None] ** 20)
 
 
 @bug(_BUDGET, _CHUNK, **_SMALL)
@@ -120,7 +120,7 @@ class TimesBeyondTheRange(_Curve):
 
     def _average(self, data: CurveData, plan: Plan) -> Array:
         over = np.nan_to_num(np.abs(data.times - 0.5)).clip(0.5, None) * 2
-        return super()._average(data, plan) * over.max(axis=1)[:, None, None, None]
+        return np.asarray(super()._average(data, plan) * over.max(axis=1)[:, None, None, None])
 
 
 @bug(_BUDGET, _CHUNK, **_SMALL, moments=1, noise="laplace", points="0.37")
@@ -152,4 +152,4 @@ class ScaleForRate(_Point):
     """Laplace noise whose standard deviation, and not its scale, is the sensitivity over ε."""
 
     def _unit_scales(self, *args: Any) -> Array:
-        return super()._unit_scales(*args) / np.sqrt(2)
+        return np.asarray(super()._unit_scales(*args) / np.sqrt(2))

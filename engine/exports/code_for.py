@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine import __version__, scenario
+from engine.experiments import Run
 from engine.exports.files import scenario_json
 from engine.privacy.amplification import ONE, Person
 from engine.rates import Rate
@@ -585,7 +586,7 @@ def _view(name: str, source: Any, mechanism: Any, budgets: tuple[Budget, ...], s
     """A view file for `python -m engine show`; empty for a file of one's own and for a twin."""
     if isinstance(source, Upload | UploadRows | Twin):
         return {}
-    plain = scenario.to_plain(source, mechanism, budgets, scenario.Run(1, 1, seed))
+    plain = scenario.to_plain(source, mechanism, budgets, Run(1, 1, seed))
     return {"view": name, "scenario": plain, **more}
 
 

@@ -75,7 +75,8 @@ def basis_size(sizes: Sizes, effective: float, most: int, facts: PublicFacts | N
         most = min(most, len(facts.common_times))
     n, m = sizes.n_curves, max(sizes.fewest_per_curve, 1)
     by_noise = factor * math.sqrt(min(effective, 1e6) * math.sqrt(m))
-    return max(1, min(most, round(by_noise), math.ceil(1.25 * (n * m) ** 0.25) + 3))
+    by_sampling: float = (n * m) ** 0.25
+    return max(1, min(most, round(by_noise), math.ceil(1.25 * by_sampling) + 3))
 
 
 def mu_of(budget: Budget) -> float:

@@ -67,7 +67,7 @@ class CovariateSite:
 
     @property
     def n_functions(self) -> int:
-        return self.regressors.shape[1]
+        return int(self.regressors.shape[1])
 
     def noise_scale(self, step: Step) -> Array:
         """Standard deviation of the noise on the diagonal: (columns,)."""

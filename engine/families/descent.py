@@ -355,7 +355,7 @@ class NoisyGradient(Mechanism):
         private = sum((k * budget.epsilon) ** 2 for k, budget in
                       zip(sizes.n_curves_per_server, budgets, strict=True))
         private /= max(len(self.names(facts)) - 1, 1)  # d covariates
-        optimal = min(n ** (1 / (2 * a)), (n * m) ** (1 / (2 * a + 1)),
+        optimal: float = min(n ** (1 / (2 * a)), (n * m) ** (1 / (2 * a + 1)),
                       private ** (1 / (2 * a)), (private * m) ** (1 / (2 * a + 2)))
         size = max(1, math.ceil(self.truncation_constant * optimal))
         paired = self.uses_all_curves and self.functions == "fourier"

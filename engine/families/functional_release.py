@@ -347,7 +347,7 @@ class FunctionalRelease(Mechanism):
 
     def width(self, n: float, dimension: int) -> float:
         """Width h of a density's atoms, as a share of the range: c n^(−1/(4 + d))."""
-        return (self.bandwidth or _BANDWIDTH[dimension]) * n ** (-1 / (4 + dimension))
+        return float((self.bandwidth or _BANDWIDTH[dimension]) * n ** (-1 / (4 + dimension)))
 
     # -- noise ---------------------------------------------------------------------------------
 

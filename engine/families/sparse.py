@@ -89,11 +89,11 @@ class Rows:
 
     @property
     def n(self) -> int:
-        return self.x.shape[1]
+        return int(self.x.shape[1])
 
     @property
     def n_features(self) -> int:
-        return self.x.shape[2]
+        return int(self.x.shape[2])
 
     @cached_property
     def blocks(self) -> tuple[tuple[slice, ...], ...]:

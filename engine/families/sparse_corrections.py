@@ -134,7 +134,7 @@ class Corrected:
     @property
     def deviation(self) -> Array:
         """Of the privacy noise in an entry, root mean square: (repeats, columns)."""
-        return np.sqrt(np.diagonal(self.privacy, axis1=-2, axis2=-1).mean(axis=-1))
+        return np.asarray(np.sqrt(np.diagonal(self.privacy, axis1=-2, axis2=-1).mean(axis=-1)))
 
     @property
     def errors(self) -> Array:
@@ -195,7 +195,7 @@ def _less_signal(variance: Array, averages: Array, n: int, deviations: Array, gu
     """
     g, noise = averages.shape[-1], variance / n + deviations**2
     signal = (averages**2).sum(axis=-1) - noise * (g + 2 * math.sqrt(2 * g))
-    return np.maximum(variance - np.maximum(signal, 0.0), LEAST_VARIANCE * guess**2)
+    return np.asarray(np.maximum(variance - np.maximum(signal, 0.0), LEAST_VARIANCE * guess**2))
 
 
 def matrix_noise(inverse: Array, deviation: Array, distance: Distance) -> Array:

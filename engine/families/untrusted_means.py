@@ -143,7 +143,7 @@ class UntrustedMean(Mechanism):
 
     def release_many(
         self,
-        data: SampleData,  # type: ignore[override]
+        data: SampleData,
         budgets: Sequence[tuple[Budget, ...]],
         draws: int,
         rng: np.random.Generator,
@@ -174,7 +174,7 @@ class UntrustedMean(Mechanism):
             tuning=tuple({"per machine": plan.per_machine} for plan in plans),
             kept=(plans[0].size,) * len(plans))
 
-    def without_protection(self, data: SampleData) -> Estimate:  # type: ignore[override]
+    def without_protection(self, data: SampleData) -> Estimate:
         """The largest means of all rows together."""
         sizes, facts = data.sizes, data.facts
         check(sizes, facts)

@@ -32,7 +32,7 @@ from engine.numerics.wavelet_bases import EDGES, WaveletBasis, allowed_levels
 from engine.privacy import accounting
 from engine.registry import param
 from engine.sources import Source
-from engine.types import Array, Budget, CurveData, PublicFacts, Sizes
+from engine.types import Array, Budget, CurveData, Data, PublicFacts, Sizes
 
 CLIPS = np.linspace(0.0, 6.0, 61)  # (τ − B)/σ among which the best is chosen
 _TIE = 1e-9  # relative: D = 32 has the level 5
@@ -242,11 +242,11 @@ class WaveletRegression(Mechanism):
         unit = 1.0 if facts.unit_scale else self.stated(facts)[0] / 2
         return CurveClass(own.smoothness, own.radius * unit)
 
-    def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
+    def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean squared error on simulated readings, part by part; None without a formula."""
         raise NotImplementedError
 
-    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+    def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
         """`risk_parts`, summed; None where there is no formula."""
         parts = self.risk_parts(source, budgets)
         return None if parts is None else parts.total

@@ -70,7 +70,8 @@ def trade_off(odds: Odds, theme: Theme) -> Chart:
 
 
 def _up(chances: Array) -> list[float]:
-    return (np.ceil(np.round(1000 * chances, 6)) / 1000).tolist()
+    rounded: list[float] = (np.ceil(np.round(1000 * chances, 6)) / 1000).tolist()
+    return rounded
 
 
 def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> Chart:

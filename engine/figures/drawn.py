@@ -34,10 +34,10 @@ class Axis:
 
     def share(self, values: Array) -> Array:
         """Where values lie between the ends, as shares of the axis."""
+        low, high, places = self.low, self.high, np.asarray(values, dtype=float)
         if self.is_log:
-            low, high = math.log(self.low), math.log(self.high)
-            return (np.log(np.asarray(values, dtype=float)) - low) / (high - low)
-        return (np.asarray(values, dtype=float) - self.low) / (self.high - self.low)
+            low, high, places = math.log(low), math.log(high), np.log(places)
+        return (places - low) / (high - low)
 
 
 def plain_ticks(*values: float) -> tuple[tuple[float, str], ...]:

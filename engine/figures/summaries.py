@@ -119,20 +119,20 @@ def _range(way: Way, near: float, far: float, theme: Theme) -> Spec:
 
 def split(view: SummaryView, theme: Theme) -> Chart:
     """What the squared error of every way is made of, in shares."""
-    ways = [way for way in view.ways if way.parts is not None]
-    names = [way.label for way in ways]
+    parts = {way.label: way.parts for way in view.ways if way.parts is not None}
+    names = [*parts]
     data = [{"type": "bar", "orientation": "h", "y": names, "name": capital(part),
-             "x": [100 * float(way.parts[k]) for way in ways],  # type: ignore[index]
+             "x": [100 * float(shares[k]) for shares in parts.values()],
              "marker": pattern(colour(role, theme), shape)}
             for k, (part, (role, shape)) in enumerate(zip(PARTS, _ROLES, strict=True))]
     spec = {"data": data, "layout": layout(
         theme, legend=True, barmode="stack", hovermode="closest", bargap=0.35,
         xaxis=axis(theme, "Share of the squared error (%)", range=[0, 100]),
         yaxis=axis(theme, autorange="reversed", type="category"))}
-    said = "; ".join(f"{way.label}, {100 * float(way.parts[0]):.0f} % {PARTS[0]}"  # type: ignore[index]
-                     for way in ways)
+    said = "; ".join(f"{name}, {100 * float(shares[0]):.0f} % {PARTS[0]}"
+                     for name, shares in parts.items())
     return Chart(spec, f"What the squared error of each way is made of: {said}.", {
-        "way": names, **{part: plain([100 * way.parts[k] for way in ways], 4)  # type: ignore[index]
+        "way": names, **{part: plain([100 * shares[k] for shares in parts.values()], 4)
                          for k, part in enumerate(PARTS)}})
 
 

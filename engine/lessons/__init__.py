@@ -129,7 +129,8 @@ def work(key: str, seed: int) -> Worked:
     InputError
         If there is no such lesson.
     """
-    return lessons.get(key).work(seed)
+    lesson: type[Lesson] = lessons.get(key)
+    return lesson.work(seed)
 
 
 def heading(lesson: type[Lesson]) -> str:

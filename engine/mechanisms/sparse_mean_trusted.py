@@ -91,7 +91,7 @@ class SparseMeanTrusted(Mechanism):
 
     def release_many(
         self,
-        data: SampleData,  # type: ignore[override]
+        data: SampleData,
         budgets: Sequence[tuple[Budget, ...]],
         draws: int,
         rng: np.random.Generator,
@@ -119,7 +119,7 @@ class SparseMeanTrusted(Mechanism):
             unprotected=np.stack([quiet] * len(plans)),
             spends=tuple(_ledger(plan, some) for plan, some in zip(plans, given, strict=True)))
 
-    def without_protection(self, data: SampleData) -> Estimate:  # type: ignore[override]
+    def without_protection(self, data: SampleData) -> Estimate:
         """The largest means of all rows together."""
         kept = min(self.sparsity, data.sizes.n_covariates)
         quiet = selection.hard_threshold(self.without_noise(data), kept)[None]

@@ -28,6 +28,7 @@ from engine.types import (
     Budget,
     Composition,
     CurveData,
+    Data,
     Estimate,
     Public,
     PublicFacts,
@@ -262,7 +263,7 @@ class UnivariateMean(Mechanism):
 
     def elected(self, votes: Array, plan: Plan) -> NDArray[np.int64]:
         """Which interval noisy votes (repeats, draws, places) elect: (repeats, draws)."""
-        return np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH)
+        return np.asarray(np.clip(votes.argmax(axis=-1) - 1, 0, plan.places - _REACH))
 
     def without_protection(self, data: CurveData) -> Estimate:
         """The mean itself.
@@ -334,7 +335,7 @@ class UnivariateMean(Mechanism):
         plan = self.plan(Public(sizes, facts), budgets)
         return self.expected_error(sizes, budgets, facts) if plan.places == 1 else None
 
-    def exact_risk(self, source: Source, budgets: tuple[Budget, ...]) -> float | None:
+    def exact_risk(self, source: Source[Data], budgets: tuple[Budget, ...]) -> float | None:
         """Noise and chance of independent numbers add up; None with a vote or for people that vary.
 
         The released mean is linear in the numbers and the noise is independent of them.

@@ -41,6 +41,7 @@ from engine.types import (
     Budget,
     Composition,
     CurveData,
+    Data,
     Estimate,
     FunctionBasis,
     Public,
@@ -258,7 +259,7 @@ class WaveletGlobal(WaveletRegression):
         added = self._n_parts * float((plan.weights**2 * plan.total_noise).sum())
         return added if plan.released else math.nan
 
-    def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
+    def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean integrated squared error on simulated readings, part by part."""
         if not isinstance(source, RegressionPoints) or self.invert_clip:
             return None

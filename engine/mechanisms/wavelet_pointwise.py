@@ -41,6 +41,7 @@ from engine.types import (
     Budget,
     Composition,
     CurveData,
+    Data,
     Estimate,
     Public,
     PublicFacts,
@@ -271,7 +272,7 @@ class WaveletPointwise(WaveletRegression):
         added = float((plan.weights**2 * plan.point_noise.mean(axis=1)).sum())
         return added if plan.released else math.nan
 
-    def risk_parts(self, source: Source, budgets: tuple[Budget, ...]) -> RiskParts | None:
+    def risk_parts(self, source: Source[Data], budgets: tuple[Budget, ...]) -> RiskParts | None:
         """Exact mean squared error on simulated readings, averaged over the points."""
         if not isinstance(source, RegressionPoints) or source.times != "even":
             return None
@@ -353,7 +354,8 @@ class WaveletPointwise(WaveletRegression):
         per_site = np.array(data.sizes.n_curves_per_server)
         times, held = times_of(data), readings(data, plan.clip)
         if plan.kind == "curve":
-            return plan.basis.sums(times, held, tuple(per_site.tolist())) / per_site[:, None]
+            sums = plan.basis.sums(times, held, tuple(per_site.tolist()))
+            return np.asarray(sums / per_site[:, None])
         site = np.repeat(np.arange(len(per_site)), per_site)
         sums = np.stack([_kernel_sums(times, held, site, point, plan.basis)
                          for point in self.values_at.points], axis=-1)

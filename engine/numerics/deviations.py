@@ -86,11 +86,11 @@ class AffineDeviations:
 
     @property
     def size(self) -> int:
-        return self.rows.shape[2]
+        return int(self.rows.shape[2])
 
     @property
     def n_curves(self) -> int:
-        return self.rows.shape[3]
+        return int(self.rows.shape[3])
 
     @property
     def entries(self) -> int:

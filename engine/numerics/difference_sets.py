@@ -217,7 +217,7 @@ class Atoms:
 
     @cached_property
     def moving(self) -> Array:
-        return (np.ptp(self.atoms, axis=0) > 0).astype(float)
+        return np.asarray((np.ptp(self.atoms, axis=0) > 0).astype(float))
 
     def l1(self, scales: Array) -> float:
         return self._largest(scales, "cityblock")

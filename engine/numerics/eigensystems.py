@@ -54,7 +54,7 @@ class Grid:
     @property
     def size(self) -> int:
         """K."""
-        return len(self.times)**self.dimension
+        return int(len(self.times)**self.dimension)
 
     @cached_property
     def points(self) -> Array:

@@ -43,7 +43,7 @@ class Moments:
 
     @property
     def n_curves(self) -> int:
-        return self.features.shape[2]
+        return int(self.features.shape[2])
 
     @property
     def waves(self) -> Array:

@@ -12,5 +12,5 @@ _FEW = 3  # rows, for which as many products with a vector cost less than one wi
 def rows_times(rows: Array, matrix: Array) -> Array:
     """Rows (…, k, p) times a matrix (…, p, q): (…, k, q), whichever way is faster."""
     if rows.shape[-2] <= _FEW:
-        return np.vecmat(rows, matrix[..., None, :, :])
+        return np.asarray(np.vecmat(rows, matrix[..., None, :, :]))
     return np.asarray(rows @ matrix)

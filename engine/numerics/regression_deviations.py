@@ -30,7 +30,7 @@ class RegressionDeviations:
 
     @property
     def entries(self) -> int:
-        return self.curves.features.shape[1]
+        return int(self.curves.features.shape[1])
 
     def among(self, chosen: slice) -> RegressionDeviations:
         """Those of some of the curves."""

@@ -32,7 +32,7 @@ class RegressionMoments:
 
     @property
     def n_functions(self) -> int:
-        return self.regressors.shape[1]
+        return int(self.regressors.shape[1])
 
     @property
     def size(self) -> int:

@@ -98,7 +98,7 @@ class Square(Loss):
     name: ClassVar[str] = "square"
 
     def admissibility(self, kappa: float, penalty: float) -> float:
-        return 2 * self.bound * (1 + kappa / np.sqrt(penalty))
+        return float(2 * self.bound * (1 + kappa / np.sqrt(penalty)))
 
     def value(self, label: Array, f: Array) -> Array:
         return np.asarray((label - f)**2)
@@ -306,7 +306,7 @@ class _Risk:
         rows = np.sqrt(bend[bent])[:, None] * self.atoms[bent]
         hessian = rows.T @ rows
         hessian[np.diag_indices_from(hessian)] += 2 * self.penalty
-        return -cho_solve(cho_factor(hessian), gradient)
+        return np.asarray(-cho_solve(cho_factor(hessian), gradient))
 
     def along(self, u: Array, step: Array, f: Array) -> Callable[[float], float]:
         """The derivative of t ↦ F(u + t·step)."""

@@ -48,7 +48,8 @@ class Curve:
         alpha, delta = np.asarray(false_alarms, dtype=float)[..., None], self._bounds
         few = np.exp(self.slopes) * alpha + delta
         many = 1 - np.exp(-self.slopes) * (1 - delta - alpha)
-        return np.clip(np.minimum(few, many).min(axis=-1), alpha[..., 0], 1.0)
+        chances: Chances = np.clip(np.minimum(few, many).min(axis=-1), alpha[..., 0], 1.0)
+        return chances
 
     def delta(self, epsilon: ArrayLike) -> Chances:
         """δ(ε), for any ε."""
@@ -95,12 +96,14 @@ class Gaussian(Curve):
     def delta(self, epsilon: ArrayLike) -> Chances:
         epsilon = np.asarray(epsilon, dtype=float)
         if self.mu == 0:
-            return np.maximum(0.0, -np.expm1(epsilon))
+            delta: Chances = np.maximum(0.0, -np.expm1(epsilon))
+            return delta
         if math.isinf(self.mu):
             return np.ones_like(epsilon)
         far = epsilon / self.mu
-        return np.maximum(0.0, ndtr(self.mu / 2 - far)
-                          - np.exp(epsilon + log_ndtr(-self.mu / 2 - far)))
+        delta = np.maximum(0.0, ndtr(self.mu / 2 - far)
+                           - np.exp(epsilon + log_ndtr(-self.mu / 2 - far)))
+        return delta
 
 
 @dataclass(frozen=True)
@@ -324,7 +327,7 @@ class Subsampled(Curve):
     @property
     def slopes(self) -> Chances:
         """Those of the full release, in what they become."""
-        return np.log1p(self.share * np.expm1(_SLOPES))
+        return np.asarray(np.log1p(self.share * np.expm1(_SLOPES)))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
         epsilon = np.asarray(epsilon, dtype=float)

@@ -11,7 +11,7 @@ import numpy as np
 from engine.mechanism import Mechanism
 from engine.registry import Parameterised, Registry
 from engine.sources import Source
-from engine.types import Array
+from engine.types import Array, Data
 
 rates = Registry("engine.rates", "rate")
 
@@ -120,7 +120,7 @@ class Rate(Parameterised):
         """The tuning that attains the rate, by its name in the mechanism; constants are one."""
         return {}
 
-    def in_practice(self) -> tuple[Source, Mechanism] | None:
+    def in_practice(self) -> tuple[Source[Data], Mechanism] | None:
         """Simulated data and a mechanism with this rate, where the scenario does not give them."""
         return None
 

@@ -13,7 +13,7 @@ from engine.registry import param
 from engine.sources import Source
 from engine.sources.density_points import DensityPoints
 from engine.tasks import DENSITY
-from engine.types import Array
+from engine.types import Array, Data
 
 PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
 N = Symbol("n", "Records", 10, 1e7, 1000)
@@ -43,7 +43,7 @@ class DensityReleaseRate(Rate):
     width: float = param(1.0, "Width at n = 1", "Constant of the bandwidth.", low=0.01, high=10.0,
                          symbol="c")
 
-    def in_practice(self) -> tuple[Source, Mechanism]:
+    def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Points with two modes, and the release whose privacy term this is."""
         design = "two_modes" if self.dimension == 1 else "two_modes_2d"
         return DensityPoints(design=design), Iclp(task=DENSITY.key, clean=False)

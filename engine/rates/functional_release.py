@@ -21,7 +21,7 @@ from engine.registry import param
 from engine.sources import Source
 from engine.sources.dense_curves import DenseCurves
 from engine.tasks import FUNCTIONAL_SUMMARY
-from engine.types import Array
+from engine.types import Array, Data
 
 PRIVACY, PEOPLE, SMOOTHING = "Privacy", "Number of people", "Smoothing"
 MECHANISMS = {"qr": "quadratic penalty", "ar": "absolute penalty",
@@ -99,7 +99,7 @@ class FunctionalReleaseRate(Rate):
             raise InputError(f"η must be at least 1 with the absolute penalty; got {self.eta:g}.",
                              field="eta")
 
-    def in_practice(self) -> tuple[Source, Mechanism]:
+    def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Dense curves, and the mechanism with this penalty, sensitivity and noise."""
         curves = DenseCurves(mean="mixture")
         chosen: Any = {"constants": self.sensitivity}

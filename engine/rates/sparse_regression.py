@@ -108,7 +108,7 @@ def _most_for_short_intervals(p: Point) -> Array:
     rows = _pooled(p)
     alike = (p["epsilon"] / _crossover(np.ones(()), rows, p)) ** 2
     logs = np.log(p["d"]) * np.sqrt(np.log(1.25 / p["delta"]) * np.log(rows) ** 3.0)
-    return np.minimum(alike, np.sqrt(rows) * p["epsilon"] / logs)
+    return np.asarray(np.minimum(alike, np.sqrt(rows) * p["epsilon"] / logs))
 
 
 def _most_unbiased(rows: Array, p: Point) -> Array:

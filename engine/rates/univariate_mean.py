@@ -19,7 +19,7 @@ from engine.registry import param
 from engine.sources import Source
 from engine.sources.numbers import Numbers
 from engine.tasks import UNIVARIATE_MEAN
-from engine.types import Array
+from engine.types import Array, Data
 
 LOST = "Failing to locate"
 S = Symbol("S", "People or sites", 1, 1e5, 200)
@@ -106,7 +106,7 @@ class UnivariateMeanRate(Rate):
         "Central: one centre. Site: each site. Local: nobody. Item: a single number is protected. "
         "User: all numbers of a person are. None: no privacy.")
 
-    def in_practice(self) -> tuple[Source, Mechanism]:
+    def in_practice(self) -> tuple[Source[Data], Mechanism]:
         """Numbers of equal spread in [0, 1], and the algorithm of the same kind of trust."""
         return Numbers(), UnivariateMean(setting=self.setting.mechanism)
 

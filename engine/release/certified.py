@@ -439,7 +439,7 @@ def _as_quoted(data: Data, mechanism: Mechanism, quoted: Quote, listener: _Harde
     return estimate
 
 
-def drawn(source: Source) -> Data:
+def drawn(source: Source[Data]) -> Data:
     """The data of a source, as the preview has them; simulated ones are refused.
 
     Raises

@@ -19,7 +19,7 @@ from engine.sources.upload import Upload
 from engine.sources.upload_columns import Integers
 from engine.sources.upload_curves import CurveTable
 from engine.sources.upload_rows import RowTable, UploadRows
-from engine.types import Array
+from engine.types import Array, Data
 
 Traces = Mapping[str, tuple[bytes, ...]]
 _DIGITS = 6  # of a value in a trace
@@ -27,7 +27,7 @@ _FEWEST = 3  # values of a curve that has a shape
 _CELLS, _OFFSET = 1e5, 0.4142135623730951  # of a shape; common fractions are no borders of cells
 
 
-def content_of(source: Source) -> bytes:
+def content_of(source: Source[Data]) -> bytes:
     """A hash of all readings: the same whatever the order, names, sites and stated bounds.
 
     Curves are hashed one by one, readings in order of time, and their hashes are sorted. A bundled
@@ -53,7 +53,7 @@ def content_of(source: Source) -> bytes:
     return hashlib.sha256(b"".join(one_by_one)).digest()
 
 
-def traces_of(source: Source) -> Traces:
+def traces_of(source: Source[Data]) -> Traces:
     """Texts by which the people of a file are known again; none for public data.
 
     "ids" are those of the file, where it has some; "values" and "shapes" are one for each curve or
@@ -86,7 +86,7 @@ def _numbers(rows: RowTable) -> Array:
 
 
 def _every(table: Array) -> Integers:
-    return np.arange(1, len(table) + 1) * table.shape[1]
+    return np.asarray(np.arange(1, len(table) + 1) * table.shape[1])
 
 
 def _pieces(ends: Integers, *columns: Array | Integers) -> Iterator[bytes]:

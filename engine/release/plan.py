@@ -63,7 +63,7 @@ class Plan:
     plain: Mapping[str, Any]
 
     @classmethod
-    def of(cls, source: Source, mechanism: Mechanism, asked: Budget, name: str, unit: str,
+    def of(cls, source: Source[Data], mechanism: Mechanism, asked: Budget, name: str, unit: str,
            request: Mapping[str, Any]) -> Plan:
         """The plan of publishing these data.
 
@@ -195,7 +195,7 @@ def messages_from_bytes(content: bytes) -> dict[Key, Array]:
 # -- public data as plain values ------------------------------------------------------------------
 
 
-def _public_data(source: Source) -> dict[str, Any]:
+def _public_data(source: Source[Data]) -> dict[str, Any]:
     """What is public of the data: all of what is published already, else what was stated."""
     if not source.facts.is_upload:
         return {"source": source.key, "parameters": source.values()}

@@ -72,14 +72,14 @@ class Published:
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
 
 
-def quote(source: Source, mechanism: Mechanism, asked: Budget) -> Quote:
+def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
     """What publishing would cost; see `release.quote` and `release.drawn` for what is refused."""
     data = release.drawn(source)
     _check_variables(mechanism, data.facts)
     return release.quote(data, mechanism, asked)
 
 
-def publish(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, name: str,
+def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Ledger, name: str,
             total: Budget | None = None, same_people: bool | None = None) -> Published:
     """Charge the ledger, draw hardened noise once, store the noised messages, and show them.
 
@@ -128,14 +128,14 @@ def again(book: Ledger, release_id: str) -> Published:
     return made(Plan.read(drawn.plan), messages_from_bytes(drawn.messages), drawn.receipt)
 
 
-def asked_before(source: Source, mechanism: Mechanism, asked: Budget, book: Ledger, name: str
+def asked_before(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Ledger, name: str
                  ) -> Receipt | None:
     """The charge of the same release, so that it costs nothing to ask once more."""
     plan = planned(source, mechanism, asked, name)
     return book.asked_before(content_of(source), plan.request_of(release.drawn(source)))
 
 
-def planned(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> Plan:
+def planned(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str) -> Plan:
     """All that is public of a release, before anything is charged."""
     name = ledger.checked_name(name)
     _check_variables(mechanism, source.facts)
@@ -143,7 +143,7 @@ def planned(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> P
                    _request(source, mechanism, asked, name))
 
 
-def _drawn(data: Data, source: Source, mechanism: Mechanism, quoted: Quote, book: Ledger,
+def _drawn(data: Data, source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Ledger,
            receipt: Receipt) -> bytes:
     """Noised messages as bytes; a failure closes the charge: their numbers may have caused it."""
     if ceiled(quoted.certified.epsilon) > ceiled(receipt.budget.epsilon) or (
@@ -241,7 +241,8 @@ def _ranges(estimate: Estimate, names: tuple[str, ...], scale: float
     return dict(zip(names, zip(low, high, strict=True), strict=True))
 
 
-def _request(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> dict[str, Any]:
+def _request(source: Source[Data], mechanism: Mechanism, asked: Budget, name: str
+             ) -> dict[str, Any]:
     """The same settings for the command line: a new release of it has new noise and is charged."""
     where = ({"data": {"file": "YOUR FILE"}} if source.facts.is_upload else
              {"source": {"key": source.key, "parameters": source.values()}})
@@ -253,7 +254,7 @@ def _request(source: Source, mechanism: Mechanism, asked: Budget, name: str) -> 
 # -- the guarantee card ---------------------------------------------------------------------------
 
 
-def unit_of(source: Source, mechanism: Mechanism) -> str:
+def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     """What is protected: all of a person, or less where the data or the method say so."""
     facts = source.facts
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:

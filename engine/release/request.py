@@ -43,7 +43,7 @@ from engine.sources.upload_facts import StatedCovariate, declare
 from engine.sources.upload_layout import Layout, suggest_layout
 from engine.sources.upload_rows import RowLayout, UploadRows, declare_rows, read_rows
 from engine.tasks import DENSITY
-from engine.types import Budget, PublicFacts
+from engine.types import Budget, Data, PublicFacts
 
 if TYPE_CHECKING:
     from engine.exports.code_for import OwnFile
@@ -62,7 +62,7 @@ _KEYS = ("version", "name", "source", "data", "mechanism", "budgets", "repeats",
 class Request:
     """What to publish: `name` may be empty, and is then asked for."""
 
-    source: Source
+    source: Source[Data]
     mechanism: Mechanism
     budget: Budget
     name: str = ""
@@ -90,7 +90,7 @@ def from_json(text: str, folder: Path) -> Request:
                    _one(scenario.budgets_of(plain, 1)), name)
 
 
-def to_plain(source: Source, mechanism: Mechanism, budget: Budget, own: OwnFile | None = None
+def to_plain(source: Source[Data], mechanism: Mechanism, budget: Budget, own: OwnFile | None = None
              ) -> dict[str, Any] | None:
     """The request that `from_json` reads back; it names a file of one's own, and holds none of it.
 
@@ -136,7 +136,7 @@ def _one(budgets: tuple[Budget, ...]) -> Budget:
     return budgets[0]
 
 
-def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
+def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source[Data]:
     """Curves, or records where a density is asked for, from a file with stated facts."""
     is_density = mechanism.main_task is DENSITY
     keys = ("file", "features", "columns", "facts") if is_density else (
@@ -156,7 +156,7 @@ def _own(given: Any, mechanism: Mechanism, folder: Path) -> Source:
         periodic=facts.get("periodic") is True, design=_design(facts, layout),
         observations=_number(facts, "observations_per_curve"),
         symmetric=facts.get("symmetric") is True, **words)
-    return Upload(curves=curves, declared=declared)  # type: ignore[call-arg]
+    return Upload(curves=curves, declared=declared)
 
 
 def _columns(given: Any) -> Mapping[str, Any]:
@@ -203,7 +203,7 @@ def _records(table: Table, features: list[StatedCovariate], columns: Mapping[str
                        columns.get("server"))
     words: dict[str, Any] = {key: str(facts[key]) for key in ("person", "people") if key in facts}
     declared = declare_rows(DENSITY.key, stated, str(facts.get("origin", "")), **words)
-    return UploadRows(rows=read_rows(table, layout), declared=declared)  # type: ignore[call-arg]
+    return UploadRows(rows=read_rows(table, layout), declared=declared)
 
 
 def _features(given: Mapping[str, Any], name: str) -> list[StatedCovariate]:

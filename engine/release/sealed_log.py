@@ -369,7 +369,7 @@ def _is_end(e: dict[str, Any]) -> bool:
             and _is_cost(e.get("total", e["spent"])) and _is_text_list(e.get("joined", [])))
 
 
-_FORMS = {
+_FORMS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "start": lambda e: isinstance(e["salt"], str),
     "format": lambda e: _is_whole(e["version"]),
     "data set": lambda e: (_are_texts([e["data_set"], e["label"]]) and _is_cost(e["total"])

@@ -16,12 +16,12 @@ from engine.release.certified import Quote
 from engine.release.ledger import USUAL_TOTAL, Known, Receipt
 from engine.release.uncertainty import Uncertainty
 from engine.sources import Source
-from engine.types import Budget, PublicFacts
+from engine.types import Budget, Data, PublicFacts
 
 TITLE = "Publish one protected curve"
 
 
-def before(source: Source, mechanism: Mechanism, quoted: Quote, book: Odometer | None
+def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Odometer | None
            ) -> list[str]:
     """What a release would cost, before anything is charged."""
     facts, n = source.facts, source.sizes.n_curves

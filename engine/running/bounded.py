@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,10 +24,8 @@ from typing import Any
 from engine.errors import InputError
 from engine.running.workers import Worker
 
-try:
+if sys.platform != "win32":  # which has no such limits
     import resource
-except ImportError:  # not on Windows
-    resource = None  # type: ignore[assignment]
 
 
 class Ended(Exception):
@@ -151,7 +150,7 @@ def memory_limited(megabytes: int) -> Iterator[None]:
 @contextmanager
 def _time_limited(seconds: int) -> Iterator[None]:
     """A limit of processor time from now on, at which the process ends and leaves no image."""
-    if resource is not None:
+    if sys.platform != "win32":
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     with _limited("RLIMIT_CPU", int(time.process_time()) + seconds):
         yield
@@ -160,7 +159,7 @@ def _time_limited(seconds: int) -> Iterator[None]:
 @contextmanager
 def _limited(kind: str, most: int) -> Iterator[None]:
     """A limit that the system keeps, never above one that there was."""
-    if resource is None:
+    if sys.platform == "win32":
         yield
         return
     number = getattr(resource, kind)

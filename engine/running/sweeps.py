@@ -19,7 +19,7 @@ from engine.experiments import Block, Part, run_block
 from engine.identity import digest
 from engine.running import effort, executors
 from engine.running.effort import NO_LIMITS, Limits
-from engine.running.executors import WorkerDied
+from engine.running.workers import WorkerDied
 
 LONG_ENOUGH = 0.2  # seconds of a task, next to which sending it costs little
 _MOST_TOGETHER = 256

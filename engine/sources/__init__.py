@@ -14,7 +14,7 @@ from engine.tasks import TASKS
 from engine.types import Data, Public, PublicFacts, Sizes, Unit
 
 sources = Registry("engine.sources", "source")
-D = TypeVar("D", bound=Data)
+D = TypeVar("D", bound=Data, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +33,10 @@ class Source(Parameterised, Generic[D]):
     has_free_sites: ClassVar[bool] = False
     deals_records: ClassVar[bool] = False
     trains_on_a_third: ClassVar[bool] = False
-    if TYPE_CHECKING:  # every source has this parameter; each declares its own range
-        n_servers: int
+    if TYPE_CHECKING:  # a parameter of every recipe, each with its own range
+
+        @property
+        def n_servers(self) -> int: ...
 
     @property
     def facts(self) -> PublicFacts:
@@ -69,7 +71,7 @@ class Source(Parameterised, Generic[D]):
         """What a plan may see of these data before they are drawn."""
         return Public(self.sizes, self.facts)
 
-    def resized(self, people: int, readings: int, sites: int) -> Source:
+    def resized(self, people: int, readings: int, sites: int) -> Source[D]:
         """The same recipe with so many people on each of so many sites, and readings each.
 
         Raises
@@ -80,7 +82,7 @@ class Source(Parameterised, Generic[D]):
         raise InputError("Plans and sweeps need simulated curves, whose sizes can be changed.",
                          field="source", hint="Choose simulated curves.")
 
-    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Source:
+    def with_sites(self, people: Sequence[int], readings: Sequence[int]) -> Source[D]:
         """The same recipe with so many people, and readings each, on each of some sites.
 
         A site's curves do not depend on the sizes of the others.

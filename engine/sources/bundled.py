@@ -34,7 +34,7 @@ def _sites(most: int, more: str = "") -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BundledCurves(Source):
+class BundledCurves(Source[CurveData]):
     """The first `n_curves` rows of one file, dealt to `n_servers` sites in turn.
 
     A subclass names the `file`, the `stated` facts and, for the tag on the page, the `credit`:

@@ -69,7 +69,7 @@ _FACTS = {
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class CoefficientCurves(Source):
+class CoefficientCurves(Source[CurveData]):
     """Y_ij = β_0(X_ij) + Σ_k G_ik β_k(X_ij) + U_i(X_ij) + ξ_ij with X and G uniform, ξ Gaussian.
 
     The design of arXiv 2412.06582's varying-coefficient study, where U = 0, and one that looks like

@@ -42,7 +42,7 @@ def five_peaks(t: Array) -> Array:
 
 
 def _density(t: Array, middle: float, width: float) -> Array:
-    return np.exp(-((t - middle) / width) ** 2 / 2) / (width * np.sqrt(2 * np.pi))
+    return np.asarray(np.exp(-((t - middle) / width) ** 2 / 2) / (width * np.sqrt(2 * np.pi)))
 
 
 _MEANS: dict[str, Function] = {"rise": rise, "two_peaks": two_peaks, "five_peaks": five_peaks}
@@ -53,7 +53,7 @@ _NAMES = {"rise": "Dense: smooth rise, simulated", "two_peaks": "Dense: two peak
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class DenseCurves(Source):
+class DenseCurves(Source[CurveData]):
     """X_i = μ + e_i at K midpoints, with errors of one of two kinds and nothing added to a reading.
 
     "gaussian_process": e_i is Gaussian with covariance v exp(−r²/(2 l²)). "t": e_i = Σ_j U_ij φ_j
@@ -162,7 +162,7 @@ class DenseCurves(Source):
             return rng.standard_t(_DEGREES, (curves, len(functions))) @ functions
         paths = eigensystem(Kernel("gaussian", length=self.error_length), self.grid).paths
         normals = rng.standard_normal((curves, len(paths)))
-        return normals @ (np.sqrt(self.error_variance) * paths)
+        return np.asarray(normals @ (np.sqrt(self.error_variance) * paths))
 
 
 def _mean(name: str, kernel: Kernel, seed: int) -> Function:
@@ -176,7 +176,8 @@ def _mixture(kernel: Kernel, seed: int) -> Function:
     grid = midpoints(_GRID)
     functions = eigensystem(kernel, grid).functions[:_MIXED]
     weights = np.random.default_rng(seed).uniform(-1, 1, _MIXED)[:len(functions)]
-    return CubicSpline(grid.times, weights @ functions)
+    mean: Function = CubicSpline(grid.times, weights @ functions)
+    return mean
 
 
 @lru_cache(maxsize=16)

@@ -36,7 +36,7 @@ _FACTS = PublicFacts(
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class HormoneStudy(Source):
+class HormoneStudy(Source[CurveData]):
     """Y_ij = min(exp(level(age_ij − A_i) + b_i + e_ij), 500): estradiol at yearly visits.
 
     Entirely synthetic. It has the sizes and the rough shape of the data example of

@@ -18,7 +18,7 @@ from engine.types import CurveData, PublicFacts, Sizes, Truth
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class Numbers(Source):
+class Numbers(Source[CurveData]):
     """Y_ij = μ + U_i + ξ_ij, normal U and ξ, held within a public range.
 
     Person (or site) i is one curve, the only one of server i; its readings are the n numbers that

@@ -42,7 +42,7 @@ def configuration_budgets(name: str, delta: float = 1e-5) -> tuple[Budget, ...]:
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class RegressionPoints(Source):
+class RegressionPoints(Source[CurveData]):
     """Y = f(X) + σξ with ξ standard normal: one reading, one person.
 
     Protected is a reading with its time. Sizes of sites, the bound B ≥ sup|f| and σ are public.

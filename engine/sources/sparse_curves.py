@@ -109,7 +109,7 @@ _TAIL_DEGREES = 4  # of the t law of heavy-tailed deviations
 
 @sources.register
 @dataclass(frozen=True, kw_only=True)
-class SparseCurves(Source):
+class SparseCurves(Source[CurveData]):
     """Y_ij = μ(X_ij) + U_i(X_ij) + ξ_ij with X uniform, U a Matérn process and Gaussian ξ.
 
     The design of arXiv 2412.06582, section 5. Deviations are drawn through their Karhunen–Loève

@@ -10,7 +10,7 @@ import io
 import re
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from engine.errors import InputError

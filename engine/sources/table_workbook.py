@@ -19,8 +19,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.errors import InputError
 from engine.sources.table_limits import SAMPLE, SAVE, Limits, check_columns, have, refused

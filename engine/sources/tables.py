@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from engine.errors import InputError
@@ -75,7 +75,8 @@ class Table:
     @property
     def frame(self) -> pd.DataFrame:
         """The cells as a data frame of text, for looking at."""
-        return self.cells.to_pandas()
+        frame: pd.DataFrame = self.cells.to_pandas()
+        return frame
 
     @property
     def columns(self) -> tuple[str, ...]:

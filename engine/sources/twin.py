@@ -29,7 +29,7 @@ _BLOCK = 50_000  # observations evaluated at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class Twin(Source):
+class Twin(Source[CurveData]):
     """Y_ij = μ(t_ij) + U_i(t_ij) + ξ_ij, held within the stated bounds; see `Twin.of`.
 
     μ is a curve of typical shape inside the bounds, or one with `peaks` equal peaks where some are

@@ -53,7 +53,7 @@ class Clamped(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Upload(Source):
+class Upload(Source[CurveData]):
     """A person's own curves with the facts they declared; the same in every draw.
 
     Of the covariates of `curves`, those that are declared are used, in the order declared. Sizes

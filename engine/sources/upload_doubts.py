@@ -144,7 +144,7 @@ def _through_distribution(times: Array, design: Design) -> Array:
     points = np.linspace(0, 1, _FINE)
     heights = density(points)
     mass = np.concatenate([[0.0], np.cumsum((heights[1:] + heights[:-1]) / 2)])
-    return np.interp(times, points, mass / mass[-1])
+    return np.asarray(np.interp(times, points, mass / mass[-1]))
 
 
 def _gaps(times: Array, counts: NDArray[np.int64]) -> Array:

@@ -96,11 +96,11 @@ class Held:
     def _squares(self) -> Array:
         """Mean squared coefficients: (repeats, r)."""
         own = self.coefficients
-        return np.einsum("rnj,rnj->rj", own, own) / self.n
+        return np.asarray(np.einsum("rnj,rnj->rj", own, own) / self.n)
 
     @property
     def n(self) -> int:
-        return self.curves.shape[1]
+        return int(self.curves.shape[1])
 
     @property
     def coefficients(self) -> Array:

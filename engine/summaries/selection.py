@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import InputError
+from engine.mechanism import Mechanism
 from engine.noise import NoiseLaw
 from engine.registry import param
 from engine.summaries.parts import Plan
@@ -43,7 +44,7 @@ _FOLDS, _CANDIDATES, _WIDEST = 10, 21, 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class Selection(Mechanism):
     """How the smoothing is chosen; for mechanisms that have something to choose."""
 
     selection_rule: str = param(
@@ -73,7 +74,7 @@ class Selection:
     def why_not_published(self, budget: Budget) -> str:
         """A choice made on the curves is not hardened."""
         if self.selection_rule == "formula":
-            return super().why_not_published(budget)  # type: ignore[misc]
+            return super().why_not_published(budget)
         return ("The smoothing is chosen on the curves, and that choice has no hardened sampler. "
                 "Choose it by formula.")
 

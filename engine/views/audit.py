@@ -21,7 +21,7 @@ from engine.experiments import Run
 from engine.mechanisms import Mechanism, mechanisms
 from engine.sources import Source, sources
 from engine.tasks import TASKS
-from engine.types import Budget
+from engine.types import Budget, Data
 
 DOUBLINGS = range(8)  # of the releases that are made at first
 TRIES, RUNS, SECONDS = 2000, 1_000_000, 20.0
@@ -49,10 +49,10 @@ class Subject:
         """As its first preset for the task is set."""
         return self.cls(**self.cls.presets_for(self.task)[0][1])
 
-    def usual_source(self) -> Source:
+    def usual_source(self) -> Source[Data]:
         """Simulated data of the first source that serves the task."""
         for one in sources.for_task(self.task):
-            found: Source = one(**one.presets_for(self.task)[0][1])
+            found: Source[Data] = one(**one.presets_for(self.task)[0][1])
             if found.is_random:
                 return found
         raise InputError("There are no simulated data for this task.", field="source")
@@ -100,7 +100,7 @@ class Attack:
 
     mechanism: Mechanism
     budget: Budget
-    source: Source | None = None
+    source: Source[Data] | None = None
     variant: str = ""
     seed: int = 1
 
@@ -170,7 +170,7 @@ def _plain(asked: Attack, report: audit.Report) -> dict[str, Any]:
             "source": source, "seed": asked.seed}
 
 
-def command(asked: Attack, source: Source) -> str:
+def command(asked: Attack, source: Source[Data]) -> str:
     """The same attack for a shell, as long and with the same seed as on the page.
 
     `source` stands in the scenario where small data are used.

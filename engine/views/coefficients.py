@@ -84,7 +84,7 @@ class CoefficientView:
         return float(within(np.sqrt((self.errors**2).sum(axis=0))))
 
 
-def coefficient_view(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+def coefficient_view(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
                      ) -> CoefficientView:
     """Draw, release at one budget, and measure.
 
@@ -118,8 +118,8 @@ def coefficient_view(source: Source, mechanism: Mechanism, budget: Budget, seed:
         first_warnings=estimate.warnings)
 
 
-def _simulated_errors(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-                      repeats: int) -> tuple[Array, Array]:
+def _simulated_errors(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
+                      seed: int, repeats: int) -> tuple[Array, Array]:
     """Distances from the truth on fresh data sets, (budgets, K, releases), and without protection.
 
     The second is (K,): of the method's own estimate without protection, or of that of these budgets
@@ -146,7 +146,7 @@ def _distances(estimate: Estimate, target: Array) -> Array:
     return distances(squared.swapaxes(1, 2))
 
 
-def errors_over_budgets(source: Source, mechanism: Mechanism, delta: float, seed: int,
+def errors_over_budgets(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
                         epsilons: Sequence[float] = BUDGET_STEPS) -> Array:
     """Error of each function at every ε: (epsilons, K); NaN where nothing is published."""
     budgets = [Budget(epsilon, delta) for epsilon in epsilons]
@@ -188,7 +188,7 @@ class CostOfCovariates:
     here: int
 
 
-def cost_of_covariates(source: Source, mechanism: Mechanism, budget: Budget, seed: int
+def cost_of_covariates(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
                        ) -> CostOfCovariates:
     """What each further covariate costs at the same people, readings and budget.
 
@@ -221,12 +221,13 @@ def _total(errors: Array) -> float:
     return float(np.sqrt((errors**2).sum()))
 
 
-def _with_covariates(source: Source, count: int) -> Source | None:
+def _with_covariates(source: Source[CurveData], count: int) -> Source[CurveData] | None:
     """The same recipe with so many covariates; None if it has no such variant."""
     if "n_covariates" not in source.values():
         return None
+    changed: dict[str, Any] = {"n_covariates": count}
     try:
-        return replace(source, n_covariates=count)  # type: ignore[call-arg]
+        return replace(source, **changed)
     except InputError:
         return None
 

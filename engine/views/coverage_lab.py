@@ -27,13 +27,14 @@ from engine.mechanisms.sparse_inference import SparseInference
 from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.metrics import best_kept
 from engine.sources import Source
+from engine.sources.regression_points import RegressionPoints
 from engine.tasks import (
     MEAN_FUNCTION,
     SPARSE_REGRESSION,
     VARYING_COEFFICIENTS,
     WAVELET_REGRESSION,
 )
-from engine.types import NON_PRIVATE, Array, Budget
+from engine.types import NON_PRIVATE, Array, Budget, Data
 from engine.views.sparse_intervals import without_privacy
 from engine.views.wavelet_intervals import stated
 
@@ -79,7 +80,7 @@ class Question:
     """Limits of one kind at one budget; `where` is the time on [0, 1], where there is one."""
 
     kind: str
-    source: Source
+    source: Source[Data]
     mechanism: Mechanism
     budget: Budget
     seed: int = 1
@@ -168,8 +169,8 @@ def _of_curves(asked: Question, chance: np.random.Generator, noise: np.random.Ge
     """
     data: Any = asked.source.draw(EACH, chance)
     estimate = asked.mechanism.release_many(data, [(asked.budget,)], 1, noise)
-    alike: Any = replace(asked.mechanism, truncation=estimate.kept[0])  # type: ignore[call-arg]
-    quiet = alike.release_many(data, [(NON_PRIVATE,)], 1, noise)
+    as_many: dict[str, Any] = {"truncation": estimate.kept[0]}
+    quiet = replace(asked.mechanism, **as_many).release_many(data, [(NON_PRIVATE,)], 1, noise)
     assert estimate.band is not None and quiet.band is not None
     low, high = limits(estimate, estimate.band)
     narrow = np.subtract(*limits(quiet, quiet.band)[::-1]) / 2
@@ -191,8 +192,10 @@ def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.
     InputError
         If the curve is rougher there than the method takes it to be.
     """
+    assert isinstance(asked.mechanism, WaveletPointwise)
+    assert isinstance(asked.source, RegressionPoints)
     budgets = one_per_server((asked.budget,), asked.source.sizes.n_servers)
-    checked = stated(asked.mechanism, asked.source, budgets)  # type: ignore[arg-type]
+    checked = stated(asked.mechanism, asked.source, budgets)
     if checked.refusal:
         raise InputError(f"No interval is given: {checked.refusal}.", field="mechanism",
                          hint="Choose another curve or point, or state a rougher class.")
@@ -200,7 +203,7 @@ def _of_readings(asked: Question, chance: np.random.Generator, noise: np.random.
     estimate = checked.mechanism.release_many(data, [budgets], 1, noise)
     plain = checked.mechanism.without_protection(data)
     assert estimate.band is not None and plain.band is not None
-    off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))  # type: ignore[attr-defined]
+    off = estimate.band.centre[0, :, 0] - asked.source.curve(np.array([asked.where]))
     half, narrow = (1.96 * np.sqrt(one.covariance[0, :, 0, :, 0])
                     for one in (estimate.band, plain.band))
     bias = checked.mechanism.plan(asked.source.public, budgets).bias

@@ -19,7 +19,7 @@ from engine.metrics import coverage, integrated_squared_errors
 from engine.sources import Source
 from engine.sources.hormone_study import HormoneStudy
 from engine.sources.sparse_curves import SparseCurves
-from engine.types import Array, Budget
+from engine.types import Array, Budget, CurveData
 
 POINTWISE, SIMULTANEOUS = (0.90, 0.98), 0.90  # what is asked of a band without a warning
 _AT_ONCE = 10  # repeats
@@ -117,7 +117,7 @@ def _mean(values: Array) -> float:
 
 def _block(setting: Setting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
     """Squared errors with and without privacy, coverage of both bands, warnings."""
-    source: Source = setting.source
+    source: Source[CurveData] = setting.source
     data = source.draw(repeats, generator(seed, DATA_STREAM, first))
     estimate = setting.mechanism.release_many(data, [(setting.budget,)], 1,
                                               generator(seed, NOISE_STREAM, first))

@@ -70,7 +70,8 @@ class ErrorParts:
                                                 strict=True) if is_on), np.zeros_like(self.noise))
 
 
-def error_parts(source: Source, mechanism: Mechanism, budget: Budget, seed: int) -> ErrorParts:
+def error_parts(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+               ) -> ErrorParts:
     """Split the errors of the picture at one budget.
 
     Raises

@@ -33,6 +33,7 @@ from engine.numerics.kernel_densities import spectral_atoms
 from engine.tasks import DENSITY, RISK_MINIMISATION, VARYING_COEFFICIENTS
 from engine.types import Array, Budget, Covariate, Public, PublicFacts, Sizes
 
+Release = Iclp  # whose sensitivity depends on smoothness
 GRIDS = {1: (25, 50, 100, 200, 400), 2: (8, 12, 16, 20, 24, 28)}
 
 

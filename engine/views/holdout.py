@@ -43,7 +43,7 @@ class HoldoutStudy:
 
     @property
     def n_iterations(self) -> int:
-        return self.squared_distances.shape[1]
+        return int(self.squared_distances.shape[1])
 
     @property
     def mean(self) -> Array:
@@ -75,8 +75,8 @@ class ReleaseRange:
     n_runs: int
 
 
-def holdout_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-                  iterations: int = ITERATIONS) -> HoldoutStudy:
+def holdout_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
+                  seed: int, iterations: int = ITERATIONS) -> HoldoutStudy:
     """Split one data set again and again; compare a third, unprotected, with the rest, protected.
 
     In each iteration a random third of every site's curves gives the average without protection,
@@ -113,8 +113,8 @@ def holdout_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget
                         splits[0].shape[1], splits[1].shape[1])
 
 
-def release_range(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int,
-                  runs: int = RUNS) -> ReleaseRange:
+def release_range(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
+                  seed: int, runs: int = RUNS) -> ReleaseRange:
     """Run the mechanism `runs` times on all curves of one data set, at every budget.
 
     Raises

@@ -51,7 +51,7 @@ class Setting:
     `delta` None means the usual one for so many people in all, 0 where the method needs none.
     """
 
-    source: Source
+    source: Source[Any]
     mechanism: Mechanism
     epsilon: float = 1.0
     people: int = 200
@@ -60,8 +60,8 @@ class Setting:
     delta: float | None = None
 
     @classmethod
-    def of(cls, source: Source, mechanism: Mechanism, epsilon: float, delta: float | None = None
-           ) -> Setting:
+    def of(cls, source: Source[Any], mechanism: Mechanism, epsilon: float,
+           delta: float | None = None) -> Setting:
         """With the sizes of a source; people on each site are those of the smallest one.
 
         Of real curves only the facts and the sizes are used, which are public: by their twin.
@@ -83,7 +83,7 @@ class Setting:
         return Budget(self.epsilon, self.stated_delta.value)
 
     @property
-    def curves(self) -> Source:
+    def curves(self) -> Source[Any]:
         """The kind of curves, with these sizes."""
         return self.source.resized(self.people, self.readings, self.sites)
 

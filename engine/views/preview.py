@@ -10,7 +10,7 @@ import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from engine.studies import SHOWN_DRAWS as SHOWN_DRAWS
 from engine.types import Array, Budget, CurveData, Estimate, Spend
 
 _EVERY = 3  # of the budgets, where doubling is simulated
+Put = TypeVar("Put", "Preview", "Study", "PlausibleBand")  # what another budget is put into
 MOST_READINGS = 2_000_000  # of one data set on screen
 
 
@@ -141,7 +142,7 @@ class Draws:
     is_truth: bool
 
 
-def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
+def preview(source: Source[CurveData], mechanism: Mechanism, delta: float, seed: int,
             epsilons: Sequence[float] = EPSILON_STEPS) -> Preview:
     """Draw, release at every ε, and measure.
 
@@ -176,7 +177,7 @@ def preview(source: Source, mechanism: Mechanism, delta: float, seed: int,
         warnings=tuple(map(estimate.usual_warnings, range(count))))
 
 
-def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: int,
+def with_own_budget(steps: Preview, source: Source[CurveData], mechanism: Mechanism, seed: int,
                     epsilon: float) -> Preview:
     """The same picture with one more budget put in, of which only that one is computed.
 
@@ -192,16 +193,19 @@ def with_own_budget(steps: Preview, source: Source, mechanism: Mechanism, seed: 
             return (*values[:k], one[0], *values[k:])
         return np.insert(values, k, one[0], axis=0)
 
-    def all_put(into: Any, of: Any, *names: str) -> Any:
+    def all_put(into: Put, of: Put, *names: str) -> Put:
         return replace(into, **{name: put(name, into, of) for name in names})
 
-    band = None if steps.band is None else all_put(steps.band, own.band, "low", "high", "waves")
+    band = None
+    if steps.band is not None and own.band is not None:
+        band = all_put(steps.band, own.band, "low", "high", "waves")
     study = all_put(steps.study, own.study, "errors", "shares")
     return replace(all_put(steps, own, "budgets", "releases", "noise_low", "noise_high", "spends",
                            "tuning", "feasibility", "planned", "warnings"), band=band, study=study)
 
 
-def at_budget(source: Source, mechanism: Mechanism, budget: Budget, seed: int) -> Preview:
+def at_budget(source: Source[CurveData], mechanism: Mechanism, budget: Budget, seed: int
+             ) -> Preview:
     """The picture with all steps of the slider, and with this budget if it is none of them."""
     steps = preview(source, mechanism, budget.delta, seed)
     if budget.epsilon in EPSILON_STEPS:
@@ -231,8 +235,8 @@ def _planned(mechanism: Mechanism, data: CurveData, budget: Budget) -> float:
     return math.nan if squared is None else math.sqrt(squared)
 
 
-def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-                    ) -> Study:
+def simulated_study(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
+                    seed: int) -> Study:
     """Errors from the truth over fresh data sets, usually one release of each."""
     data, estimate = simulated(source, mechanism, budgets, seed)
     total = integrated_squared_errors(estimate, data.truth).total
@@ -243,7 +247,7 @@ def simulated_study(source: Source, mechanism: Mechanism, budgets: Sequence[Budg
                  _shares(estimate, *estimate.project(data.truth))[:count])
 
 
-def _baseline(source: Source, mechanism: Mechanism, data: CurveData, estimate: Estimate,
+def _baseline(source: Source[CurveData], mechanism: Mechanism, data: CurveData, estimate: Estimate,
               budgets: Sequence[Budget], seed: int) -> float | None:
     """The error without privacy, from the releases at hand where all steps are among them."""
     if tuple(budget.epsilon for budget in budgets) == EPSILON_STEPS:
@@ -251,15 +255,15 @@ def _baseline(source: Source, mechanism: Mechanism, data: CurveData, estimate: E
     return studies.baseline(source, mechanism, budgets[0].delta, seed)
 
 
-def squared_parts(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-                  ) -> Array:
+def squared_parts(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
+                  seed: int) -> Array:
     """Mean squared error split into privacy noise, sampling, and bias: (budgets, 3)."""
     distance, shares = errors_and_shares(source, mechanism, budgets, seed)
     return np.asarray(shares * (distance**2).mean(axis=(1, 2))[:, None])
 
 
-def errors_and_shares(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
-                      ) -> tuple[Array, Array]:
+def errors_and_shares(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget],
+                      seed: int) -> tuple[Array, Array]:
     """Distances from the truth, (budgets, data sets, releases of each), and their `shares`.
 
     Shares (budgets, 3) are those of `Study`.
@@ -272,7 +276,7 @@ def errors_and_shares(source: Source, mechanism: Mechanism, budgets: Sequence[Bu
             _shares(estimate, *estimate.project(data.truth))[:count])
 
 
-def simulated(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+def simulated(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
               ) -> tuple[CurveData, Estimate]:
     """Fresh data sets and their releases, the highest step after the budgets; see `studies`."""
     data = studies.data(source, seed)
@@ -304,8 +308,8 @@ def _study_of_real_curves(estimate: Estimate, without: Estimate, count: int) -> 
                  shares[:count])
 
 
-def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequence[Budget],
-          seed: int) -> Draws:
+def drawn(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
+          budgets: Sequence[Budget], seed: int) -> Draws:
     """The same releases that `Study.errors` measures, one of each fresh data set or many of one.
 
     Real curves are compared with what `beside` makes of them without protection.
@@ -326,7 +330,7 @@ def drawn(source: Source, mechanism: Mechanism, beside: Mechanism, budgets: Sequ
                  data.truth is not None)
 
 
-def study_beside(source: Source, mechanism: Mechanism, beside: Mechanism,
+def study_beside(source: Source[CurveData], mechanism: Mechanism, beside: Mechanism,
                  budgets: Sequence[Budget], seed: int) -> Study:
     """Errors from what another method would make of the same real curves without protection.
 
@@ -336,7 +340,7 @@ def study_beside(source: Source, mechanism: Mechanism, beside: Mechanism,
     return _study_of_real_curves(estimate, beside.without_protection(data), len(budgets))
 
 
-def on_screen(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+def on_screen(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> tuple[CurveData, Estimate]:
     """The curves that are shown and their releases, the highest step after the budgets."""
     data = source.draw(1, generator(seed, DATA_STREAM, SHOWN))
@@ -345,8 +349,8 @@ def on_screen(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], s
         studies.draws_of_shown(data.n_curves), generator(seed, NOISE_STREAM, SHOWN))
 
 
-def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequence[Budget],
-                  seed: int) -> dict[str, tuple[Mechanism, Array]]:
+def other_methods(task: str, source: Source[CurveData], mechanism: Mechanism,
+                  budgets: Sequence[Budget], seed: int) -> dict[str, tuple[Mechanism, Array]]:
     """The error of every other method of the same task at the same budgets, by its label.
 
     Errors (budgets,) are those of `Study.error`, on the same curves; NaN where a method publishes
@@ -363,7 +367,7 @@ def other_methods(task: str, source: Source, mechanism: Mechanism, budgets: Sequ
     return found
 
 
-def _error(source: Source, other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
+def _error(source: Source[CurveData], other: Mechanism, asked: Mechanism, budgets: Sequence[Budget],
            seed: int) -> Array:
     """Errors of another method, where it publishes anything, with the δ that it needs."""
     asked_for = [replace(b, delta=0.0) for b in budgets] if other.guarantee == "pure" else budgets
@@ -376,7 +380,7 @@ def _error(source: Source, other: Mechanism, asked: Mechanism, budgets: Sequence
                     np.nan)
 
 
-def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], seed: int
+def if_doubled(source: Source[CurveData], mechanism: Mechanism, budgets: Sequence[Budget], seed: int
                ) -> dict[str, Array]:
     """Relative change of the error at every budget if people, readings or ε were doubled.
 
@@ -385,7 +389,7 @@ def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], 
     """
     some = [*budgets[::_EVERY], *budgets[len(budgets) - 1:]]
 
-    def error(changed: Source, at: Sequence[Budget]) -> Array:
+    def error(changed: Source[CurveData], at: Sequence[Budget]) -> Array:
         once = list(dict.fromkeys(at))  # many steps of the slider are twice another one
         found = np.concatenate([
             root_mean_square(errors_and_shares(changed, mechanism, [once[k] for k in places],
@@ -395,7 +399,7 @@ def if_doubled(source: Source, mechanism: Mechanism, budgets: Sequence[Budget], 
         by_budget = dict(zip((once[k] for k in order), found, strict=True))
         return np.array([by_budget[budget] for budget in at])
 
-    def with_twice(symbol: str) -> Source:
+    def with_twice(symbol: str) -> Source[CurveData]:
         name = next(p.name for p in source.parameters() if p.symbol == symbol)
         return replace(source, **{name: 2 * getattr(source, name)})
 

@@ -8,6 +8,7 @@ of them only noise and distances between estimates are known. For looking, never
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +45,8 @@ _NORMAL = 1.96  # standard errors of a 95 % interval
 _REPEATS = 5  # data sets, and releases of each, behind a simulated error
 
 Readings = RegressionPoints | Upload
+Simulated = RegressionPoints
+Method = WaveletGlobal  # of the whole curve
 
 
 @dataclass(frozen=True)
@@ -119,12 +122,14 @@ class Network:
     @property
     def first_of_each(self) -> list[int]:
         """The number of the first site of every kind."""
-        return np.cumsum([0, *(group.sites for group in self.groups[:-1])]).tolist()
+        return [*itertools.accumulate((group.sites for group in self.groups[:-1]), initial=0)]
 
     @overload
     def source(self, like: RegressionPoints) -> RegressionPoints: ...
     @overload
     def source(self, like: Upload) -> Upload: ...
+    @overload
+    def source(self, like: Readings) -> Readings: ...
 
     def source(self, like: Readings) -> Readings:
         """The same kind of readings, at these sites; readings of one's own are where they are."""

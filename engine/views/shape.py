@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from engine.errors import InputError
 from engine.types import Array, PublicFacts
 
+Curves = NDArray[np.floating]  # stored in single precision, or worked out in double
 KINDS = ("peak", "sign", "crossing")
 _USUAL_TOLERANCE = 0.05  # of the span of time
 _NORMAL = 1.959964  # 95 of 100 lie within so many standard deviations
@@ -80,23 +81,23 @@ def checked(question: Question, facts: PublicFacts) -> Question:
 # -- what a curve answers ---------------------------------------------------------------------
 
 
-def peak_times(curves: Array, times: Array) -> Array:
+def peak_times(curves: Curves, times: Array) -> Array:
     """Where each curve is largest, the first place of several: (…)."""
     return np.asarray(times[np.argmax(curves, axis=-1)])
 
 
-def differences(curves: Array, times: Array, first: float, second: float) -> Array:
+def differences(curves: Curves, times: Array, first: float, second: float) -> Array:
     """The value at the second time less that at the first: (…). Points are joined by lines."""
     return _at(curves, times, second) - _at(curves, times, first)
 
 
-def _at(curves: Array, times: Array, time: float) -> Array:
+def _at(curves: Curves, times: Array, time: float) -> Array:
     right = int(np.clip(np.searchsorted(times, time), 1, len(times) - 1))
     share = (time - times[right - 1]) / (times[right] - times[right - 1])
     return np.asarray((1 - share) * curves[..., right - 1] + share * curves[..., right])
 
 
-def crossing_times(curves: Array, times: Array, level: float) -> Array:
+def crossing_times(curves: Curves, times: Array, level: float) -> Array:
     """When each curve is first at the level: (…). Points are joined by lines; NaN for never."""
     gap = curves - level
     crosses = gap[..., :-1] * gap[..., 1:] <= 0
@@ -108,7 +109,7 @@ def crossing_times(curves: Array, times: Array, level: float) -> Array:
     return np.where(crosses.any(axis=-1), times[k] + share * (times[k + 1] - times[k]), np.nan)
 
 
-def answers(question: Question, curves: Array, times: Array) -> Array:
+def answers(question: Question, curves: Curves, times: Array) -> Array:
     """What each curve says: a time (NaN for never), or a difference: (…)."""
     if question.kind == "peak":
         return peak_times(curves, times)
@@ -117,7 +118,7 @@ def answers(question: Question, curves: Array, times: Array) -> Array:
     return crossing_times(curves, times, question.level)
 
 
-def kept(question: Question, curves: Array, reference: Array, times: Array) -> NDArray[np.bool_]:
+def kept(question: Question, curves: Curves, reference: Array, times: Array) -> NDArray[np.bool_]:
     """Whether each curve gives the answer of the reference (points,): (…).
 
     Places within the tolerance, the same sign, and no crossing where the reference has none.
@@ -164,7 +165,7 @@ class Kept:
         return np.asarray(_NORMAL * np.sqrt(spread) / (1 + _NORMAL**2 / self.draws))
 
 
-def how_often(question: Question, curves: Array, reference: Array, times: Array) -> Kept:
+def how_often(question: Question, curves: Curves, reference: Array, times: Array) -> Kept:
     """Of the curves (…, draws, points), how many keep the answer of the reference: counts (…)."""
     same = kept(question, curves, reference, times)
     return Kept(np.asarray(same.sum(axis=-1)), same.shape[-1])

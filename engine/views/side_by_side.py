@@ -12,11 +12,11 @@ from engine.errors import InputError, brief
 from engine.mechanisms import Mechanism
 from engine.privacy import risk
 from engine.sources import Source
-from engine.types import Array, Budget
+from engine.types import Array, Budget, CurveData
 from engine.views.preview import EPSILON_STEPS, Preview, Study, preview, study_beside
 
-Draw = Callable[[Source, Mechanism, float, int], Preview]
-Aim = Callable[[Source, Mechanism, Mechanism, Sequence[Budget], int], Study]
+Draw = Callable[[Source[CurveData], Mechanism, float, int], Preview]
+Aim = Callable[[Source[CurveData], Mechanism, Mechanism, Sequence[Budget], int], Study]
 _EQUAL = (0.55, 0.6, 0.65, 0.7)  # right guesses at which errors may be read off
 
 
@@ -58,7 +58,7 @@ class Way:
         return np.where(self.shown.published, self.study.error, np.nan)
 
 
-def side_by_side(source: Source, methods: Sequence[Mechanism], delta: float, seed: int,
+def side_by_side(source: Source[CurveData], methods: Sequence[Mechanism], delta: float, seed: int,
                  units: int = 1, draw: Draw = preview, aim: Aim = study_beside
                  ) -> list[Way | Refused]:
     """Every method on the same curves; those that never need a δ get none.
@@ -79,8 +79,8 @@ def published(ways: Sequence[Way | Refused]) -> list[Way]:
     return [way for way in ways if isinstance(way, Way)]
 
 
-def _drawn(source: Source, method: Mechanism, delta: float, seed: int, units: int, draw: Draw
-           ) -> Way | Refused:
+def _drawn(source: Source[CurveData], method: Mechanism, delta: float, seed: int, units: int,
+           draw: Draw) -> Way | Refused:
     label = method.nearest_preset()[0]
     try:
         shown = draw(source, method, 0.0 if method.guarantee == "pure" else delta, seed)

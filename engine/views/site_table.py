@@ -12,7 +12,7 @@ from engine.errors import InputError
 from engine.privacy.failure import Delta, delta_rule
 from engine.random_streams import DATA_STREAM, generator
 from engine.sources import Source
-from engine.types import Budget
+from engine.types import Budget, CurveData
 from engine.views.preview import EPSILON_STEPS, MOST_READINGS
 
 MOST_SITES, MOST_CURVES, MOST_OBSERVATIONS, LONGEST_NAME = 50, 20_000, 1000, 20
@@ -85,7 +85,7 @@ def preset_of(rows: Sequence[SiteRow]) -> str:
     return next((key for key, preset in PRESETS.items() if preset.rows == tuple(rows)), "")
 
 
-def rows_of(source: Source, names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
+def rows_of(source: Source[CurveData], names: Sequence[str] = ()) -> tuple[SiteRow, ...]:
     """The table of curves whose sites are given, in their order, at ε = 1.
 
     `names` are made fit for a table; sites without one are numbered.

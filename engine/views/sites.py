@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -128,10 +128,16 @@ class Federation:
         return max(self.members, key=lambda member: member.odds.right)
 
 
-Keep = Callable[[str, Callable[[], Any]], Any]
+Result = TypeVar("Result")
 
 
-def _afresh(key: str, compute: Callable[[], Any]) -> Any:
+class Keep(Protocol):
+    """A place for results: what is kept under a digest, or else computed and kept."""
+
+    def __call__(self, key: str, compute: Callable[[], Result], /) -> Result: ...
+
+
+def _afresh(key: str, compute: Callable[[], Result]) -> Result:
     return compute()
 
 
@@ -143,7 +149,7 @@ class Memory:
     results: Keep = _afresh
 
 
-def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
+def federation(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
                memory: Memory | None = None) -> Federation:
     """Simulate the table: together, pooled, and each site alone.
 
@@ -207,7 +213,7 @@ class WhatIf:
     tightens: float
 
 
-def what_if(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
+def what_if(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
             memory: Memory | None = None) -> Iterator[WhatIf]:
     """For each site that takes part, one after the other."""
     desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
@@ -237,8 +243,8 @@ class Sent:
     noise: Array
 
 
-def transcript_of(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
-                  memory: Memory | None = None) -> list[Sent]:
+def transcript_of(source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow],
+                  seed: int, memory: Memory | None = None) -> list[Sent]:
     """All that the centre sees of one release, message by message, in order."""
     desk = _Desk.of(source, mechanism, rows, seed, memory or Memory())
     kept = tuple(k for k, row in enumerate(rows) if row.included)
@@ -293,13 +299,13 @@ class _Desk:
 
     mechanism: Mechanism
     seed: int
-    source: Source
+    source: Source[CurveData]
     rows: tuple[SiteRow, ...]
     shown: CurveData
     memory: Memory
 
     @classmethod
-    def of(cls, source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
+    def of(cls, source: Source[CurveData], mechanism: Mechanism, rows: Sequence[SiteRow], seed: int,
            memory: Memory) -> _Desk:
         checked(rows, fixed=not source.has_free_sites)
         if source.has_free_sites:
@@ -311,11 +317,11 @@ class _Desk:
             raise InputError("The table does not fit the sites of these curves.", field="sites")
         return cls(mechanism, seed, source, tuple(rows), shown, memory)
 
-    def once(self, what: str, case: _Case, compute: Callable[[], Any]) -> Any:
+    def once(self, what: str, case: _Case, compute: Callable[[], Result]) -> Result:
         key = (what, self.source, self.seed, self.mechanism, case)
         return self.memory.results(digest(key), compute)
 
-    def curves(self, case: _Case) -> tuple[Source, bool]:
+    def curves(self, case: _Case) -> tuple[Source[CurveData], bool]:
         """The recipe of those who take part, and whether its sites are still to be pooled."""
         rows = [self.rows[k] for k in case.kept]
         people = [row.n_curves for row in rows]
@@ -378,7 +384,7 @@ class _Desk:
         """Of those who take part, without protection: (GRID_SIZE,)."""
         def compute() -> Array:
             estimate = self.mechanism.without_protection(self.shown.of_servers(kept))
-            return estimate.values(drawing_grid())[0, 0, 0]
+            return np.asarray(estimate.values(drawing_grid())[0, 0, 0])
         return self.once("average", _Case(kept, ()), compute)
 
     def without(self, kept: tuple[int, ...], own: tuple[Budget, ...]) -> tuple[Array, float | None]:

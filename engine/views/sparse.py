@@ -22,12 +22,14 @@ from engine.noise.selection import hard_threshold
 from engine.numerics import sparse_fits
 from engine.privacy import accounting
 from engine.sources import Source
+from engine.sources.sparse_rows import SparseRows
 from engine.types import Array, Budget, Public, PublicFacts, SampleData, Sizes, Spend
 from engine.views.preview import SHOWN_DRAWS
 
 BUDGET_STEPS = (0.2, 0.5, 1.0, 2.0, 4.0, 10.0)
 MOST_NUMBERS = 12_000_000  # rows times features that are drawn for a picture
 _LINE_DRAWS = 3  # releases behind every point of a line
+Rows = SparseRows  # simulated ones
 Way = SparseNewton | SparseRegression  # of estimating; presets are offered of both
 _SHOWN = 0  # block number of the random streams
 GREEN, AMBER = 0.25, 1.0  # of noise over signal: below the first all is well, above the second not
@@ -84,7 +86,7 @@ class SparseView:
     @property
     def found(self) -> Array:
         """In what share of releases each of them is chosen: (s,)."""
-        return (self.releases[:, self.support] != 0).mean(axis=0)
+        return np.asarray((self.releases[:, self.support] != 0).mean(axis=0))
 
     @property
     def false(self) -> float:
@@ -92,7 +94,7 @@ class SparseView:
         return float((self.releases != 0).sum(axis=1).mean() - self.found.sum())
 
 
-def sparse_view(source: Source, mechanism: Way, budget: Budget, seed: int
+def sparse_view(source: Source[SampleData], mechanism: Way, budget: Budget, seed: int
                 ) -> SparseView:
     """Draw rows, release, and put what needs no protection beside it.
 
@@ -130,7 +132,7 @@ def _held_back(data: SampleData, mechanism: Way, budget: Budget, vector: Array
     return float(beyond.mean())
 
 
-def check_size(source: Source) -> None:
+def check_size(source: Source[SampleData]) -> None:
     """Refuse rows that are too many for a picture.
 
     Raises
@@ -146,7 +148,7 @@ def check_size(source: Source) -> None:
                          hint="Take fewer rows or features, or run it on the command line.")
 
 
-def _drawn(source: Source, seed: int) -> SampleData:
+def _drawn(source: Source[SampleData], seed: int) -> SampleData:
     check_size(source)
     data: SampleData = source.draw(1, generator(seed, DATA_STREAM, _SHOWN))
     if data.truth is not None and data.truth.node_values.ndim > 1:
@@ -161,7 +163,7 @@ def _lasso(data: SampleData, mechanism: Way) -> Array:
     gram, cross = sparse_fits.moments(data.x, data.y - data.facts.value_middle)
     sd = mechanism.noise_sd or data.facts.reading_sd or 1.0
     penalty = sparse_fits.usual_penalty(sd, data.x.shape[-1], data.n_curves)
-    return np.asarray(sparse_fits.lasso(gram, cross, penalty))[0]
+    return np.asarray(sparse_fits.lasso(gram, cross, penalty)[0])
 
 
 # -- before any row is looked at -----------------------------------------------------------------
@@ -213,7 +215,7 @@ class Lines:
     without: dict[str, float]
 
 
-def over_budgets(source: Source, mechanism: Way, delta: float, seed: int) -> Lines:
+def over_budgets(source: Source[SampleData], mechanism: Way, delta: float, seed: int) -> Lines:
     """The same rows at several budgets, in every way, the chosen one first."""
     data = _drawn(source, seed)
     budgets = [(Budget(epsilon, delta),) for epsilon in BUDGET_STEPS]

@@ -90,7 +90,7 @@ class IntervalView:
         return int((known & ((self.truth < self.low) | (self.truth > self.high))).sum())
 
 
-def interval_view(source: Source, mechanism: SparseInference, budget: Budget, seed: int
+def interval_view(source: Source[SampleData], mechanism: SparseInference, budget: Budget, seed: int
                   ) -> IntervalView:
     """One release of the shown rows, with its limits."""
     check_size(source)

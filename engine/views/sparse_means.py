@@ -139,7 +139,8 @@ def trust(name: str, values: tuple[float, ...], repeats: int = 5
 
 def _mean_of(setting: Setting, rows: int, repeats: int, rng: np.random.Generator) -> Array:
     """Means of so many rows: (repeats, 1, d)."""
-    return setting.mean + rng.standard_normal((repeats, 1, setting.size)) / np.sqrt(rows)
+    noise = rng.standard_normal((repeats, 1, setting.size))
+    return np.asarray(setting.mean + noise / np.sqrt(rows))
 
 
 def _squared(found: Array, setting: Setting) -> Array:

@@ -103,7 +103,7 @@ class SummaryView:
         return self.without.ndim == 3
 
 
-def summary_view(source: Source, chosen: Any, task: str, budget: Budget, seed: int
+def summary_view(source: Source[Data], chosen: Any, task: str, budget: Budget, seed: int
                  ) -> SummaryView:
     """Release in every way that serves the task; those that refuse say why.
 
@@ -165,7 +165,7 @@ def _estimates_the_truth(chosen: Any, facts: PublicFacts) -> bool:
     return loss != "hinge" and (loss in NUMBERS) != facts.two_classes
 
 
-def _study_data(source: Source, seed: int) -> Data | None:
+def _study_data(source: Source[Data], seed: int) -> Data | None:
     """Fresh data sets behind the errors, where the truth is known."""
     if not source.is_random:
         return None
@@ -300,7 +300,7 @@ class Components:
     removed: float
 
 
-def components(view: SummaryView, source: Source, seed: int) -> Components | None:
+def components(view: SummaryView, source: Source[Data], seed: int) -> Components | None:
     """Of the chosen way, from the released surfaces alone: no further budget is spent."""
     way = view.ways[0]
     if not view.is_surface or way.releases is None:
@@ -322,7 +322,7 @@ def _principal(surfaces: Array) -> tuple[Array, Array]:
     return first, values[..., ::-1][..., :2] / np.maximum(total, 1e-300)
 
 
-def _negative_part(way: Way, source: Source, seed: int) -> float:
+def _negative_part(way: Way, source: Source[Data], seed: int) -> float:
     """The same releases before negative eigenvalues were set to zero: how much those held."""
     if not isinstance(way.mechanism, FunctionalRelease) or not way.mechanism.positive:
         return 0.0
@@ -351,7 +351,7 @@ class Spectrum:
     chosen: str
 
 
-def spectrum(mechanism: Mechanism, source: Source, budget: Budget) -> Spectrum | None:
+def spectrum(mechanism: Mechanism, source: Source[Data], budget: Budget) -> Spectrum | None:
     """How the noise of the chosen mechanism lies over its coefficients; None if it has none."""
     if not isinstance(mechanism, FunctionalRelease):
         return None
@@ -400,7 +400,7 @@ class WorstPair:
     epsilon: float
 
 
-def worst_pair(mechanism: Mechanism, source: Source, budget: Budget) -> WorstPair | None:
+def worst_pair(mechanism: Mechanism, source: Source[Data], budget: Budget) -> WorstPair | None:
     """For means with a linear filter and Laplace noise: the curve proportional to s/b."""
     if not isinstance(mechanism, FunctionalRelease):
         return None

@@ -18,7 +18,7 @@ from engine.mechanisms import Mechanism
 from engine.registry import Parameter
 from engine.scenario import Scenario, from_plain, to_plain
 from engine.sources import Source
-from engine.types import Budget
+from engine.types import Budget, Data
 
 EPSILON = "budgets.epsilon"
 MOST_VALUES = 12  # on one axis
@@ -98,10 +98,10 @@ class Axis:
         return [int(v) if self.parameter.kind is int else v for v in values]
 
 
-def axes(source: Source, mechanism: Mechanism, epsilon: float) -> dict[str, Axis]:
+def axes(source: Source[Data], mechanism: Mechanism, epsilon: float) -> dict[str, Axis]:
     """Everything that can be varied, ε first; of one's own data only the budget and the method."""
     found = [Axis(EPSILON, _EPSILON, epsilon)]
-    groups: list[tuple[str, Source | Mechanism]] = [("mechanism", mechanism)]
+    groups: list[tuple[str, Source[Data] | Mechanism]] = [("mechanism", mechanism)]
     if not source.facts.is_upload:
         groups.insert(0, ("source", source))
     found += [Axis(f"{group}.{p.name}", p, getattr(member, p.name)) for group, member in groups
@@ -113,7 +113,7 @@ _EPSILON = Parameter("epsilon", float, False, 1.0, "Protection", "The limit on w
                      "taking part can change.", "ε", low=_LEAST_EPSILON, high=_MOST_EPSILON)
 
 
-def design(source: Source, mechanism: Mechanism, budget: Budget, repeats: int, seed: int,
+def design(source: Source[Data], mechanism: Mechanism, budget: Budget, repeats: int, seed: int,
            chosen: Sequence[tuple[Axis, tuple[float, ...]]]) -> Scenario:
     """The scenario over one or two axes.
 

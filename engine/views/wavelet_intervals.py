@@ -23,7 +23,7 @@ from engine.mechanisms.wavelet_pointwise import WaveletPointwise
 from engine.numerics.signals import PERIODIC
 from engine.sources import Source
 from engine.sources.regression_points import RegressionPoints
-from engine.types import Array, Budget
+from engine.types import Array, Budget, Data
 
 Estimator = WaveletGlobal | WaveletPointwise
 
@@ -47,7 +47,7 @@ class Stated:
     refusal: str
 
 
-def stated(mechanism: Estimator, source: Source, budgets: tuple[Budget, ...]) -> Stated:
+def stated(mechanism: Estimator, source: Source[Data], budgets: tuple[Budget, ...]) -> Stated:
     """The estimator with an interval where it can have one, else with the reason.
 
     Only public numbers decide, and for simulated observations the curve that is known.

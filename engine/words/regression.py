@@ -30,8 +30,9 @@ PARTS = ("privacy noise", "chance in who takes part", "what so few waves leave o
 
 def shares(parts: RiskParts) -> tuple[float, float, float, float]:
     """The four parts in the order of `PARTS`, as shares of the squared error."""
-    values = (parts.privacy, parts.data, parts.projection, parts.clip)
-    return tuple(max(value, 0.0) / parts.total for value in values)  # type: ignore[return-value]
+    privacy, data, projection, clip = (max(part, 0.0) / parts.total for part in (
+        parts.privacy, parts.data, parts.projection, parts.clip))
+    return privacy, data, projection, clip
 
 
 def budgets(network: Network) -> str:

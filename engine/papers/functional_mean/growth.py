@@ -67,7 +67,7 @@ def _slopes(form: Form) -> Work:
 
 def _third_root(n: int) -> int:
     """⌊n^{1/3}⌋; the third root of 1000 is 10."""
-    return math.floor(n ** (1 / 3) + 1e-9)
+    return math.floor(float(n ** (1 / 3)) + 1e-9)
 
 
 def _with_quiet(outcome: Outcome) -> Row:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from engine.exhibits import Claim, Exhibit, Finding, Form, Panel, Row, Table, Work
@@ -28,6 +29,7 @@ from engine.papers.functional_summaries.reading import (
     pooled,
     rows,
     short,
+    smallest,
     spread,
     values,
 )
@@ -76,7 +78,8 @@ class Setting:
         own = self.ways[way]
         if choice != "PSS":
             constants = "published" if choice == "PCV printed" else "tight"
-            own = replace(own, selection_rule="cross_validated", constants=constants)  # type: ignore[call-arg]
+            chosen: dict[str, Any] = {"selection_rule": "cross_validated", "constants": constants}
+            own = replace(own, **chosen)
         at = {"mean": mean, "way": way, "choice": choice, "n": n}
         return Cell(at, self.source(mean, n), own, _BUDGET)
 
@@ -108,7 +111,8 @@ def error_row(outcome: Outcome) -> Row:
 
 def _noise(cell: Cell, constants: str) -> float:
     """E‖noise‖²; exact, so that no draws are needed."""
-    mechanism = replace(cell.mechanism, constants=constants)  # type: ignore[call-arg]
+    chosen: dict[str, Any] = {"constants": constants}
+    mechanism = replace(cell.mechanism, **chosen)
     energy = mechanism.expected_error(cell.source.sizes, cell.budgets, cell.source.facts)
     assert energy is not None
     return short(energy)
@@ -180,7 +184,7 @@ def gaussian_noise_is_better(table: Table) -> Finding:
 
 
 def ar_is_never_best(table: Table) -> Finding:
-    best = [min(PURE, key=lambda way, found=found, noise=noise: total(found[way], noise))  # type: ignore[misc]
+    best = [smallest({way: total(found[way], noise) for way in PURE})
             for _, found in _cells(table) for noise in ("noise_printed", "noise")]
     return Finding("ICLP-AR" not in best, f"Best at {best.count('ICLP-AR')} of {len(best)} places, "
                                           "printed and exact constants taken together.")
@@ -308,7 +312,7 @@ def split_panels(table: Table, theme: Theme) -> tuple[Panel, ...]:
               for mean in MEANS for kind, figure in kinds.items()]
     return (*panels, *(
         _panel(table, f"Noise in S-1: {name} constants", "S-1",
-               lambda row, noise=noise: as_number(row, noise), theme)  # type: ignore[misc]
+               partial(as_number, column=noise), theme)
         for name, noise in (("printed", "noise_printed"), ("exact", "noise"))))
 
 

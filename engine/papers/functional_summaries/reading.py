@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from engine.exhibits import Row, Table
@@ -21,6 +21,11 @@ def number(table: Table, column: str, **at: Any) -> float:
     """The number in a column of the only row at a place."""
     (row,) = rows(table, **at)
     return as_number(row, column)
+
+
+def smallest(errors: Mapping[str, float]) -> str:
+    """The name with the smallest error."""
+    return min(errors, key=errors.__getitem__)
 
 
 def as_number(row: Row, column: str) -> float:

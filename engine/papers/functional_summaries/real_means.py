@@ -28,6 +28,7 @@ from engine.papers.functional_summaries.reading import (
     numbers,
     rows,
     short,
+    smallest,
     spread,
 )
 from engine.sources import Source
@@ -183,7 +184,8 @@ MEANT = {"FRL": "FRL", "ICLP-AR": "Bernstein", "ICLP-QR": "ICLP-AR", "Bernstein"
 def _printed_best(data: str, nu: float) -> list[str]:
     """The best mechanism in every row, under the names that the columns must have."""
     every = {meant: _printed(column, data, nu) for column, meant in MEANT.items()}
-    return [min(every, key=lambda way, k=k: every[way][k]) for k in range(len(EPSILONS))]  # type: ignore[misc]
+    return [smallest({way: errors[k] for way, errors in every.items()})
+            for k in range(len(EPSILONS))]
 
 
 def _own_best(table: Table, data: str, nu: float) -> list[str]:
