@@ -35,7 +35,7 @@ bench: $(VENV)/tested
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check .
-	$(BIN)/mypy engine
+	$(BIN)/mypy
 
 # Asks a database of known faults, over the network. --strict: what it cannot answer counts as a fault.
 audit: $(TOOLS)/installed

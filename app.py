@@ -5,9 +5,7 @@ main script and, on a server whose first visitor follows a deep link, would run 
 over it instead of ours.
 """
 
-import pathlib
 import threading
-from importlib.util import find_spec
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -16,15 +14,13 @@ from starlette.staticfiles import StaticFiles
 
 from pages.shared import headers, messages, run, visitors
 
-# plotly.js comes from our own server, out of the installed package.
-VENDOR = pathlib.Path(find_spec("plotly").origin).parent / "package_data"
-
 # While the first visitor's browser loads the page, its picture is being computed.
 threading.Thread(target=run.warm_up, daemon=True).start()
 
 app = st.App(
     "pages/shared/shell.py",
-    routes=[Mount("/vendor", StaticFiles(directory=VENDOR))],
+    # plotly.js comes from our own server, out of the installed package
+    routes=[Mount("/vendor", StaticFiles(packages=[("plotly", "package_data")]))],
     middleware=[Middleware(headers.Guarded), Middleware(messages.OnlyMessages),
                 Middleware(visitors.OneFileEach)],
     lifespan=visitors.housekeeping,

@@ -5,6 +5,7 @@ import streamlit as st
 from engine.errors import InputError
 from engine.language import tags
 from engine.language.grammar import escape
+from engine.views.preview import Preview
 from pages.shared import (
     budget_cards,
     controls,
@@ -30,12 +31,12 @@ facts = source.facts
 st.title(escape(tags.title(facts)), anchor=False)
 layout.link_problems()
 
+shown: Preview | None = None
 try:
     with layout.loading(600):
         shown = run.picture(source, now.mechanism, session.delta(source), now.seed,
                             session.steps(now.epsilon))
 except InputError as problem:  # the controls below stay usable
-    shown = None
     st.error(controls.message(problem), icon=":material/block:")
 
 if shown is not None:

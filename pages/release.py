@@ -36,4 +36,4 @@ if quoted is not None:
     with layout.fold("Formula and source", "release_formula") as is_open:
         if is_open:
             cards.formula(choice)
-    cards.code(choice, quoted)
+    cards.code(choice)

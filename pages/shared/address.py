@@ -185,8 +185,11 @@ def _network_word(network: Network) -> str:
     return "_".join(f"{g.sites}x{g.readings}x{_plain(g.epsilon)}" for g in network.groups)
 
 
-_NUMBER = {name: Word(lambda text, name=name: settings.checked_number(float(text), name))
-           for name in settings.SHAPE_NUMBERS}
+def _shape_number(name: str, text: str) -> float:
+    return settings.checked_number(float(text), name)
+
+
+_NUMBER = {name: Word(partial(_shape_number, name)) for name in settings.SHAPE_NUMBERS}
 _WORDS = {
     "epsilon": Word(lambda text: settings.checked_epsilon(float(text))),
     "again": Word(lambda text: settings.checked_epsilon(float(text))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -74,5 +75,5 @@ def _drawn(page: str, code: Code, own: OwnFile | None, note: str, scope: str) ->
                     f"{scope}]")
 
 
-def _height(text: str) -> int | str:
+def _height(text: str) -> int | Literal["content"]:
     return _HEIGHT if text.count("\n") > _LONG else "content"

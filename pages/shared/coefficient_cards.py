@@ -21,6 +21,7 @@ from engine.views.coefficients import (
     coefficient_view,
     cost_of_covariates,
     errors_over_budgets,
+    total,
     with_own,
 )
 from engine.views.preview import other_methods
@@ -99,7 +100,7 @@ def own_curves() -> None:
 def strip(view: View) -> None:
     odds = odds_card.of(view.shown.spends)
     error = "" if view.shown.is_refused else numbers.error(
-        words.total(view.shown.error), view.facts.value_unit, view.shown.within)
+        total(view.shown.error), view.facts.value_unit, view.shown.within)
     strips.fixed(view.facts, tags.budget_chip(view.budget), "coefficients_strip",
                  chances.odds_short(odds), error, highest=view.budget.epsilon,
                  stated=session.stated_delta(session.source(TASK), TASK),
@@ -191,7 +192,7 @@ def over_budgets(view: View) -> None:
             errors = {label: float(errors[0]) for label, (_, errors) in others.items()}
             ranked = sorted(errors, key=lambda label: np.nan_to_num(errors[label], nan=np.inf))
             few = {label: errors[label] for label in ranked[:budget_cards.FEW]}
-            st.markdown(words.compared(words.total(view.shown.error), few))
+            st.markdown(words.compared(total(view.shown.error), few))
 
 
 def cost(view: View) -> None:

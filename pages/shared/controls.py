@@ -8,7 +8,7 @@ link moves every widget.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -20,6 +20,7 @@ from engine.sources import sources
 from engine.tasks import TASKS, DataType
 from pages.shared import session, settings
 
+Option = TypeVar("Option")
 _USUAL = "usual"
 
 
@@ -43,7 +44,8 @@ def bound(widget: Callable[..., Any], label: str, value: Any, write: Callable[[A
     show_problem(key)
 
 
-def look(label: str, options: Sequence[Any], key: str, usual: Any = None, **more: Any) -> Any:
+def look(label: str, options: Sequence[Option], key: str, usual: Option | None = None, **more: Any
+         ) -> Option:
     """A choice that changes a picture or its words alone; a link brings it back.
 
     `key` is one of `settings.LOOKS`; without a choice it is `usual`, or else the first option.
@@ -53,7 +55,7 @@ def look(label: str, options: Sequence[Any], key: str, usual: Any = None, **more
     value = options[found] if found is not None and found < len(options) else \
         options[0] if usual is None else usual
 
-    def write(chosen: Any) -> None:
+    def write(chosen: Option) -> None:
         session.look_at(key, options.index(chosen))
 
     bound(st.segmented_control, label, value, write, key, options=options, required=True, **more)

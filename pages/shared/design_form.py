@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import streamlit as st
 
@@ -21,8 +21,16 @@ _SPREAD = {False: "Not known, or with skew, groups or outliers",
            True: "Symmetric about their mean"}
 
 
-def asked(curves: CurveTable | None, time: str, single: bool) -> dict[str, Any]:
-    """What `declare` needs to know of design, number of observations and spread of people.
+class StatedPlan(TypedDict, total=False):
+    """What `declare` needs to know of design, number of observations and spread of people."""
+
+    design: StatedDesign
+    observations: int | None
+    symmetric: bool
+
+
+def asked(curves: CurveTable | None, time: str, single: bool) -> StatedPlan:
+    """How the curves were observed, and how people are spread, as the holder states it.
 
     Parameters
     ----------
@@ -36,7 +44,7 @@ def asked(curves: CurveTable | None, time: str, single: bool) -> dict[str, Any]:
     laws = [law.value for law in (SINGLE_LAWS if single else LAWS)]
     law = st.selectbox(
         "How observation times come about", laws, index=None,
-        format_func=LAWS.get, placeholder="Choose", key="upload_law",
+        format_func=_law_words, placeholder="Choose", key="upload_law",
         help="From the plan of the study, not from the file. Times on their own are the most "
         "accurate to estimate with, if they are so. “Not known” is always possible: methods then "
         "rely on nothing but what they release, with more noise.")
@@ -44,6 +52,10 @@ def asked(curves: CurveTable | None, time: str, single: bool) -> dict[str, Any]:
     if single:
         return {"design": design}
     return {"design": design, "observations": _observations(law), "symmetric": _symmetric()}
+
+
+def _law_words(law: str) -> str:
+    return LAWS[StatedLaw(law)]
 
 
 def _design(law: str | None, curves: CurveTable | None, time: str) -> StatedDesign:
@@ -100,7 +112,8 @@ def _observations(law: str | None) -> int | None:
 
 def _symmetric() -> bool:
     chosen = st.selectbox(
-        "How people are spread about their mean", tuple(_SPREAD), format_func=_SPREAD.get,
+        "How people are spread about their mean", tuple(_SPREAD),
+        format_func=_SPREAD.__getitem__,
         key="upload_symmetric", help="Stated as symmetric, the few farthest people are held back "
         "more, which is more accurate. If that is wrong, the result can be farther off than its "
         "band says. In doubt leave it at not known.")

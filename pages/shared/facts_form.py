@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal, TypedDict
 
 import streamlit as st
 
@@ -18,11 +20,28 @@ from pages.shared import code_fold, design_form, file_form, session
 from pages.shared import components as pieces
 from pages.shared.controls import message, plain
 
-_WORDS = (("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
-          ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
-          ("person", "One of them is called", "child"), ("people", "Many are called", "children"))
+Word = Literal["value_name", "value_unit", "time_name", "time_unit", "person", "people"]
+Bound = float | None
+
+
+class Words(TypedDict, total=False):
+    """What things are called: fields of `PublicFacts`, empty where nothing was said."""
+
+    value_name: str
+    value_unit: str
+    time_name: str
+    time_unit: str
+    person: str
+    people: str
+
+
+_WORDS: tuple[tuple[Word, str, str], ...] = (
+    ("value_name", "What is measured", "Height"), ("value_unit", "Its unit", "cm"),
+    ("time_name", "What runs along the curve", "Age"), ("time_unit", "Its unit", "years"),
+    ("person", "One of them is called", "child"), ("people", "Many are called", "children"))
 PEOPLE = _WORDS[-2:]  # what a record belongs to
-_OF_ROWS = (("person", "One row is called", "scan"), ("people", "Many are called", "scans"))
+_OF_ROWS: tuple[tuple[Word, str, str], ...] = (
+    ("person", "One row is called", "scan"), ("people", "Many are called", "scans"))
 
 
 def facts(curves: CurveTable | None, show: str, task: str, shown: Callable[[], None]) -> None:
@@ -65,7 +84,7 @@ def _stated(declared: Callable[[], PublicFacts], is_begun: bool) -> PublicFacts 
         return None
 
 
-def _words(curves: CurveTable | None) -> dict[str, str]:
+def _words(curves: CurveTable | None) -> Words:
     """What things are called; where rows are protected, one of them is no person."""
     of_rows = curves is not None and curves.is_of_rows
     words = words_of(_WORDS[:-2] + _OF_ROWS if of_rows else _WORDS)
@@ -74,8 +93,8 @@ def _words(curves: CurveTable | None) -> dict[str, str]:
     return words
 
 
-def _bounds(words: dict[str, str], single: bool
-            ) -> tuple[tuple[float | None, ...], float | None]:
+def _bounds(words: Words, single: bool
+            ) -> tuple[tuple[Bound, Bound, Bound, Bound], float | None]:
     """Lowest and highest value, first and last time; and σ where everybody has one reading."""
     value = plain(words["value_name"] or "value").lower()
     time = plain(words["time_name"] or "time").lower()
@@ -87,20 +106,21 @@ def _bounds(words: dict[str, str], single: bool
     return (*values, *times), reading_sd
 
 
-def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> list[float | None]:
+def _pair(low: tuple[str, str, str], high: tuple[str, str, str]) -> tuple[Bound, Bound]:
     """Two numbers side by side."""
-    found = []
-    for column, (label, example, key) in zip(st.columns(2), (low, high), strict=True):
-        with column:
-            found.append(number(label, example, key))
-    return found
+    left, right = st.columns(2)
+    with left:
+        lowest = number(*low)
+    with right:
+        highest = number(*high)
+    return lowest, highest
 
 
 def show_button(label: str, own: Callable[[], Source] | None, task: str,
                 shown: Callable[[], None] = lambda: None) -> None:
     """Put what `own` gives on screen; δ goes back to the usual one for its number."""
-    def show() -> None:
-        st.session_state[session.own_key(task)] = own()
+    def show(make: Callable[[], Source]) -> None:
+        st.session_state[session.own_key(task)] = make()
         code_fold.remember(task)
         session.show_own(task, True)
         st.session_state.upload_open = False
@@ -110,7 +130,7 @@ def show_button(label: str, own: Callable[[], Source] | None, task: str,
         shown()
 
     st.button(label, disabled=own is None, key="upload_show", icon=":material/visibility:",
-              on_click=show)
+              on_click=None if own is None else partial(show, own))
 
 
 def _spread(value: str) -> float | None:
@@ -124,9 +144,9 @@ def _spread(value: str) -> float | None:
         "protection holds in any case.")
 
 
-def words_of(asked: Sequence[tuple[str, str, str]] = _WORDS) -> dict[str, str]:
+def words_of(asked: Sequence[tuple[Word, str, str]] = _WORDS) -> Words:
     """What things are called, two in a row."""
-    words = {}
+    words: Words = {}
     columns = [column for _ in range(len(asked) // 2) for column in st.columns(2)]  # by rows
     for column, (name, label, example) in zip(columns, asked, strict=True):
         with column:

@@ -22,7 +22,6 @@ from engine.sources.tables import Table, read_table
 from engine.sources.upload import EXAMPLE_CSV, EXAMPLE_READINGS_CSV
 from engine.sources.upload_curves import CurveTable, read_curves
 from engine.sources.upload_layout import (
-    ROLES,
     Layout,
     roles_by_name,
     site_like,
@@ -36,6 +35,7 @@ from pages.shared.controls import plain
 Built = TypeVar("Built")
 _ROLES = (("id", "Who a row belongs to"), ("time", "Time"), ("value", "Value"))
 _ONE_CENTRE, _EACH_SITE = "One trusted centre holds all of it", "Each site adds its own noise"
+_SEVERAL = {"average": "average them: protect the person", "keep": "protect one row"}
 _EVERY_ROW = "every row is another person"
 _FILE = ("Curves as CSV, TSV or XLSX: one row per reading or one row per curve",
          "Readings as CSV, TSV or XLSX: one row per person")
@@ -137,9 +137,8 @@ def key_of(name: str) -> str:
 def _read(table: Table, single: bool) -> CurveTable:
     """Which column plays which role, and the curves or readings they give."""
     layout = _single_layout(table) if single else _layout(table)
-    several = st.selectbox("If one person has several rows", ["average", "keep"],
-                           format_func={"keep": "protect one row", "average":
-                                        "average them: protect the person"}.get,
+    several = st.selectbox("If one person has several rows", [*_SEVERAL],
+                           format_func=_SEVERAL.__getitem__,
                            key=key_of("upload_several")) if layout.is_wide else "keep"
     found = built(read_curves, table, layout, several)
     keep_how(layout, several)
@@ -165,7 +164,7 @@ def _layout(table: Table) -> Layout:
         suggested, unknown = suggest_layout(table), None
     except InputError as problem:  # the names do not say: the person may choose
         found = roles_by_name(table, {})
-        suggested, unknown = Layout(*(found.get(role) for role in ROLES[:3])), problem
+        suggested, unknown = Layout(found.get("id"), found.get("time"), found.get("value")), problem
     layout = _roles(table, suggested, _ROLES[:1] if suggested.is_wide else _ROLES)
     if unknown is not None and None in (layout.id, layout.time, layout.value):
         raise unknown
@@ -222,7 +221,7 @@ def _roles(table: Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _
     """A column for each role; one row per curve needs none of them."""
     times = [name for name, _ in suggested.times]
     names: list[str | None] = [name for name in table.columns if name not in times]
-    chosen = {}
+    chosen: dict[str, str | None] = {}
     with st.container(horizontal=True):
         for role, label in roles if names else ():
             options = [None, *names] if times else names
@@ -231,7 +230,9 @@ def _roles(table: Table, suggested: Layout, roles: Sequence[tuple[str, str]] = _
                 label, options, index=options.index(usual) if usual in options else None,
                 format_func=_no_person if role == "id" else shortened, placeholder="Choose",
                 key=key_of(f"upload_role_{role}" + "_open" * (usual not in options)))
-    return replace(suggested, **chosen)
+    return replace(suggested, id=chosen.get("id", suggested.id),
+                   time=chosen.get("time", suggested.time),
+                   value=chosen.get("value", suggested.value))
 
 
 def _no_person(name: str | None) -> str:

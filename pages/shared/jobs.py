@@ -21,14 +21,15 @@ import threading
 import time
 import traceback
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 from engine.errors import InputError
 from engine.running.bounded import memory_limited
 from engine.running.workers import Worker
 
+Part = TypeVar("Part")
 _MOST_KEPT = 32  # jobs that have ended
 _MOST_MEGABYTES = 2000  # that a job may take beyond what its worker has
 _MOST_OF_ONE = 8  # jobs of one visitor that run or wait
@@ -341,13 +342,14 @@ def _turn(job: Job, worker: Worker) -> None:
 # -- what runs in the worker ----------------------------------------------------------------
 
 
-def call(function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+def call(function: Callable[..., Any], *arguments: Any) -> Generator[Any, None, Any]:
     """A target that runs any function: a generator with its parts, another without."""
     result = function(*arguments)
     return (yield from result) if isinstance(result, Iterator) else result
 
 
-def parts(function: Callable[..., Iterator[Any]], *arguments: Any) -> Iterator[Any]:
+def parts(function: Callable[..., Iterator[Part]], *arguments: Any
+          ) -> Generator[Part, None, list[Part]]:
     """A target whose result is the list of the parts that a generator gives."""
     given = []
     for part in function(*arguments):

@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Literal
 
 import pandas as pd
@@ -41,7 +42,8 @@ def user_errors() -> Iterator[None]:
                  f"you report it: {reference}.", icon=":material/error:")
 
 
-def _without_data(fault: Exception) -> tuple[type[Exception], Exception, object]:
+def _without_data(fault: Exception
+                  ) -> tuple[type[Exception], Exception, TracebackType | None]:
     """The traceback with the message left out: a message may quote a reading."""
     return type(fault), type(fault)("(message withheld)"), fault.__traceback__
 

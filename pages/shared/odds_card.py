@@ -16,6 +16,7 @@ from engine.language import chances, tags
 from engine.language.grammar import capital
 from engine.privacy import amplification, risk
 from engine.privacy.amplification import Person, SecretSample
+from engine.theme import Chart
 from engine.types import PublicFacts, Sizes, Spend
 from engine.words import glossary
 from pages.shared import components as pieces
@@ -71,7 +72,7 @@ class Slider(Protocol):
 
 
 def card(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes,
-         slider: Slider | None = None) -> dict[str, figures.Chart]:
+         slider: Slider | None = None) -> dict[str, Chart]:
     """The sentence, a hundred dots, and what stands behind them; the dots by their title.
 
     It follows the slider, if there is one.
@@ -200,5 +201,5 @@ def _secret_sample(facts: PublicFacts, spends: Sequence[Spend], sizes: Sizes) ->
                                     drawn.share, facts.person))
 
 
-def _draw(chart: figures.Chart, key: str, height: int) -> None:
+def _draw(chart: Chart, key: str, height: int) -> None:
     pieces.chart(chart.spec, chart.alt, f"chart_{key}", height)

@@ -12,14 +12,13 @@ from engine.privacy.failure import delta_rule
 from engine.tasks import SPARSE_REGRESSION, TASKS, VARYING_COEFFICIENTS, WAVELET_REGRESSION
 from engine.types import Budget, Unit
 from engine.views import planner
-from engine.views.coefficients import coefficient_view
+from engine.views.coefficients import coefficient_view, total
 from engine.views.pinned import Pinned
 from engine.views.planner import Setting, usual_target
-from engine.views.regression import regression_view
+from engine.views.regression import Method, Readings, regression_view
 from engine.views.site_table import with_delta
-from engine.views.sparse import sparse_view
+from engine.views.sparse import Way, sparse_view
 from engine.views.summaries import summary_view
-from engine.words import coefficients as coefficient_words
 from engine.words import regression as regression_words
 from engine.words import sites as site_words
 from engine.words import sparse as sparse_words
@@ -108,7 +107,7 @@ def _coefficients(now: Settings) -> dict[str, Any]:
     return {"facts": shown.data.facts, "protects": tags.unit_tag(shown.data.facts)[0],
             "method": now.mechanism_of(task).nearest_preset()[0], "people": shown.data.n_curves,
             "budget": budget, "budgets": tags.budget_chip(budget), "spends": shown.spends,
-            "error": float("nan") if shown.is_refused else coefficient_words.total(shown.error),
+            "error": float("nan") if shown.is_refused else total(shown.error),
             "error_unit": shown.data.facts.value_unit}
 
 
@@ -116,6 +115,7 @@ def _regression(now: Settings) -> dict[str, Any]:
     """A curve from single readings at sites of several kinds."""
     task = WAVELET_REGRESSION.key
     source, mechanism = now.source_of(task), now.mechanism_of(task)
+    assert isinstance(source, Readings) and isinstance(mechanism, Method)
     shown = run.answer(regression_view, source, mechanism, now.network, now.seed)
     asked = accounting.weakest(shown.spends)[0].asked
     return {"facts": source.facts,
@@ -151,6 +151,7 @@ def _sparse(now: Settings) -> dict[str, Any]:
     task = SPARSE_REGRESSION.key
     source, mechanism = now.source_of(task), now.mechanism_of(task)
     budget = _budget(now, task)
+    assert isinstance(mechanism, Way)
     shown = run.answer(sparse_view, source, mechanism, budget, now.seed)
     return {"facts": shown.facts, "protects": tags.unit_tag(shown.facts, SPARSE_REGRESSION.unit)[0],
             "method": mechanism.nearest_preset()[0], "people": shown.sizes.n_curves,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -18,8 +19,9 @@ from engine.language import chances, numbers, tags
 from engine.language.grammar import escape
 from engine.language.numbers import with_unit
 from engine.privacy.amplification import Person
+from engine.sources.twin import Twin
 from engine.theme import Chart
-from engine.types import Array, Budget, DataKind, PublicFacts
+from engine.types import Array, Budget, PublicFacts
 from engine.views import planner
 from engine.views.planner import Answer, Measured, Protection, Setting, bounds, usual_target
 from engine.views.risk_plan import budget_for_risk
@@ -29,7 +31,6 @@ from pages.shared import (
     code_fold,
     controls,
     guarantee_cards,
-    jobs,
     layout,
     odometer,
     rule_cards,
@@ -40,6 +41,7 @@ from pages.shared import (
 )
 from pages.shared import components as pieces
 
+Number = TypeVar("Number", int, float)
 _MAP_EPSILONS = (0.1, 0.15, 0.25, 0.4, 0.6, 1.0, 1.5, 2.5, 4.0, 6.0, 10.0)
 _MAP_SIZES = 7
 _MAP_HEIGHT = 430
@@ -116,14 +118,14 @@ def question(view: View) -> None:
         _blank(view, "epsilon", "Protection ε", view.setting.epsilon, session.set_epsilon, "%g")
 
 
-def _blank(view: View, dial: str, label: str, value: float, write: Callable[[float], None],
+def _blank(view: View, dial: str, label: str, value: Number, write: Callable[[Number], None],
            shape: str) -> None:
     """One blank of the sentence; the open one says that it is being found."""
     if dial == view.unknown:
         st.text_input(label, "find it", disabled=True, key=f"found_{dial}")
         return
 
-    def checked(entered: float | None) -> None:
+    def checked(entered: Number | None) -> None:
         if entered is None:
             raise InputError("A number is needed here.", field=dial)
         write(entered)
@@ -134,13 +136,14 @@ def _blank(view: View, dial: str, label: str, value: float, write: Callable[[flo
 
 def twin(view: View) -> None:
     """What a plan for real curves is made with, and the one guess in it; nothing for others."""
-    if view.facts.kind is not DataKind.TWIN:
+    source = view.source
+    if not isinstance(source, Twin):
         return
-    st.markdown(f":small[{plan_words.about_twin(view.source)}]")
+    st.markdown(f":small[{plan_words.about_twin(source)}]")
     unit = f" ({view.facts.value_unit})" if view.facts.value_unit else ""
     with st.popover("Change the guessed standard deviation", icon=":material/edit:"):
         controls.bound(st.number_input, f"Standard deviation of an observation{unit}",
-                       view.source.spread, lambda spread: _guess(view, spread), "twin_spread",
+                       source.spread, lambda spread: _guess(view, spread), "twin_spread",
                        format="%g", step=None,
                        help="How far observations typically lie from the mean curve. From an "
                        "earlier study, never from this file.")
@@ -159,7 +162,7 @@ def _resize(view: View, **sizes: int) -> None:
     if not low <= value <= high:
         raise InputError(f"This must lie between {low:g} and {high:g}; got {value:g}.", field=dial)
     resized = view.setting.moved(dial, value).curves
-    if resized.facts.kind is DataKind.TWIN:
+    if isinstance(resized, Twin):
         session.change_twin(view.shown, resized)
     else:
         session.change(source=resized)
@@ -294,14 +297,14 @@ def error_map(view: View, found: Answer) -> None:
     st.header(f"Error over {view.facts.people} and ε", anchor=False)
     people = _people(view.setting)
     bar = st.empty()
-    asked = (jobs.parts, planner.error_map, view.setting, people, _MAP_EPSILONS, view.now.seed)
-    here = layout.pending(_MAP_HEIGHT, run.knows(*asked))
+    asked = (view.setting, people, _MAP_EPSILONS, view.now.seed)
+    here = layout.pending(_MAP_HEIGHT, run.knows_parts(planner.error_map, *asked))
 
     def shown(done: int) -> None:
         bar.progress(done / len(people), text=f"Simulating the map: {done} of {len(people)} rows")
 
     try:
-        errors = np.stack(run.answer(*asked, shown=shown))
+        errors = np.stack(run.parts(planner.error_map, *asked, shown=shown))
     finally:
         bar.empty()
     with here.container():

@@ -202,7 +202,7 @@ def _fields(view: View) -> Callable[[], dict[str, Any]]:
     fields = {"people": ("People on each site (n)", own.people),
               "readings": ("Readings each (m)", own.readings),
               "epsilon": ("Protection (ε)", own.epsilon),
-              "smoothness": ("Smoothness (α)", view.rate.smoothness)}  # type: ignore[attr-defined]
+              "smoothness": ("Smoothness (α)", view.rate.values()["smoothness"])}
     keys = {name: f"{_FORM}_{name}_{value:g}" for name, (_, value) in fields.items()}
     for name, (label, value) in fields.items():
         whole = isinstance(value, int)

@@ -13,14 +13,20 @@ from engine.exports import code_for
 from engine.figures import regression as figures
 from engine.language import chances, numbers
 from engine.language.numbers import number
-from engine.mechanisms import Mechanism
 from engine.privacy import accounting
 from engine.tasks import WAVELET_REGRESSION
 from engine.theme import Chart
 from engine.types import Budget
 from engine.views import regression as regression_view
 from engine.views import wavelet_slopes
-from engine.views.regression import MOST_KINDS, Network, PointView, RegressionView
+from engine.views.regression import (
+    MOST_KINDS,
+    Method,
+    Network,
+    PointView,
+    RegressionView,
+    Simulated,
+)
 from engine.words import glossary
 from engine.words import regression as words
 from pages.shared import (
@@ -128,11 +134,13 @@ def accuracy(view: View) -> None:
 
 def levels(view: View) -> None:
     """The error by number of waves, where a closed form gives it."""
-    if view.shown.risk is None or view.mechanism.design != "even":
+    source = view.source
+    if (view.shown.risk is None or view.mechanism.design != "even"
+            or not isinstance(source, Simulated)):
         return
     st.header("How many waves to keep", anchor=False)
     left, right = st.columns([7, 3], gap="medium")
-    found = run.answer(regression_view.risk_by_level, view.source, view.mechanism, view.network)
+    found = run.answer(regression_view.risk_by_level, source, view.mechanism, view.network)
     with left:
         view.draw("Error by level", figures.by_level(found, layout.theme()), "levels", 340, 340)
         st.markdown(":small[Root of the squared error and of each part, exact. ◇ the rule’s "
@@ -214,16 +222,17 @@ def cost(view: View) -> None:
 def assumptions(view: View) -> None:
     """What is taken for granted, and what happens where it fails."""
     st.header("What is taken for granted", anchor=False)
-    if view.source.is_random:
+    source = view.source
+    if isinstance(source, Simulated):
         st.markdown(words.design(run.made_once(view.shown, "design", lambda: (
-            regression_view.design_demo(view.source, view.mechanism, view.network)))))
+            regression_view.design_demo(source, view.mechanism, view.network)))))
     else:
         st.markdown(words.design_of_own(view.mechanism, view.facts))
         _design(view.mechanism)
     st.markdown("  \n".join(words.ASSUMPTIONS))
 
 
-def _design(mechanism: Mechanism) -> None:
+def _design(mechanism: Method) -> None:
     """What the visitor knows of the times; a known density starts as an even one."""
     def take(design: str) -> None:
         known = design in ("weighted", "ranked")

@@ -82,9 +82,9 @@ class Choice:
 
     @property
     def budget(self) -> Budget:
-        pure = self.mechanism.guarantee == "pure" or self.source is None
-        return Budget(session.current().epsilon,
-                      0.0 if pure else session.chosen_delta(self.source))
+        source, is_pure = self.source, self.mechanism.guarantee == "pure"
+        delta = 0.0 if source is None or is_pure else session.chosen_delta(source)
+        return Budget(session.current().epsilon, delta)
 
     @property
     def key(self) -> str:
@@ -188,15 +188,15 @@ def quote(choice: Choice) -> Quote | None:
         return run.at_once(published.quote, choice.source, choice.mechanism, choice.budget)
     except InputError as problem:
         st.error(controls.message(problem), icon=":material/block:")
-        _published_instead(choice)
+        _published_instead(choice, choice.source)
         return None
 
 
-def _published_instead(choice: Choice) -> None:
+def _published_instead(choice: Choice, source: Source) -> None:
     """Which methods have a hardened path for this task and budget."""
     if not choice.has_methods or not choice.mechanism.why_not_published(choice.budget):
         return
-    budget = Budget(choice.budget.epsilon, session.chosen_delta(choice.source))
+    budget = Budget(choice.budget.epsilon, session.chosen_delta(source))
     found = [label for cls in mechanisms.for_task(choice.task)
              for label, chosen in cls.presets_for(choice.task)
              if not cls(**chosen).why_not_published(budget)]
@@ -440,11 +440,14 @@ def _guarantee(one: Published) -> None:
             + release_files.request(one).decode() + "\nEND", language="bash")
 
 
-def code(choice: Choice, quoted: Quote) -> None:
+def code(choice: Choice) -> None:
     """Code of the real path; it holds no data and publishes only what is given a name."""
+    source = choice.source
+    if source is None:
+        return
     code_fold.show("release", lambda own: code_for.release(
-        choice.source, choice.mechanism, choice.budget, own,
-        odds_card.person(choice.source.facts, choice.source.sizes)), choice.task,
+        source, choice.mechanism, choice.budget, own,
+        odds_card.person(source.facts, source.sizes)), choice.task,
         "It shows what a release would cost. With `--name NAME --yes` it publishes: with new "
         "noise, and it is charged.")
 

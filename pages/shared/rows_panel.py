@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TypedDict
 
 import streamlit as st
 
@@ -63,6 +64,7 @@ def _column(table: Table, label: str, role: str, suggested: str | None) -> str |
 def _features(free: list[str], task: str, offered: str | None) -> tuple[str, ...]:
     """The columns that are used: a few that are chosen, or all that are left but one of sites."""
     columns = TASKS[task].features
+    assert columns is not None
     most = columns.most if columns.is_bounded else None
     chosen = st.multiselect(
         columns.label, free, key=file_form.key_of(f"rows_features_{task}"), format_func=shortened,
@@ -88,13 +90,13 @@ def _facts(rows: RowTable | None, show: str, task: str) -> None:
                 "somebody with several rows is protected less.**")
     words = facts_form.words_of(facts_form.PEOPLE)
     features = _ranges(rows.features) if rows is not None else []
-    stated = _response(rows, task) if rows is not None else {}
+    stated = _response(rows, task) if rows is not None else StatedResponse()
     origin = st.text_input("Where do these bounds come from?", key="upload_origin",
                            placeholder="e.g. manual of the device, 2019", max_chars=200)
-    facts = None if rows is None else upload_rows.declare_rows(
-        task, features, origin, **stated, **words)
-    facts_form.show_button(show, None if facts is None else
-                             lambda: UploadRows(rows=rows, declared=facts), task)
+    own = None if rows is None else partial(
+        UploadRows, rows=rows,
+        declared=upload_rows.declare_rows(task, features, origin, **stated, **words))
+    facts_form.show_button(show, own, task)
 
 
 def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
@@ -114,7 +116,16 @@ def _ranges(names: tuple[str, ...]) -> list[StatedCovariate]:
     return [own.get(name, StatedCovariate(name, lowest, highest)) for name in names]
 
 
-def _response(rows: RowTable, task: str) -> dict[str, Any]:
+class StatedResponse(TypedDict, total=False):
+    """What `declare_rows` needs to know of what is predicted."""
+
+    response: StatedCovariate
+    two_classes: bool
+    spread: float | None
+    reach: float | None
+
+
+def _response(rows: RowTable, task: str) -> StatedResponse:
     """The range of what is predicted, and what sparse regression asks besides."""
     if rows.response is None:
         return {}
@@ -122,7 +133,7 @@ def _response(rows: RowTable, task: str) -> dict[str, Any]:
         "It tells two classes apart", key="rows_two_classes", help="State the numbers of the two "
         "classes below, such as 0 and 1. What lies above their middle is the second class; all "
         "else, and what is missing, the first.")
-    stated = {"response": covariate(rows.response), "two_classes": is_class}
+    stated: StatedResponse = {"response": covariate(rows.response), "two_classes": is_class}
     if "spread" in TASKS[task].states:
         stated |= {"spread": _spread(rows.response), "reach": _reach()}
     return stated
@@ -151,7 +162,7 @@ def _reach() -> float | None:
 def clamped(task: str) -> None:
     """How much was moved into the stated ranges; only ever shown beside one's own records."""
     own = session.own(task)
-    if own is None or not session.uploaded(task):
+    if not isinstance(own, UploadRows) or not session.uploaded(task):
         return
     features, responses = own.clamped
     if features or responses:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Hashable, MutableMapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, MutableMapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, overload
 from weakref import WeakKeyDictionary
 
 import streamlit as st
@@ -21,6 +21,7 @@ from engine.mechanisms import Mechanism
 from engine.sources import Source
 from engine.types import DataKind, PublicFacts
 from engine.views import preview
+from pages.shared import jobs
 from pages.shared.computing import computed, use_workers
 from pages.shared.settings import FRONT_PAGE, TASK, steps_of
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from engine.views.site_table import SiteRow
 
 A = TypeVar("A")
+Ts = TypeVarTuple("Ts")
 
 _MOST_KEPT = 64  # results of about a megabyte
 _MOST_KEPT_BY_A_VISITOR = 12
@@ -52,11 +54,12 @@ class Store:
     def __contains__(self, key: str) -> bool:
         return key in self._kept
 
-    def get(self, key: str, compute: Callable[[], Any]) -> Any:
+    def get(self, key: str, compute: Callable[[], A]) -> A:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
+                result: A = self._kept[key]
+                return result
         result = compute()
         with self._lock:
             self._kept[key] = result
@@ -89,16 +92,16 @@ def _silent(done: int) -> None:
 
 
 @overload
-def answer(function: Callable[..., Generator[Any, None, A]], *arguments: Any,
+def answer(function: Callable[[*Ts], Generator[Any, None, A]], *arguments: *Ts,
            shown: Callable[[int], None] = ...) -> A: ...
 
 
 @overload
-def answer(function: Callable[..., A], *arguments: Any, shown: Callable[[int], None] = ...
+def answer(function: Callable[[*Ts], A], *arguments: *Ts, shown: Callable[[int], None] = ...
            ) -> A: ...
 
 
-def answer(function: Callable[..., Any], *arguments: Any,
+def answer(function: Callable[[*Ts], Any], *arguments: *Ts,
            shown: Callable[[int], None] = _silent) -> Any:
     """What a function of the engine returns: as it was kept, or else computed in a worker.
 
@@ -107,7 +110,7 @@ def answer(function: Callable[..., Any], *arguments: Any,
     function : callable
         A function at the top of a module; of a generator it is what it returns in the end.
     *arguments : object
-        All that the result depends on, the seed too.
+        All that the result depends on, the seed too; their types are those of the function.
     shown : callable
         Told how many steps of a generator are done.
 
@@ -119,18 +122,31 @@ def answer(function: Callable[..., Any], *arguments: Any,
     return _result(_store_of(arguments), _key(function, arguments), function, arguments, shown)
 
 
+def parts(function: Callable[[*Ts], Iterator[A]], *arguments: *Ts,
+          shown: Callable[[int], None] = _silent) -> list[A]:
+    """All parts that a generator of the engine gives; kept, computed and told as by `answer`."""
+    asked = (function, *arguments)
+    given: list[A] = _result(_store_of(asked), _key(jobs.parts, asked), jobs.parts, asked, shown)
+    return given
+
+
+def knows_parts(function: Callable[[*Ts], Iterator[Any]], *arguments: *Ts) -> bool:
+    """Whether `parts` needs no waiting."""
+    asked = (function, *arguments)
+    return _key(jobs.parts, asked) in _store_of(asked)
+
+
 def _result(store: Store, key: str, function: Callable[..., Any], arguments: Sequence[Any],
             shown: Callable[[int], None] = _silent) -> Any:
     return store.get(key, lambda: computed(key + store.owner, function, *arguments, shown=shown))
 
 
-def at_once(function: Callable[..., A], *arguments: Any) -> A:
+def at_once(function: Callable[[*Ts], A], *arguments: *Ts) -> A:
     """The same for what takes no time, or may be computed in this process alone."""
-    result: A = _store_of(arguments).get(_key(function, arguments), lambda: function(*arguments))
-    return result
+    return _store_of(arguments).get(_key(function, arguments), lambda: function(*arguments))
 
 
-def knows(function: Callable[..., Any], *arguments: Any) -> bool:
+def knows(function: Callable[[*Ts], Any], *arguments: *Ts) -> bool:
     """Whether that answer needs no waiting."""
     return _key(function, arguments) in _store_of(arguments)
 
@@ -167,7 +183,7 @@ def _is_personal(value: Any) -> bool:
     return is_dataclass(value) and any(_is_personal(getattr(value, f.name)) for f in fields(value))
 
 
-def made_once(shown: Any, what: Hashable, make: Callable[[], Any]) -> Any:
+def made_once(shown: Any, what: Hashable, make: Callable[[], A]) -> A:
     """What a page makes of a result: kept beside it and forgotten with it, not made in every run.
 
     `what` names all that it hangs on apart from the result.
@@ -175,7 +191,8 @@ def made_once(shown: Any, what: Hashable, make: Callable[[], Any]) -> Any:
     kept = _BESIDE.setdefault(shown, {})
     if what not in kept:
         kept[what] = make()
-    return kept[what]
+    made: A = kept[what]
+    return made
 
 
 # -- answers that are put together of others ------------------------------------------------------
@@ -213,9 +230,7 @@ def federation(source: Source, mechanism: Mechanism, rows: Sequence[SiteRow], se
     from engine.views.sites import federation  # on first use: one page alone needs it
 
     memory, key = site_memory(source), _key(federation, (source, mechanism, rows, seed))
-    result: sites.Federation = memory.results(
-        key, lambda: federation(source, mechanism, rows, seed, memory))
-    return result
+    return memory.results(key, lambda: federation(source, mechanism, rows, seed, memory))
 
 
 def warm_up() -> None:

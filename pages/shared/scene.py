@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -25,6 +25,7 @@ from pages.shared import components as pieces
 from pages.shared import layout, odds_card, run, session, settings
 from pages.shared.computing import uses_workers
 
+Made = TypeVar("Made")
 _QUICK_READINGS = 100_000  # up to here, doubling each size is simulated without being asked
 
 
@@ -43,11 +44,11 @@ class Scene:
         self.charts[title] = chart
         layout.draw(chart, key, height, phone)
 
-    def made_once(self, what: str, make: Callable[[], Any]) -> Any:
+    def made_once(self, what: str, make: Callable[[], Made]) -> Made:
         """What is the same at every step of the slider: made once, and kept beside the picture."""
         return run.made_once(self.shown, (what, session.current().group, layout.theme()), make)
 
-    def steps(self, make: Callable[[int], Any]) -> list[Any]:
+    def steps(self, make: Callable[[int], Made]) -> list[Made]:
         """One of something for every budget."""
         return [make(k) for k in range(len(self.epsilons))]
 

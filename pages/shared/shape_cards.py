@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from engine.errors import InputError
 from engine.figures import compare as figures
@@ -66,7 +68,7 @@ def _numbers(facts: PublicFacts) -> None:
             field = f"shape_{name}"
             stated = getattr(now, field)
             controls.bound(st.number_input, label, getattr(usual, name) if stated is None else
-                           stated, lambda value, field=field: _state(field, value), field,
+                           stated, partial(_state, field), field,
                            format="%g", step=None, help=help, width=180)
 
 
@@ -89,7 +91,7 @@ class Answer:
     said: float
     kept: Kept
     without: Kept | None
-    known: Array
+    known: NDArray[np.bool_]
     is_truth: bool
 
     def at(self, budget: int) -> Kept:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
 
 from engine.errors import InputError
 from engine.identity import digest
@@ -150,11 +151,13 @@ def buttons() -> None:
                       lambda: [row for row in rows() if row.included]))
 
 
-def _columns(facts: PublicFacts) -> dict[str, Any]:
-    kinds = {"name": st.column_config.TextColumn, "included": st.column_config.CheckboxColumn,
-             **dict.fromkeys(site_table.FIXED, st.column_config.TextColumn)}
-    shapes = {"people": {"format": "%d", "step": 1}, "readings": {"format": "%d", "step": 1},
-              "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
+def _columns(facts: PublicFacts) -> dict[str, ColumnConfig]:
+    kinds: dict[str, Callable[..., ColumnConfig]] = {
+        "name": st.column_config.TextColumn, "included": st.column_config.CheckboxColumn,
+        **dict.fromkeys(site_table.FIXED, st.column_config.TextColumn)}
+    shapes: dict[str, dict[str, Any]] = {
+        "people": {"format": "%d", "step": 1}, "readings": {"format": "%d", "step": 1},
+        "epsilon": {"format": "%g"}, "delta": {"format": "%.2g"}}
     return {column: kinds.get(column, st.column_config.NumberColumn)(
         label, help=words, width=_WIDTHS[column], **shapes.get(column, {}))
             for column, (label, words) in site_table.labels(facts).items()}

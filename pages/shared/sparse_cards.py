@@ -18,7 +18,7 @@ from engine.tasks import SPARSE_REGRESSION
 from engine.theme import Chart
 from engine.types import Budget
 from engine.views import sparse as sparse_view
-from engine.views.sparse import SparseView, Way
+from engine.views.sparse import Rows, SparseView, Way
 from engine.views.sparse_intervals import coverage_study, interval_mechanism, interval_view
 from engine.views.sparse_intervals import machines as sparse_machines
 from engine.views.sparse_means import trust as sparse_trust
@@ -68,13 +68,15 @@ class View:
 
 
 def _mechanism() -> Way:
-    return session.current().mechanism_of(TASK)
+    mechanism = session.current().mechanism_of(TASK)
+    assert isinstance(mechanism, Way)
+    return mechanism
 
 
 def look() -> View | None:
     """What is on screen; None with the reason where it cannot be had."""
     now, source = session.current(), session.source(TASK)
-    if source.is_random and source.n_own:
+    if isinstance(source, Rows) and source.n_own:
         st.info("Machines differ here; see *When machines differ* below. Choose alike machines to "
                 "see one set of coefficients.", icon=":material/info:")
         return None
@@ -195,11 +197,12 @@ def intervals(view: View) -> None:
         view.draw("Confidence intervals", chart, "intervals", 360, 320)
         st.markdown(words.intervals(found))
         st.markdown(f":small[{words.tests_of_zero(found)}]")
-    if view.source.is_random:
+    source = view.source
+    if isinstance(source, Rows):
         with layout.fold("How often do they hold? 200 repetitions", "sparse_coverage") as is_open:
             if is_open:
                 st.markdown(words.coverage(run.answer(
-                    coverage_study, view.source, mechanism, view.shown.budget, view.now.seed),
+                    coverage_study, source, mechanism, view.shown.budget, view.now.seed),
                     found.kind))
     with layout.fold("What the intervals spend", "sparse_interval_ledger") as is_open:
         if is_open:
@@ -209,7 +212,7 @@ def intervals(view: View) -> None:
 def machines(view: View | None) -> None:
     """Machines that differ: a shared part and parts of their own."""
     source = session.source(TASK)
-    if not source.is_random or source.n_servers == 1:
+    if not isinstance(source, Rows) or source.n_servers == 1:
         return
     st.header("When machines differ", anchor=False)
     own = controls.look("Features that matter on one machine only", range(1, 6), "sparse_own",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -15,7 +16,7 @@ from engine.types import Budget
 from engine.views import budget_split, planner
 from engine.views.budget_split import MOST_PARTS, WAYS, Part, Split
 from engine.words import plan as plan_words
-from pages.shared import controls, jobs, layout, plan_cards, run, session
+from pages.shared import controls, layout, plan_cards, run, session
 
 _TABLE = 180  # pixels, while it is computed
 _WAYS = {"sum": "ε’s add, as in the ledger", "tight": "Tight: squares of μ add"}
@@ -45,29 +46,47 @@ def _total(split: Split, delta: float) -> None:
     """The total, how many outputs, and how they add up."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.bound(st.number_input, "Total ε for one person", split.total,
-                       lambda total: _change(total=total or 0.0), "split_total", format="%g",
+                       _set_total, "split_total", format="%g",
                        step=None, width=200)
         controls.bound(st.number_input, "Outputs", len(split.parts), _resize, "split_outputs",
                        min_value=1, max_value=MOST_PARTS, step=1, width=140)
         if delta > 0:
             controls.bound(st.segmented_control, "How they add up", split.way,
-                           lambda way: _change(way=way or split.way), "split_way",
+                           _set_way, "split_way",
                            options=list(WAYS), format_func=_WAYS.get, help=plan_words.SPLIT_WAYS)
 
 
-def _change(**changes: object) -> None:
-    session.change(split=replace(session.current().split, **changes))
+def _set_total(total: float | None) -> None:
+    session.change(split=replace(session.current().split, total=total or 0.0))
+
+
+def _set_way(way: str | None) -> None:
+    split = session.current().split
+    session.change(split=replace(split, way=way or split.way))
 
 
 def _resize(count: int) -> None:
-    parts = session.current().split.parts
-    _change(parts=(*parts, *[Part()] * MOST_PARTS)[:count])
+    split = session.current().split
+    parts = (*split.parts, *[Part()] * MOST_PARTS)[:count]
+    session.change(split=replace(split, parts=parts))
 
 
 def _put(k: int, part: Part) -> None:
-    parts = list(session.current().split.parts)
-    parts[k] = part
-    _change(parts=tuple(parts))
+    split = session.current().split
+    session.change(split=replace(split, parts=(*split.parts[:k], part, *split.parts[k + 1:])))
+
+
+def _set_weight(k: int, weight: float | None) -> None:
+    _put(k, Part(weight or 0.0))
+
+
+def _set_epsilon(k: int, epsilon: float | None) -> None:
+    _put(k, Part(locked=epsilon or 0.0))
+
+
+def _lock(k: int, epsilon: float | None, is_on: bool) -> None:
+    """Hold an output at the ε that it has now, or let it follow its weight again."""
+    _put(k, Part(locked=epsilon) if is_on else Part())
 
 
 def _rows(split: Split, budgets: Sequence[Budget]) -> None:
@@ -77,27 +96,22 @@ def _rows(split: Split, budgets: Sequence[Budget]) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if part.locked is None:
                 controls.bound(st.number_input, f"Weight of output {k + 1}", part.weight,
-                               _to(k, lambda value: Part(value or 0.0)), f"split_weight_{k}",
+                               partial(_set_weight, k), f"split_weight_{k}",
                                format="%g", step=None, width=200)
             else:
                 controls.bound(st.number_input, f"ε of output {k + 1}", part.locked,
-                               _to(k, lambda value: Part(locked=value or 0.0)),
-                               f"split_epsilon_{k}", format="%g", step=None, width=200)
+                               partial(_set_epsilon, k), f"split_epsilon_{k}",
+                               format="%g", step=None, width=200)
             controls.bound(st.toggle, f"Lock output {k + 1}", part.locked is not None,
-                           _to(k, lambda on, found=found: Part(locked=found) if on else Part()),
-                           f"split_lock_{k}", disabled=found is None)
-
-
-def _to(k: int, make: Callable[[object], Part]) -> Callable[[object], None]:
-    return lambda value: _put(k, make(value))
+                           partial(_lock, k, found), f"split_lock_{k}", disabled=found is None)
 
 
 def _answer(view: plan_cards.View, split: Split, budgets: Sequence[Budget]) -> None:
     """What each output gets and errs by, and what all of them cost together."""
     setting = replace(view.setting, delta=budgets[0].delta)
     place = layout.pending(_TABLE, False)
-    errors = run.answer(jobs.parts, planner.error_map, setting, (setting.people,),
-                        tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
+    errors = run.parts(planner.error_map, setting, (setting.people,),
+                       tuple(budget.epsilon for budget in budgets), view.now.seed)[0]
     unit = view.facts.value_unit
     given = [run.at_once(planner.protection, replace(setting, epsilon=budget.epsilon))
              for budget in budgets]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -64,10 +66,14 @@ def _chosen(has_sampling: bool, names: tuple[str, ...]) -> Chosen:
     for k, name in enumerate(names):
         if k != PARTS.index("sampling") or has_sampling:
             controls.bound(st.toggle, capital(name), bool(mask >> k & 1),
-                           lambda _, bit=1 << k: session.look_at("parts", mask ^ bit),
+                           partial(_look_at_parts, mask ^ 1 << k),
                            f"part_{PARTS[k]}")
     first, second, third = (bool(mask >> k & 1) for k in range(len(PARTS)))
     return first, second, third
+
+
+def _look_at_parts(mask: int, _: bool) -> None:
+    session.look_at("parts", mask)
 
 
 def _method() -> Method:

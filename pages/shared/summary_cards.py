@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine.errors import InputError
 from engine.exports import code_for
+from engine.families.functional_release import FunctionalRelease
 from engine.figures import summaries as figures
 from engine.language import chances, numbers, tags
 from engine.mechanisms import Mechanism
@@ -124,7 +125,7 @@ def budget() -> None:
 def split() -> None:
     """How the budget is divided, for summaries that are released in two steps."""
     mechanism = session.current().mechanism_of(task())
-    if not mechanism.first_step:
+    if not isinstance(mechanism, FunctionalRelease) or not mechanism.first_step:
         return
     controls.bound(st.slider, f"Share of ε for {mechanism.first_step}", mechanism.share,
                    lambda share: session.change_mechanism(task(), replace(mechanism, share=share)),
@@ -154,7 +155,7 @@ def promises(view: View) -> None:
     mixed = words.not_comparable(view.shown.ways)
     if mixed:
         st.info(mixed, icon=":material/info:")
-    if view.task == RISK_MINIMISATION.key:
+    if view.task == RISK_MINIMISATION.key and isinstance(view.mechanism, FunctionalRelease):
         aim = words.aim(loss_of(view.mechanism, view.facts), view.facts.two_classes)
         if aim:
             st.info(aim, icon=":material/info:")
@@ -284,7 +285,7 @@ def noise(view: View) -> None:
         st.markdown(words.spectrum(found))
         if printed := words.printed(mechanism, view.chosen.budget):
             st.markdown(f":small[{printed}]")
-            if view.task == DENSITY.key:
+            if view.task == DENSITY.key and isinstance(mechanism, feasible_smoothness.Release):
                 st.markdown(words.printed_density(feasible_smoothness.printed_density(
                     mechanism, view.shown.n, _dimension(view)), view.chosen.budget))
     _closer(view, mechanism)
@@ -306,7 +307,7 @@ def _dimension(view: View) -> int:
     return 2 if view.task == DENSITY.key and view.shown.is_surface else 1
 
 
-def _by_grid(view: View, mechanism: Mechanism) -> None:
+def _by_grid(view: View, mechanism: feasible_smoothness.Release) -> None:
     """The sensitivity for finer grids, and a warning where it has no end."""
     found = run.answer(feasible_smoothness.sensitivity_by_grid, mechanism, view.shown.n,
                        _dimension(view))

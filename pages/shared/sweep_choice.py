@@ -43,16 +43,33 @@ def with_word(chosen: SweepChoice, name: str, text: str) -> SweepChoice:
     ValueError
         If the word names nothing or its value cannot be.
     """
-    if name in ("values", "levels"):
-        values = tuple(float(one) for one in text.split("_"))
-        if len(values) > MOST_VALUES or not all(abs(one) < 1e12 for one in values):
-            raise ValueError(name)
-        return replace(chosen, **{name: tuple(sorted(set(values)))})
-    if name == "repeats":
-        return replace(chosen, repeats=checked_repeats(int(text)))
-    if name in ("task", "along", "across") and len(text) <= _LONGEST_PATH:
-        return replace(chosen, **{name: text})
+    match name:
+        case "values":
+            return replace(chosen, values=_numbers(text))
+        case "levels":
+            return replace(chosen, levels=_numbers(text))
+        case "repeats":
+            return replace(chosen, repeats=checked_repeats(int(text)))
+        case "task":
+            return replace(chosen, task=_path(text))
+        case "along":
+            return replace(chosen, along=_path(text))
+        case "across":
+            return replace(chosen, across=_path(text))
     raise ValueError(name)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    values = tuple(float(number) for number in text.split("_"))
+    if len(values) > MOST_VALUES or not all(abs(value) < 1e12 for value in values):
+        raise ValueError("values")
+    return tuple(sorted(set(values)))
+
+
+def _path(text: str) -> str:
+    if len(text) > _LONGEST_PATH:
+        raise ValueError("path")
+    return text
 
 
 def checked_repeats(repeats: int | None) -> int:

@@ -7,17 +7,19 @@ the curve is stated as well.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import streamlit as st
 
 from engine.errors import InputError
 from engine.language.grammar import span
 from engine.sources.table_words import counted
+from engine.sources.upload import Upload
 from engine.tasks import TASKS, DataType
 from pages.shared import design_form, facts_form, file_form, session, settings, visitors
 from pages.shared.controls import message
 
+Result = TypeVar("Result")
 _QUESTIONS = ("trust",)  # fields of questions that have no answer at first
 _STAYS = "Stays in memory while you visit; nothing is published."
 _DEMONSTRATION = ("Switched off: others may reach this dashboard, and private data belong on a "
@@ -57,7 +59,8 @@ def panel(show: str = "Show the protected average", task: str = settings.TASK,
               lambda curves: facts_form.facts(curves, show, task, shown))
 
 
-def two_steps(heading: str, first: Callable[[], Any], then: Callable[[Any], None]) -> None:
+def two_steps(heading: str, first: Callable[[], Result | None],
+              then: Callable[[Result | None], None]) -> None:
     """The file beside the facts; `then` gets what the file gave, or None."""
     with st.container(border=True, key="upload_steps"):
         st.header(heading, anchor=False)
@@ -68,7 +71,7 @@ def two_steps(heading: str, first: Callable[[], Any], then: Callable[[Any], None
             guarded(lambda: then(read))
 
 
-def guarded(step: Callable[[], Any]) -> Any:
+def guarded(step: Callable[[], Result]) -> Result | None:
     """One step; what is wrong with it is said under it, and the page goes on."""
     try:
         return step()
@@ -83,7 +86,7 @@ def guarded(step: Callable[[], Any]) -> Any:
 def clamped(task: str = settings.TASK) -> None:
     """How much was moved into the stated ranges; only ever shown beside one's own curves."""
     own = session.own(task)
-    if own is None or not session.uploaded(task):
+    if not isinstance(own, Upload) or not session.uploaded(task):
         return
     facts = own.declared
     times, values, covariates = own.clamped

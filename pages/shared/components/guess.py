@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from engine.figures import drawn
@@ -49,7 +50,7 @@ def _ends(picture: drawn.Picture, guess: Guess) -> drawn.Axis:
 def _look(picture: drawn.Picture, guess: Guess, look: drawn.Look, name: str) -> dict[str, Any]:
     """A drawing, and where in it handles stand and move."""
     box = drawn.frame(picture, look)
-    places = box.x(picture.x, guess.places).tolist() if guess.is_curve else []
+    places = box.x(picture.x, np.array(guess.places)).tolist() if guess.is_curve else []
     return {"svg": drawn.svg(picture, look, name), "box": asdict(box), "places": places,
             "thick": look.thick}
 
