@@ -1,9 +1,6 @@
 """Who may import whom, and how long a page may be."""
 
 import ast
-import importlib.util
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -161,35 +158,3 @@ def test_no_words_are_run_as_code_or_shown_as_markup_and_pickles_stay_between_ou
                                       "allow_pickle"}, file
         unpickles = {"pickle", "marshal", "shelve", "dill", "joblib"} & {*imported(file)}
         assert not unpickles or str(file.relative_to(ROOT)) in BETWEEN_OUR_PROCESSES, file
-
-
-def test_the_first_page_waits_for_no_library_that_it_does_not_need():
-    heavy = ("scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
-             "dp_accounting", "pywt", "python_calamine", "opendp", "distributed")
-    code = ("import sys; import pages.shared.explore_cards, pages.shared.run; "
-            f"print([name for name in {heavy} if name in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
-
-
-def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show():
-    later = ("papers", "broken", "audit", "exhibits", "exports.memo", "running.sweeps",
-             "release.certified", "release.published", "release.ledger", "release.sentences",
-             "views.coverage_lab", "views.coefficients", "views.summaries", "views.sparse",
-             "views.sparse_intervals", "views.wavelet_slopes", "views.reuse", "figures.audit",
-             "figures.exhibits", "figures.rates", "figures.sparse", "figures.summaries")
-    for name in later:
-        assert importlib.util.find_spec(f"engine.{name}"), name
-    code = ("import sys; import pages.shared.explore_cards, pages.shared.run; "
-            f"print([name for name in {later} if f'engine.{{name}}' in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr
-
-
-def test_calibrating_gaussian_noise_imports_neither_statistics_nor_a_package_of_accountants():
-    code = ("import sys; from engine.privacy import accounting; accounting.exact_mu(1.0, 1e-5); "
-            "accounting.exact_epsilon(0.2, 1e-5); "
-            "print([n for n in ('dp_accounting', 'scipy.stats', 'scipy.signal') "
-            "if n in sys.modules])")
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.strip() == "[]", done.stderr

@@ -1,10 +1,6 @@
 """The ledger: exact totals, many writers, a kill at any instant, and nothing of the data in it."""
 
-import os
-import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -248,65 +244,6 @@ def test_two_ledgers_know_the_same_data_by_different_hashes(tmp_path):
     for each in (one, other):
         each.charge(HELD, Budget(1.0), "a", "what")
     assert one.odometer(HELD).label != other.odometer(HELD).label
-
-
-# -- many writers, and a kill ---------------------------------------------------------------------
-
-
-_SPENDER = """
-import sys
-from engine.errors import InputError
-from engine.release.ledger import Ledger
-from engine.types import Budget
-from tests import files
-done = 0
-for k in range(40):
-    try:
-        Ledger(sys.argv[1]).charge(bytes(32), Budget(0.1), f"{sys.argv[2]}-{k}", "what", Budget(2.0))
-    except InputError:
-        continue
-    done += 1
-print(done)
-"""
-
-
-def started(script, *arguments):
-    return subprocess.Popen([sys.executable, "-c", script, *map(str, arguments)], cwd=ROOT,
-                            stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
-
-
-def test_three_writers_at_once_spend_the_total_and_no_more(tmp_path):
-    """Three processes ask 40 times each for a twentieth of the total: 20 of 120 are granted."""
-    path = tmp_path / "ledger"
-    writers = [started(_SPENDER, path, who) for who in range(3)]
-    assert sum(int(writer.communicate()[0]) for writer in writers) == 20
-    assert Ledger(path).odometer(HELD).left == 0.0
-
-
-_PUBLISHER = """
-import sys
-from engine.release.ledger import Ledger
-from engine.types import Budget
-from tests import files
-for k in range(10_000):
-    Ledger(sys.argv[1]).charge(bytes(32), Budget(1e-4), f"{sys.argv[2]}-{k}", "what", Budget(9.0))
-    print(k, flush=True)  # the release is shown
-"""
-
-
-@pytest.mark.slow
-def test_a_kill_at_any_instant_never_undercharges(tmp_path):
-    """Three publishers are killed in the middle: the ledger has at least what each had shown."""
-    path, shown = tmp_path / "ledger", 0
-    for who in range(3):
-        with started(_PUBLISHER, path, who) as process:
-            for _ in range(3 + 2 * who):
-                assert process.stdout.readline()
-            process.send_signal(signal.SIGKILL)
-            shown += 3 + 2 * who + process.stdout.read().count(b"\n")
-        entries = Ledger(path).odometer(HELD).entries
-        assert shown <= len(entries) <= shown + who + 1
-    assert Ledger(path).charge(HELD, Budget(1e-4), "after", "what").odometer.spent_epsilon > 0
 
 
 def test_a_receipt_is_marked_when_its_release_was_made(book):

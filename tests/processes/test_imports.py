@@ -1,0 +1,44 @@
+"""What the first page and the first calibration load: each asks a fresh interpreter."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = "import pages.shared.explore_cards, pages.shared.run"
+LIBRARIES = {"scipy.optimize", "scipy.stats", "scipy.interpolate", "scipy.spatial", "scipy.sparse",
+             "dp_accounting", "pywt", "python_calamine", "opendp", "distributed"}
+OF_OTHER_PAGES = {f"engine.{name}" for name in (
+    "papers", "broken", "audit", "exhibits", "exports.memo", "running.sweeps",
+    "release.certified", "release.published", "release.ledger", "release.sentences",
+    "views.coverage_lab", "views.coefficients", "views.summaries", "views.sparse",
+    "views.sparse_intervals", "views.wavelet_slopes", "views.reuse", "figures.audit",
+    "figures.exhibits", "figures.rates", "figures.sparse", "figures.summaries")}
+
+
+@cache
+def loaded(code):
+    """The modules that are there after `code`, run in an interpreter of its own."""
+    done = subprocess.run([sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"],
+                          cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {*done.stdout.split()}
+
+
+def test_the_first_page_waits_for_no_library_that_it_does_not_need():
+    assert "streamlit" in loaded(PAGE) and not loaded(PAGE) & LIBRARIES
+
+
+def test_the_first_page_imports_no_part_of_the_engine_that_only_other_pages_show():
+    assert all(map(importlib.util.find_spec, OF_OTHER_PAGES))
+    assert not loaded(PAGE) & OF_OTHER_PAGES
+
+
+def test_calibrating_gaussian_noise_imports_neither_statistics_nor_a_package_of_accountants():
+    after = loaded("from engine.privacy import accounting; accounting.exact_mu(1.0, 1e-5); "
+                   "accounting.exact_epsilon(0.2, 1e-5)")
+    assert "numpy" in after and not after & {"dp_accounting", "scipy.stats", "scipy.signal"}
