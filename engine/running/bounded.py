@@ -48,7 +48,7 @@ class Bounds:
 
     seconds: int = 5
     megabytes: int = 400
-    wait: float = 20.0
+    wait: float = 120.0  # workers come after the pages: on a busy machine they get little time
 
 
 def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any:
