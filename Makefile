@@ -15,6 +15,10 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
+# Compiled once, beside the libraries: each process that is started would compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(abspath $(VENV))/compiled
+
 .PHONY: run test test-fast test-all bench lint audit pins bill image clean
 
 run: $(VENV)/installed

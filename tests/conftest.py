@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import io
+import logging
 import os
 import shutil
 import sys
@@ -35,6 +37,36 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     if not isinstance(val, bytes):
         return None
     return "archive" if val.startswith(b"PK") else f"{len(val)} bytes"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_guesses() -> Iterator[None]:
+    """Hashes that are slow on purpose are quick here, but in other processes."""
+    from engine.release import ledger
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ledger, "COST_OF_A_GUESS", 2)
+        yield
+
+
+@pytest.fixture
+def costly_guesses(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Ledgers are hashed as they are for everybody."""
+    from engine.release import ledger
+
+    monkeypatch.setattr(ledger, "COST_OF_A_GUESS", 2**14)
+    ledger._slow_hash.cache_clear()
+    yield
+    ledger._slow_hash.cache_clear()
+
+
+@pytest.fixture
+def logged() -> Iterator[io.StringIO]:
+    """What is logged meanwhile. Pytest's own way takes a tenth of the time of all tests."""
+    handler = logging.StreamHandler(io.StringIO())
+    logging.getLogger().addHandler(handler)
+    yield handler.stream
+    logging.getLogger().removeHandler(handler)
 
 
 @pytest.fixture

@@ -94,6 +94,7 @@ VARIABLE = "PRIVACY_CURVES_LEDGER"  # environment variable that names the file
 WITNESS_VARIABLE = "PRIVACY_CURVES_WITNESS"  # and one that names its witness
 USUAL_TOTAL = 3.0  # ε of one data set, unless its first release says otherwise
 LONGEST_NAME = 80
+COST_OF_A_GUESS = 2**14  # scrypt's n; with its r of 8 a guess takes 16 MB as well
 _NO_TRACES: Traces = {}
 
 
@@ -482,7 +483,7 @@ def checked_name(name: str) -> str:
 @lru_cache(maxsize=256)
 def _slow_hash(content: bytes, salt: bytes) -> str:
     """A slow salted hash: guessing the readings takes a tenth of a second for every guess."""
-    return hashlib.scrypt(content, salt=salt, n=2**14, r=8, p=1, dklen=32).hex()
+    return hashlib.scrypt(content, salt=salt, n=COST_OF_A_GUESS, r=8, p=1, dklen=32).hex()
 
 
 def _check_name(before: Odometer, name: str) -> None:

@@ -103,7 +103,7 @@ def test_a_single_curve_ends_on_every_page_in_a_picture_or_a_sentence(script):
 
 
 def test_what_a_page_did_not_expect_is_said_with_a_reference_and_logged_without_a_reading(
-        monkeypatch, caplog):
+        monkeypatch, logged):
     def breaks(*_):
         reading = 100 + 23.456
         raise ValueError(f"cannot use {reading:.3f}")
@@ -111,4 +111,4 @@ def test_what_a_page_did_not_expect_is_said_with_a_reference_and_logged_without_
     monkeypatch.setattr(run, "picture", breaks)
     at = open_page(fine=False)
     assert ["on our side" in error.value for error in at.error] == [True]
-    assert "breaks" in caplog.text and "123.456" not in caplog.text
+    assert "breaks" in logged.getvalue() and "123.456" not in logged.getvalue()

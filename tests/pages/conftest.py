@@ -1,11 +1,22 @@
 """What all tests of pages share."""
 
+import functools
 from collections.abc import Iterator
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from pages.shared.jobs import jobs
 from tests.conftest import fewer_data_sets
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _installed_components_are_looked_for_once() -> Iterator[None]:
+    """A server does so when it starts; each of the tester's pages would, for a tenth of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests",
+                      functools.cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture(scope="package", autouse=True)

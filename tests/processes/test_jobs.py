@@ -1,6 +1,5 @@
 """Long work outside the web process: shared, stoppable, and never the end of the server."""
 
-import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -174,11 +173,10 @@ def test_what_a_person_can_put_right_comes_back_in_full(pool):
         "Too few people.", "people", "Ask more.")
 
 
-def test_a_fault_comes_back_with_its_place_but_without_its_message(pool, caplog):
-    with caplog.at_level(logging.ERROR):
-        job = finished(pool, "broken", "break_on", 3.25)
+def test_a_fault_comes_back_with_its_place_but_without_its_message(pool, logged):
+    job = finished(pool, "broken", "break_on", 3.25)
     assert (job.state, job.fault, job.problem) == ("failed", "ValueError", None)
-    assert "break_on" in caplog.text and "3.25" not in caplog.text
+    assert "break_on" in logged.getvalue() and "3.25" not in logged.getvalue()
 
 
 @pytest.mark.parametrize("name", ["give_what_cannot_travel", "no_such_function"])

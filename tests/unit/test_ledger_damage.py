@@ -4,7 +4,6 @@ Each damage is either refused with words or harmless to the last digit of what w
 repair of what was refused never lowers what anybody spent nor leaves more than before.
 """
 
-import hashlib
 import os
 import shutil
 import sqlite3
@@ -25,15 +24,6 @@ PEOPLE = {kind: tuple(f"{kind} {k}".encode() for k in range(40)) for kind in ("i
 OTHERS = {kind: tuple(f"other {kind} {k}".encode() for k in range(30)) for kind in ("ids", "values")}
 SOME, COPY, PUBLIC = bytes(32), b"copy" * 8, b"public" * 5
 TOTAL = Budget(4.0, 1e-3)
-SLOW = ledger._slow_hash
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _quick_hashes():
-    """A new salt costs tenths of a second; what the hash is of is the same."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ledger, "_slow_hash", lambda content, salt: hashlib.sha256(salt + content).hexdigest())
-        yield
 
 
 def charged(book, content, name, epsilon, **more):
@@ -42,7 +32,7 @@ def charged(book, content, name, epsilon, **more):
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory, _quick_hashes):
+def sound(tmp_path_factory):
     """A ledger of two groups of people, one in two data sets, and a released, a charged, and a
     closed release; its odometers, and an older copy of it."""
     folder = tmp_path_factory.mktemp("sound")
@@ -442,9 +432,8 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "ledger_version_3.sqlite3"
 
 
 @pytest.fixture
-def early(tmp_path, monkeypatch):
+def early(tmp_path, costly_guesses):
     """What version 0.2.0 wrote, with the hashes of that time."""
-    monkeypatch.setattr(ledger, "_slow_hash", SLOW)
     shutil.copyfile(GOLDEN, tmp_path / "ledger")
     shutil.copyfile(f"{GOLDEN}.witness", tmp_path / "ledger.witness")
     return Ledger(tmp_path / "ledger")
