@@ -53,7 +53,7 @@ RELEASED = json.loads(EARLIER.with_suffix(".json").read_text())
 
 
 @pytest.fixture
-def earlier(tmp_path):
+def earlier(tmp_path, costly_guesses):
     for suffix in ("", ".witness"):
         shutil.copyfile(f"{EARLIER}{suffix}", tmp_path / f"ledger{suffix}")
     return Ledger(tmp_path / "ledger")
