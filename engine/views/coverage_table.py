@@ -7,6 +7,7 @@ is that it holds wherever it is given without one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -54,7 +55,8 @@ class Row:
     """What was measured of one setting; shares are of releases, or of the time range.
 
     `error` and `without_privacy` are root mean squared distances to the mean, in response units;
-    `pointwise` and `simultaneous` coverage of releases without a warning, NaN where all have one.
+    `pointwise` and `simultaneous` coverage of releases without a warning, NaN where all have one,
+    with the standard errors of both.
     """
 
     setting: Setting
@@ -64,14 +66,21 @@ class Row:
     pointwise: float
     simultaneous: float
     warned: float
+    pointwise_error: float
+    simultaneous_error: float
 
     @property
     def holds(self) -> bool:
-        """Whether the band does what is asked of it, or is never given without a warning."""
+        """Whether the band does what is asked of it, but for chance in the repeats of the row.
+
+        That is two standard errors. A band that is never given without a warning holds.
+        """
         if np.isnan(self.pointwise):
             return True
         low, high = POINTWISE
-        return low <= self.pointwise <= high and self.simultaneous >= SIMULTANEOUS
+        chance = 2 * self.pointwise_error
+        return (low - chance <= self.pointwise <= high + chance
+                and self.simultaneous >= SIMULTANEOUS - 2 * self.simultaneous_error)
 
 
 def settings() -> Iterator[Setting]:
@@ -108,11 +117,17 @@ def measured(setting: Setting, repeats: int, seed: int) -> Row:
     clear = ~warned.astype(bool)
     sizes = AdaptiveMean().feasibility(setting.source.sizes, (setting.budget,)).effective_size
     return Row(setting, sizes, float(np.sqrt(squared.mean())), float(np.sqrt(plain.mean())),
-               _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()))
+               _mean(at_times[clear]), _mean(whole[clear]), float(warned.mean()),
+               _standard_error(at_times[clear]), _standard_error(whole[clear]))
 
 
 def _mean(values: Array) -> float:
     return float(values.mean()) if len(values) else float("nan")
+
+
+def _standard_error(shares: Array) -> float:
+    """Of the mean of shares; without limit if there are fewer than two."""
+    return float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else math.inf
 
 
 def _block(setting: Setting, repeats: int, seed: int, first: int) -> tuple[Array, ...]:
