@@ -213,6 +213,7 @@ def test_a_column_may_be_called_like_another_kind_of_file():
     (Limits(sheet_cells=6), files.sheet(["id", "t", "y"], *[["a", 1, 2]] * 3), "more than 6 cells"),
     (Limits(columns=3), b"a,b,c,d\n1,2,3,4\n", "4 columns; at most 3"),
     (Limits(columns=2), WORKBOOK, "3 columns; at most 2"),
+    (Limits(sheet_text_bytes=10), WORKBOOK, "more than 1e-05 MB of text"),
     (Limits(unpacked_bytes=1000), WORKBOOK, "expands to 0 MB .limit 0.001 MB"),
     (Limits(unpacked_ratio=1), WORKBOOK, "times its own size .limit 1."),
     (Limits(members=3), WORKBOOK, "parts; at most 3"),
