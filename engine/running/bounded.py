@@ -9,13 +9,14 @@ Memory and processor time are limited where the system can (Linux); the clock is
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,6 +27,8 @@ from engine.running.workers import Worker
 
 if sys.platform != "win32":  # which has no such limits
     import resource
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # as malloc.h numbers them
 
 
 class Ended(Exception):
@@ -63,7 +66,8 @@ def within(bounds: Bounds, function: Callable[..., Any], *arguments: Any) -> Any
     Ended
         If memory ran out in a way that left the process alive.
     """
-    with _silent(), _time_limited(bounds.seconds), memory_limited(bounds.megabytes):
+    with (_silent(), _time_limited(bounds.seconds), memory_limited(bounds.megabytes),
+          _large_blocks_returned()):
         try:
             return function(*arguments)
         except MemoryError:
@@ -115,6 +119,7 @@ class BoundedWorker:
 def _answer(pipe: Connection, task: bytes) -> None:
     """Do one call in the worker: say that it begins, and how it ended."""
     bounds, function, arguments = pickle.loads(task)
+    del task  # as large as the file
     pipe.send(None)
     answer: tuple[Exception | None, Any]
     try:
@@ -145,6 +150,33 @@ def memory_limited(megabytes: int) -> Iterator[None]:
         return
     with _limited("RLIMIT_AS", pages * os.sysconf("SC_PAGE_SIZE") + megabytes * 10**6):
         yield
+
+
+def return_large_blocks() -> None:
+    """Let blocks of a megabyte, such as files and columns, go back to the system when freed.
+
+    Otherwise the allocator keeps them, also for threads that have ended.
+    """
+    _tune(_MMAP_THRESHOLD, 1 << 20)
+
+
+@contextmanager
+def _large_blocks_returned() -> Iterator[None]:
+    """As above for as long as this lasts: to read a table of 200 columns took 3 GB of addresses.
+
+    Afterwards the allocator keeps them, as it learns to by itself where arrays come and go.
+    """
+    return_large_blocks()
+    try:
+        yield
+    finally:
+        _tune(_MMAP_THRESHOLD, 32 << 20)
+        _tune(_TRIM_THRESHOLD, 64 << 20)
+
+
+def _tune(parameter: int, value: int) -> None:
+    with suppress(OSError, AttributeError):  # of the GNU library only
+        ctypes.CDLL(None).mallopt(parameter, value)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from engine.running.bounded import BoundedWorker, Bounds, Ended
 from engine.sources.table_limits import refused
 from engine.sources.tables import Table, is_workbook, read_table
 
-BOUNDS = Bounds(seconds=5, megabytes=400)
+BOUNDS = Bounds(seconds=5, megabytes=270)  # 400 with what the worker has before
 # For curves or records from a table that was read: 350 MB of four million cells, and addresses that
 # allocators reserve without using them.
 OF_COLUMNS = Bounds(seconds=5, megabytes=600)

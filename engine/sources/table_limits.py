@@ -24,6 +24,8 @@ class Limits:
     unpacked_bytes: int = 100_000_000
     unpacked_ratio: int = 100
     members: int = 200
+    sheet_cells: int = 2_000_000  # the reader of workbooks needs 80 bytes for each
+    sheet_text_bytes: int = 40_000_000
 
 
 LIMITS = Limits()

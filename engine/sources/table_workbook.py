@@ -16,7 +16,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from xml.etree import ElementTree
 
 import pyarrow as pa
@@ -27,7 +27,9 @@ from engine.sources.table_limits import SAMPLE, SAVE, Limits, check_columns, hav
 from engine.sources.table_words import counted, listed, shortened
 
 _EXCEL_ROWS, _EXCEL_COLUMNS = 1_048_576, 16_384
-_BATCH = 20_000  # rows that are Python objects at a time
+_BATCH = 2000  # rows that are Python objects at a time
+_LONGEST_TEXT = 32_767  # characters of a cell, as spreadsheet programs allow
+_LONGEST_RUN = 6 * _LONGEST_TEXT  # bytes from tag to tag: each character may be an entity
 _LARGEST_DIRECTORY = 1_000_000  # bytes of the parts that list sheets
 _WHOLE_BELOW = 2.0**53  # up to here a whole number is written without a point
 _DIRECTORIES = ("xl/workbook.xml", "xl/_rels/workbook.xml.rels")
@@ -99,17 +101,49 @@ def _inspect(content: bytes, sheet: str | None, limits: Limits) -> tuple[list[st
         _check_kind(names, any(m.flag_bits & 1 for m in members))
         for member in members:
             with archive.open(member) as part:
-                while part.read(SAMPLE):
-                    pass
+                _read_through(part, member.filename.lower().endswith((".xml", ".rels")))
         if len(names) < len(members):  # two readers might take different ones
             raise _damaged()
         if b"macroEnabled" in archive.read("[Content_Types].xml"):
             raise _macros()
         if any(archive.getinfo(name).file_size > _LARGEST_DIRECTORY for name in _DIRECTORIES):
             raise _damaged()
-        looked_at = _look(archive.read(_part_of(archive, sheet)), limits)
+        looked_at = _look(_text_of(archive, _part_of(archive, sheet)), limits)
     external = any(name.startswith("xl/externalLinks/") for name in names)
     return ["links to other files were not followed"] * external, looked_at
+
+
+def _read_through(part: IO[bytes], is_xml: bool) -> None:
+    """Read a part to its end; refuse XML with longer text or a longer tag than any cell needs.
+
+    Readers copy such a run several times before they give it away. One that fits into a step is
+    short, so the ends of the steps tell all.
+    """
+    run = 0  # bytes since the last tag began
+    while step := part.read(SAMPLE):
+        first = step.find(b"<")
+        run += len(step) if first < 0 else first
+        if is_xml and run > _LONGEST_RUN:
+            raise _too_long()
+        if first >= 0:
+            run = len(step) - step.rfind(b"<")
+
+
+def _too_long() -> InputError:
+    return refused(f"A cell of the workbook has more than {_LONGEST_TEXT:,} characters.",
+                   "Leave long texts out.")
+
+
+def _text_of(archive: zipfile.ZipFile, name: str) -> bytearray:
+    """A part in memory once: the archive's reader, asked for all of it, holds it twice."""
+    if not name.lower().endswith(".xml"):
+        raise _damaged()
+    text = bytearray(archive.getinfo(name).file_size)
+    with archive.open(name) as part, memoryview(text) as view:
+        for start in range(0, len(text), SAMPLE):
+            step = view[start:start + SAMPLE]
+            step[:] = part.read(len(step))
+    return text
 
 
 def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
@@ -129,7 +163,7 @@ def _part_of(archive: zipfile.ZipFile, sheet: str | None) -> str:
     return parts[sheet] if sheet is not None else next(iter(parts.values()))
 
 
-def _look(text: bytes, limits: Limits) -> _Sheet:
+def _look(text: bytearray, limits: Limits) -> _Sheet:
     """What the text of a sheet tells: in linear time, and without an object for every cell."""
     start = text[:SAMPLE]
     if b"\x00" in start or b"<!DOCTYPE" in start:  # which no spreadsheet program writes
@@ -137,11 +171,19 @@ def _look(text: bytes, limits: Limits) -> _Sheet:
     if _CLAIMS_TO_BE_WIDE.search(start) and _FAR.search(text):
         raise refused(f"The sheet has cells far to the right of its table; at most "
                       f"{limits.columns:,} columns are read.", "Delete them, or save as .csv.")
+    if text.count(b"<v>") + text.count(b"<is>") > limits.sheet_cells + limits.columns:
+        raise _too_many_cells(limits)
     has_formulas = (b"<f" in text or b":f" in text) and _FORMULA.search(text) is not None
     lost = [_column_of(found["facts"]) for found in _FORMULA_CELL.finditer(text)
             if not (found["result"] and b'"str"' in found["facts"])  # an empty text is a result
             ] if has_formulas else []
     return _Sheet(has_formulas, lost, text.count(b' t="e"'))
+
+
+def _too_many_cells(limits: Limits) -> InputError:
+    return refused(f"The sheet has more than {limits.sheet_cells:,} cells.",
+                   f"Save it as .csv, of which {limits.cells:,} cells are read, or leave out "
+                   "columns that are not needed.")
 
 
 def _column_of(facts: bytes) -> int:
@@ -197,24 +239,28 @@ def _cells(content: bytes, sheet: str | None, limits: Limits
         names = tuple(one.name for one in book.sheets_metadata
                       if one.typ == SheetTypeEnum.WorkSheet)
         used = sheet or names[0]
-        chosen = book.get_sheet_by_name(used)
-        left = (chosen.start or (0, 0))[1]  # columns before the first cell, which rows leave out
-        _check_corner(chosen.end or (0, 0), limits)
-        chunks: list[list[pa.Array]] = [[] for _ in range(left + chosen.width)]
-        rows, n_cells, width = chosen.iter_rows(), 0, 0
-        while batch := list(islice(rows, _BATCH)):
-            columns = [pa.array([""] * len(batch), pa.string())] * left + [
-                _texts(column) for column in zip(*batch, strict=True)]
-            blank = _is_blank(columns)
-            width = max([width, *(k for k, column in enumerate(columns, start=1)
-                                  if pc.any(pc.not_equal(column, "")).as_py())])
-            check_columns(width, limits)
-            n_cells += (len(batch) - int(pc.sum(blank).as_py())) * width
-            if n_cells > limits.cells + width:  # the header does not count
-                raise refused(f"The sheet has more than {limits.cells:,} cells.",
-                              "Leave out columns that are not needed, or fewer readings per curve.")
-            for chunk, column in zip(chunks, columns, strict=True):
-                chunk.append(column.filter(pc.invert(blank)))
+        chosen = book.get_sheet_by_name(used)  # which needs nothing of the book from here on
+    left = (chosen.start or (0, 0))[1]  # columns before the first cell, which rows leave out
+    _check_corner(chosen.end or (0, 0), limits)
+    chunks: list[list[pa.Array]] = [[] for _ in range(left + chosen.width)]
+    rows, n_cells, n_bytes, width = chosen.iter_rows(), 0, 0, 0
+    while batch := list(islice(rows, _BATCH)):
+        columns = [pa.array([""] * len(batch), pa.string())] * left + [
+            _texts(column) for column in zip(*batch, strict=True)]
+        blank = _is_blank(columns)
+        width = max([width, *(k for k, column in enumerate(columns, start=1)
+                              if pc.any(pc.not_equal(column, "")).as_py())])
+        check_columns(width, limits)
+        n_cells += (len(batch) - int(pc.sum(blank).as_py())) * width
+        if n_cells > limits.sheet_cells + width:  # the header does not count
+            raise _too_many_cells(limits)
+        n_bytes += sum(int(pc.sum(pc.binary_length(column)).as_py()) for column in columns)
+        if n_bytes > limits.sheet_text_bytes:
+            raise refused("The cells of the sheet hold more than "
+                          f"{limits.sheet_text_bytes / 1e6:g} MB of text.",
+                          "Leave out columns that are not needed.")
+        for chunk, column in zip(chunks, columns, strict=True):
+            chunk.append(column.filter(pc.invert(blank)))
     return names, used, [pa.chunked_array(chunk, pa.string()) for chunk in chunks[:width]]
 
 

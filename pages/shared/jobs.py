@@ -36,6 +36,11 @@ _MOST_OF_ONE = 8  # jobs of one visitor that run or wait
 _ABSENT_SECONDS = 90  # a browser asks at least once a minute, even for a hidden page
 _TURN_SECONDS = 0.05  # how long a slot listens before it looks at the stop flag again
 _NICENESS = 10  # the pages come first
+# What most jobs use: a worker that was killed is replaced in the middle of somebody's work.
+_MODULES = ("pages.shared.jobs", "scipy.optimize", "scipy.special", "engine.views.preview",
+            "engine.views.coefficients", "engine.views.planner", "engine.views.regimes",
+            "engine.views.regression", "engine.views.sites", "engine.views.sparse",
+            "engine.views.summaries")
 DIED = "WorkerDied"  # the fault of a job whose worker ended before it
 _log = logging.getLogger("privacy_curves")
 
@@ -59,6 +64,7 @@ class Job:
         self._task = task
         self._began = self._ended = 0.0
         self._seen: dict[str, float] = {}  # when each who watches was last heard of
+        self.is_left = False  # its visitor has moved on: it may end by itself, but has no claim
         self._lock = threading.Lock()
         self._stop_asked, self._over = threading.Event(), threading.Event()
 
@@ -210,15 +216,23 @@ class Jobs:
                 self._refuse_if_full(visitor)
                 job = Job(key, total, pickle.dumps((target, arguments)), is_shared, visitor)
                 self._enqueue(job)
-            elif job.visitor != visitor:
-                self._disown(job)
+            else:
+                job.is_left = False
+                if job.visitor != visitor:
+                    self._disown(job)
             self._kept.move_to_end(key)
             return job
 
     def disown(self, job: Job) -> None:
-        """Count a job against nobody: who asked for it has moved on, and it will soon be ended."""
+        """Count a job against nobody: who asked for it has moved on, and it will soon be ended.
+
+        It is ended at once where another waits for its slot: else who asks for much and leaves it
+        again and again would hold every slot.
+        """
         with self._lock:
+            job.is_left = True
             self._disown(job)
+            self._end_what_was_left()
 
     def _disown(self, job: Job) -> None:
         job.visitor = ""
@@ -258,9 +272,16 @@ class Jobs:
         for key in ended[:-_MOST_KEPT]:
             del self._kept[key]
         self._waiting.append(job)
+        self._end_what_was_left()
         self._changed.notify()
         if not self._threads:
             self._open()
+
+    def _end_what_was_left(self) -> None:
+        """Free as many slots as are wanted and held by jobs that nobody waits for."""
+        wanted = len(self._waiting) - (self.slots - len(self._running))
+        for job in [job for job in self._running if job.is_left][:max(0, wanted)]:
+            job.stop()
 
     def _open(self) -> None:
         # Before the exit of multiprocessing, which would end workers that slots then replace.
@@ -272,7 +293,7 @@ class Jobs:
 
     def _slot(self) -> None:
         """One job after the other; those stopped while they waited are passed over."""
-        worker = Worker(_answer, _NICENESS)
+        worker = Worker(_answer, _NICENESS, _MODULES)
         while (job := self._next()) is not None:
             if job._begin():
                 self._follow(job, worker)

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from engine.running.bounded import return_large_blocks
 from pages.shared import timed
 
 LIMIT_NAME = "PRIVACY_CURVES_MOST_VISITORS"
@@ -37,7 +38,6 @@ _LOOK_SECONDS = 5.0
 _TIDY_EVERY = 6  # looks: collections are long, and nobody waits for the memory
 _UPLOADS = "/_stcore/upload_file/"
 _RETRY_SECONDS = 10
-_MMAP_THRESHOLD = -3  # M_MMAP_THRESHOLD of malloc.h
 
 
 class Visitors:
@@ -210,7 +210,8 @@ def drop_own_files() -> None:
 async def housekeeping(_: Any) -> AsyncIterator[None]:
     """While the server runs: close the sessions of those who have left, give memory back."""
     takes_files(None, _address())  # an environment that makes no sense stops the start
-    _return_large_blocks()
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # which gives memory back
+    return_large_blocks()
     task = asyncio.create_task(_keep_house())
     try:
         yield
@@ -237,16 +238,6 @@ async def _keep_house() -> None:
 def _close(sessions: Iterable[str]) -> None:
     for session in sessions:
         Runtime.instance().close_session(session)
-
-
-def _return_large_blocks() -> None:
-    """Let blocks of a megabyte, such as files and columns, go back to the system when freed.
-
-    Otherwise allocators keep those of threads that have ended, which is where uploads are read.
-    """
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
-    with suppress(OSError, AttributeError):  # of the GNU library only
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, 1 << 20)
 
 
 def give_memory_back() -> None:

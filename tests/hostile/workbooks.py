@@ -32,8 +32,11 @@ def workbook(parts, noise=1_000_000):
 
 def sheet(rows, after=b""):
     """A workbook whose sheet has these rows, as XML."""
-    return workbook({SHEET: f"<worksheet {_SPACE}><sheetData>".encode() + rows + b"</sheetData>" + after
-                     + b"</worksheet>"})
+    return workbook({SHEET: _rows(rows, after)})
+
+
+def _rows(rows, after=b""):
+    return f"<worksheet {_SPACE}><sheetData>".encode() + rows + b"</sheetData>" + after + b"</worksheet>"
 
 
 def strings(items):
@@ -89,6 +92,23 @@ WORKBOOKS = {
     "formulas without ends": (lambda: sheet(b'<row><c r="A1"><f>' * 4_000_000), True),
     "a cell of 90 MB": (lambda: sheet(
         b'<row><c t="inlineStr"><is><t>' + b"abcde" * 18_000_000 + b"</t></is></c></row>"), True),
+    "a cell of 90 MB in pieces": (lambda: sheet(b'<row><c t="inlineStr"><is>' + b"".join(
+        [b"<r><t>" + b"abcde" * 5000 + b"</t></r>"] * 3600) + b"</is></c></row>"), True),
+    "a cell of 90 MB between comments": (lambda: sheet(b'<row><c t="inlineStr"><is><t>' + b"<!-- -->".join(
+        [b"abcde" * 5000] * 3600) + b"</t></is></c></row>"), True),
+    "an attribute of 90 MB": (lambda: sheet(
+        b'<row><c x="' + b"abcde" * 18_000_000 + b'"><v>1</v></c></row>'), True),
+    "cells of 90 MB": (lambda: sheet(many(
+        b'<row r="#"><c r="A#" t="inlineStr"><is><t>' + b"abcde" * 5000 + b"</t></is></c></row>", 3600)), True),
+    "shared strings of 90 MB": (lambda: workbook({
+        SHEET: _rows(many(b'<row><c r="A#" t="s"><v>#</v></c></row>', 3599)),
+        STRINGS: f"<sst {_SPACE}>".encode() + (b"<si><t>" + b"abcde" * 5000 + b"</t></si>") * 3600 + b"</sst>"}), True),
+    "one long string in every cell": (lambda: workbook({
+        SHEET: _rows(b'<row><c t="s"><v>0</v></c></row>' * 2_000_000),
+        STRINGS: f"<sst {_SPACE}><si><t>".encode() + b"abcde" * 6000 + b"</t></si></sst>"}), True),
+    "two million cells": (lambda: sheet(b"<row><c><v>1</v></c><c><v>1.25</v></c><c><v>2.5</v></c></row>" * 666_666), True),
+    "more than two million cells": (lambda: sheet(
+        b"<row>" + b"<c><v>1</v></c>" * 3 + b"</row>" + b"<row><c><v>1</v></c></row>" * 2_100_000), True),
     "comments": (lambda: sheet(b'<row r="1"><c r="A1">' + b"<!-- -->" * 10**7 + b"</c></row>"), True),
     "a comment without end": (lambda: sheet(b"<!-- " + b"-" * 50_000_000), True),
     "instructions": (lambda: sheet(b"<?a b?>" * 10**7), True),

@@ -49,6 +49,12 @@ def surroundings():
     return "streamlit" in sys.modules, os.nice(0)
 
 
+def imported():
+    """Whether the worker began with what jobs use."""
+    yield from ()
+    return "engine.views.preview" in sys.modules
+
+
 # -- what no bounds would let go on ---------------------------------------------------------------
 
 SECRET = "Zaphodella"

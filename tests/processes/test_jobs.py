@@ -73,6 +73,40 @@ def test_one_visitor_leaves_a_slot_to_the_others_and_takes_turns_with_oneself():
         pool.close()
 
 
+def test_what_a_visitor_has_left_gives_its_slot_to_whoever_waits():
+    pool = Jobs(slots=2, waiting=10)
+    try:
+        left, next_one = (pool.start(f"heavy {k}", *LONG, visitor="a") for k in range(2))
+        until(lambda: left.parts)
+        pool.disown(left)
+        until(lambda: next_one.parts)  # both slots are now held by what one visitor asked for
+        assert left.state == "running"
+        other = pool.start("other", TARGETS + "squares", 3, visitor="b")
+        assert other.wait(PATIENCE) and other.state == "done"
+        assert (left.state, next_one.state) == ("stopped", "running")
+    finally:
+        pool.close()
+
+
+def test_a_job_that_was_left_and_is_asked_for_again_keeps_its_slot():
+    pool = Jobs(slots=1, waiting=10)
+    try:
+        job = pool.start("heavy", *LONG, visitor="a")
+        until(lambda: job.parts)
+        pool.disown(job)
+        assert pool.start("heavy", *LONG, visitor="a") is job
+        pool.start("other", TARGETS + "squares", 3, visitor="b")
+        assert not job._stop_asked.is_set()
+    finally:
+        pool.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are copies of a process there")
+def test_a_replaced_worker_need_not_import_what_jobs_use(pool):
+    finished(pool, "death before a start", "die")
+    assert finished(pool, "a start", "imported").result
+
+
 def test_what_two_visitors_ask_for_counts_against_neither():
     pool = Jobs(slots=2, waiting=10)
     try:
