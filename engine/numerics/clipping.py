@@ -55,7 +55,7 @@ def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Arra
         centres, shape, radius = (each[:, :1] for each in asked)  # one answer for all columns
 
     def part(repeats: slice, chosen: Deviations) -> Array:
-        h = chosen.at(centres[repeats], repeats)
+        h = chosen.from_centres(centres[repeats], repeats)
         factors = _factors(h, shape[repeats], radius[repeats])
         return statistic(h, factors, shape[repeats])
 

@@ -52,7 +52,7 @@ class Deviations(Protocol):
     def among(self, chosen: slice) -> Deviations:
         """Those of some of the curves."""
 
-    def at(self, centres: Array, repeats: slice) -> Array:
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
         """Deviations of some `repeats` from centres (repeats, columns, p), as many as they have.
 
         Returns (repeats, columns, p, curves).
@@ -96,7 +96,7 @@ class AffineDeviations:
     def entries(self) -> int:
         return self.rows[0, ..., 0].size
 
-    def at(self, centres: Array, repeats: slice) -> Array:
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
         rows = self.rows[repeats]
         flat = rows.reshape(len(rows), self.size + 1, -1)
         with_one = np.concatenate([centres, np.ones_like(centres[..., :1])], axis=-1)

@@ -36,7 +36,7 @@ class RegressionDeviations:
         """Those of some of the curves."""
         return RegressionDeviations(self.curves.curves(chosen), self.map, self.inverse)
 
-    def at(self, centres: Array, repeats: slice) -> Array:
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
         """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves)."""
         own, regressor_map = self.curves.repeats(repeats), self.map.repeats(repeats)
         by_function = centres.reshape(*centres.shape[:2], own.n_functions, -1)

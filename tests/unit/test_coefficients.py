@@ -171,7 +171,7 @@ def test_deviations_average_to_the_distance_from_the_truth():
     covariates = without_noise(data.regressors[0]).map
     best, at = FOURIER.project(data.truth)[0], np.linspace(-1, 1, 9)
     target = np.linalg.solve(covariates.whole[0, 0].T, best).ravel()
-    own = RegressionDeviations(moments_of(data), covariates).at(
+    own = RegressionDeviations(moments_of(data), covariates).from_centres(
         at[None, None], slice(None))[0, 0]
     error = own.std(axis=1) / np.sqrt(4000)
     assert (np.abs(own.mean(axis=1) - (at - target)) < 5 * error).all()
