@@ -38,7 +38,7 @@ class Law(Protocol):
     def mean_absolute(self) -> Array:
         """E|Z_l|."""
 
-    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
+    def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves."""
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
@@ -83,7 +83,7 @@ class ReferenceLaw:
         """E|Z_l|: (p,)."""
         return np.asarray(self.absolute.mean(axis=0))
 
-    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
+    def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves.
 
         `spread` and `shape` are (…, p), `radius` (…); returns (…, p).
@@ -217,7 +217,7 @@ class ProductLaw:
         mean = self._scale * self._sizes(1.0) / len(self.waves)
         return np.asarray(mean.reshape(*mean.shape[:2], -1))
 
-    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
+    def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray((self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(
             spread.shape))

@@ -197,7 +197,7 @@ def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
     h = spread[:, None] * z
     norm = np.sqrt(((h / shape[:, None]) ** 2).sum(axis=0))
     f = np.minimum(1, radius / norm)
-    kept = law.kept(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
+    kept = law.retained_share(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
     assert np.allclose(kept, np.abs(f * h).mean(axis=1) / np.abs(h).mean(axis=1))
     slope = law.slope(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
     moved = np.einsum("hn,kn,nlm->hlkmn", direction, regressor, law.products).reshape(9, 9, -1)

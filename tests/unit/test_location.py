@@ -164,7 +164,7 @@ def test_the_reference_law_is_standardised_and_wide_radii_lose_nothing():
     law = heavy_tailed(5)
     assert np.allclose(law.squared.mean(axis=0), 1)
     spread = np.linspace(1, 0.2, 5)
-    assert np.allclose(law.kept(spread, np.sqrt(spread), np.array(1e9)), 1)
+    assert np.allclose(law.retained_share(spread, np.sqrt(spread), np.array(1e9)), 1)
     assert np.allclose(law.slope(spread, np.sqrt(spread), np.array(1e9)), 1)
 
 
