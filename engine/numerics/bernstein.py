@@ -139,11 +139,11 @@ class BernsteinBasis:
         at degree 50 they are right to 1e-6 for smooth truths and to 1 % for one with a jump. The
         energy left out is right to rounding.
         """
-        inner, factor = _factors(self.degree, truth.rule)
-        seen = _each_axis(truth.node_values, self.dimension, lambda columns: inner @ columns)
-        plain = _each_axis(seen, self.dimension, lambda columns: np.linalg.solve(factor, columns))
+        rows, factor = _factors(self.degree, truth.rule)
+        inner = _each_axis(truth.node_values, self.dimension, lambda columns: rows @ columns)
+        plain = _each_axis(inner, self.dimension, lambda columns: np.linalg.solve(factor, columns))
         best = plain if self.iterations == 1 else np.linalg.solve(self.iterated, plain.T).T
-        return np.asarray(best), np.maximum(truth.energy - (seen**2).sum(axis=-1), 0.0)
+        return np.asarray(best), np.maximum(truth.energy - (inner**2).sum(axis=-1), 0.0)
 
 
 def bernstein(degree: int, x: Array) -> Array:
@@ -156,11 +156,11 @@ def bernstein(degree: int, x: Array) -> Array:
 @lru_cache(maxsize=16)
 def _iterated(basis: BernsteinBasis) -> Array:
     """M_h = Σ_{i<h} (I − N)^i with N_uv = b_v(u/k), as B^(h) = N M_h on the lattice."""
-    one = np.eye(basis.size)
-    rest = one - BernsteinBasis(basis.degree, 1, basis.dimension)(basis.lattice)
-    out = one
+    identity = np.eye(basis.size)
+    rest = identity - BernsteinBasis(basis.degree, 1, basis.dimension)(basis.lattice)
+    out = identity
     for _ in range(basis.iterations - 1):
-        out = one + rest @ out
+        out = identity + rest @ out
     out.flags.writeable = False
     return out
 

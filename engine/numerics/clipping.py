@@ -54,8 +54,8 @@ def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Arra
     if deviations.is_common and all((each == each[:, :1]).all() for each in asked):
         centres, shape, radius = (each[:, :1] for each in asked)  # one answer for all columns
 
-    def part(repeats: slice, chosen: Deviations) -> Array:
-        h = chosen.from_centres(centres[repeats], repeats)
+    def part(repeats: slice, curves: Deviations) -> Array:
+        h = curves.from_centres(centres[repeats], repeats)
         factors = _factors(h, shape[repeats], radius[repeats])
         return statistic(h, factors, shape[repeats])
 

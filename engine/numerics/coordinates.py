@@ -29,8 +29,8 @@ class Coordinates:
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """The vector itself, cut to `size` entries, and the energy (…) of those cut off."""
-        kept = truth.node_values[..., :self.size]
-        return kept, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
+        entries = truth.node_values[..., :self.size]
+        return entries, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
 
     def squared_distance(self, difference: Array) -> Array:
         """Σ d_j² for differences d (..., size): (...)."""

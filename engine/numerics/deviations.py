@@ -49,7 +49,7 @@ class Deviations(Protocol):
     def entries(self) -> int:
         """How many numbers of every curve deviations are made from."""
 
-    def among(self, chosen: slice) -> Deviations:
+    def among(self, curves: slice) -> Deviations:
         """Those of some of the curves."""
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
@@ -102,8 +102,8 @@ class AffineDeviations:
         with_one = np.concatenate([centres, np.ones_like(centres[..., :1])], axis=-1)
         return rows_times(with_one, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
 
-    def among(self, chosen: slice) -> AffineDeviations:
-        return AffineDeviations(self.rows[..., chosen])
+    def among(self, curves: slice) -> AffineDeviations:
+        return AffineDeviations(self.rows[..., curves])
 
 
 def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[int], design: Design
@@ -164,13 +164,13 @@ def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: 
     rows = np.zeros((repeats, size + 1, size, n))
     slopes, negated = rows[:, :size], rows[:, size]
     for count in np.unique(counts[counts > 0]).tolist():
-        own = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
+        alike = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
         mean = mean_slopes_inverse(basis.first(len(ridge)), count, design)
-        weighed = mean @ inverse[..., own]
-        negated[..., own] = -np.einsum("rjln,rjn->rln", weighed, cross[..., own])
-        weighed *= -ridge[:, None, own if ridge.shape[1] > 1 else slice(None)]
+        weighed = mean @ inverse[..., alike]
+        negated[..., alike] = -np.einsum("rjln,rjn->rln", weighed, cross[..., alike])
+        weighed *= -ridge[:, None, alike if ridge.shape[1] > 1 else slice(None)]
         weighed += mean.T[..., None]
-        slopes[..., own] = weighed
+        slopes[..., alike] = weighed
     return AffineDeviations(rows)
 
 

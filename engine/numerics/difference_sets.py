@@ -244,8 +244,8 @@ class Atoms:
     @cached_property
     def spectrum(self) -> Array:
         few = np.linspace(0, len(self.atoms) - 1, min(len(self.atoms), _FEW)).round().astype(int)
-        one, other = np.triu_indices(len(few), 1)
-        distance = np.abs(self.atoms[few[one]] - self.atoms[few[other]])
+        first, second = np.triu_indices(len(few), 1)
+        distance = np.abs(self.atoms[few[first]] - self.atoms[few[second]])
         mixed = distance.mean(axis=0)
         for k in range(_ROUNDS):  # Frank and Wolfe: weight moves to the pair that costs most
             worst = _in_units(distance, np.cbrt(mixed)).sum(axis=1).argmax()
@@ -260,31 +260,31 @@ class Atoms:
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """{d/n}: the changes `one` of a sum, of an average of n records."""
+    """{d/n}: the `changes` d of a sum, of an average of n records."""
 
-    one: DifferenceSet
+    changes: DifferenceSet
     n: float
 
     def l1(self, scales: Array) -> float:
-        return self.one.l1(scales) / self.n
+        return self.changes.l1(scales) / self.n
 
     def l2(self, scales: Array) -> float:
-        return self.one.l2(scales) / self.n
+        return self.changes.l2(scales) / self.n
 
     def published(self, scales: Array) -> float:
-        return self.one.published(scales) / self.n
+        return self.changes.published(scales) / self.n
 
     @property
     def moving(self) -> Array:
-        return self.one.moving
+        return self.changes.moving
 
     @property
     def spectrum(self) -> Array:
-        return self.one.spectrum
+        return self.changes.spectrum
 
     @property
     def gaussian_spectrum(self) -> Array:
-        return self.one.gaussian_spectrum
+        return self.changes.gaussian_spectrum
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,8 +65,8 @@ class Grid:
     @cached_property
     def weights(self) -> Array:
         """(K,)."""
-        one = _cells(np.asarray(self.times))
-        return read_only(one if self.dimension == 1 else np.outer(one, one).ravel())
+        along = _cells(np.asarray(self.times))
+        return read_only(along if self.dimension == 1 else np.outer(along, along).ravel())
 
     @property
     def axis(self) -> Grid:
@@ -196,8 +196,8 @@ def _eigensystem(kernel: Kernel, grid: Grid, rtol: float) -> Eigensystem:
         values, functions = _products(eigensystem(kernel, grid.axis, rtol))
     else:
         values, functions = _decomposed(_matrix(kernel, grid), grid.weights)
-    kept = values > rtol * values[0]
-    return Eigensystem(values[kept], _signed(functions[kept]), float(grid.weights.sum()))
+    is_kept = values > rtol * values[0]
+    return Eigensystem(values[is_kept], _signed(functions[is_kept]), float(grid.weights.sum()))
 
 
 def _matrix(kernel: Kernel, grid: Grid) -> Array:

@@ -55,11 +55,11 @@ class Moments:
         """The v_i: (repeats, r, curves)."""
         return self.features[:, n_waves(self.basis):]
 
-    def curves(self, chosen: slice) -> Moments:
-        return Moments(self.features[:, :, chosen], self.basis)
+    def curves(self, part: slice) -> Moments:
+        return Moments(self.features[:, :, part], self.basis)
 
-    def repeats(self, chosen: slice) -> Moments:
-        return Moments(self.features[chosen], self.basis)
+    def repeats(self, part: slice) -> Moments:
+        return Moments(self.features[part], self.basis)
 
     def first(self, size: int) -> Moments:
         """The moments of the first `size` basis functions."""

@@ -14,24 +14,24 @@ from engine.types import FunctionBasis, Truth
 
 @dataclass(frozen=True)
 class Pairs:
-    """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of `one` time.
+    """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of one time, `basis`.
 
     Coordinates are θ_jj, and √2 θ_jl for j < l, in the order of the upper triangle, so that their
     norm is that of θ: with orthonormal b it is the Hilbert–Schmidt norm of f. A `FunctionBasis`
     on points (…, 2) of the unit square; norms are those of `grid` squared.
     """
 
-    one: FunctionBasis
+    basis: FunctionBasis
     grid: Grid
 
     @property
     def size(self) -> int:
-        return self.one.size * (self.one.size + 1) // 2
+        return self.basis.size * (self.basis.size + 1) // 2
 
     @cached_property
     def index(self) -> tuple[np.ndarray, np.ndarray]:
         """Of every coordinate, j and l."""
-        return np.triu_indices(self.one.size)
+        return np.triu_indices(self.basis.size)
 
     @cached_property
     def multiplicity(self) -> Array:
@@ -47,7 +47,7 @@ class Pairs:
     def matrices(self, coordinates: Array) -> Array:
         """(…, size) → θ (…, r, r)."""
         j, k = self.index
-        out = np.zeros((*coordinates.shape[:-1], self.one.size, self.one.size))
+        out = np.zeros((*coordinates.shape[:-1], self.basis.size, self.basis.size))
         out[..., j, k] = coordinates / np.sqrt(self.multiplicity)
         out[..., k, j] = out[..., j, k]
         return out
@@ -58,18 +58,18 @@ class Pairs:
 
     def surface(self, coordinates: Array, axis: Array) -> Array:
         """Values at all pairs of some times (m,): (…, m, m)."""
-        values = self.one(axis)
+        values = self.basis(axis)
         return np.asarray(values @ self.matrices(coordinates) @ values.T)
 
     def __call__(self, points: Array) -> Array:
-        first, second = self.one(points[..., 0]), self.one(points[..., 1])
+        first, second = self.basis(points[..., 0]), self.basis(points[..., 1])
         j, k = self.index
         both = first[..., j] * second[..., k] + first[..., k] * second[..., j]
         return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
     def first(self, size: int) -> Pairs:
         """Of the first functions of one time, as many as make `size` pairs."""
-        return Pairs(self.one.first(int(np.sqrt(2 * size))), self.grid)
+        return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
         """Least squares on the grid, and what it leaves out there."""
@@ -99,9 +99,9 @@ class Pairs:
         """The nearest function without negative eigenvalues, in coordinates."""
         inner = self._stretch[:, None] * self._turned(coordinates) * self._stretch
         values, vectors = np.linalg.eigh(inner)
-        kept = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-        kept = kept / self._stretch[:, None] / self._stretch
-        return self.coordinates(self._turn @ kept @ self._turn.T)
+        positive = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
+        positive = positive / self._stretch[:, None] / self._stretch
+        return self.coordinates(self._turn @ positive @ self._turn.T)
 
     def _turned(self, coordinates: Array) -> Array:
         """θ in directions that are orthogonal as functions: (…, r, r)."""
@@ -109,9 +109,9 @@ class Pairs:
 
     @cached_property
     def _singular(self) -> tuple[Array, Array]:
-        found = np.linalg.svd(np.sqrt(self.grid.weights)[:, None] * self._values,
-                              full_matrices=False)
-        return found.Vh.T, np.maximum(found.S, 1e-12)
+        weighted = np.sqrt(self.grid.weights)[:, None] * self._values
+        decomposition = np.linalg.svd(weighted, full_matrices=False)
+        return decomposition.Vh.T, np.maximum(decomposition.S, 1e-12)
 
     @property
     def _turn(self) -> Array:
@@ -125,9 +125,9 @@ class Pairs:
     @cached_property
     def _is_orthonormal(self) -> bool:
         values = np.sqrt(self.grid.weights)[:, None] * self._values
-        return bool(np.allclose(values.T @ values, np.eye(self.one.size), atol=1e-9))
+        return bool(np.allclose(values.T @ values, np.eye(self.basis.size), atol=1e-9))
 
     @cached_property
     def _values(self) -> Array:
         """The functions of one time on the grid: (K, r)."""
-        return self.one(self.grid.points[:, 0])
+        return self.basis(self.grid.points[:, 0])

@@ -103,11 +103,11 @@ class ReferenceLaw:
         if self.slopes is None:
             lost = ratio * (clipped @ self.squared) / len(self.squared)
             return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
-        told = np.diagonal(self.slopes, axis1=1, axis2=2)
+        diagonal = np.diagonal(self.slopes, axis1=1, axis2=2)
         turned = (clipped @ self._turned).reshape(*spread.shape, -1)  # E of clipped Z_l Z_q T_ql
         lost = spread * (turned @ (spread / shape**2)[..., None])[..., 0]
-        moved = (factors @ told - lost) / len(self.sample)
-        mean = told.mean(axis=0)
+        moved = (factors @ diagonal - lost) / len(self.sample)
+        mean = diagonal.mean(axis=0)
         return np.asarray(np.where(mean > _UNTOLD, moved / np.maximum(mean, _UNTOLD),
                                    factors.mean(axis=-1, keepdims=True)))
 
@@ -230,8 +230,9 @@ class ProductLaw:
         """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
-        own = np.diagonal(self.products, axis1=-2, axis2=-1)
-        moved = (factors[..., None, :] * self.directions * self.regressors) @ own / len(own)
+        diagonal = np.diagonal(self.products, axis1=-2, axis2=-1)
+        weighted = factors[..., None, :] * self.directions * self.regressors
+        moved = weighted @ diagonal / len(diagonal)
         clipped = np.where(factors < 1, factors / squared, 0.0)[..., None, :]
         size = (spread / shape).reshape(self._scale.shape) * self._scale  # h/d over wF e
         by_shape = size / shape.reshape(self._scale.shape)
@@ -287,6 +288,6 @@ def _regression_sample(basis: Basis, readings: int, design: Design, n_covariates
     inverse = products_inverse(basis, readings, design)
     if inverse is not None:
         products, errors = inverse @ products, errors @ inverse
-    told = np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0)
-    size = np.sqrt(np.maximum(told, _UNTOLD))
+    diagonal = np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0)
+    size = np.sqrt(np.maximum(diagonal, _UNTOLD))
     return errors, products / np.outer(size, size), covariates

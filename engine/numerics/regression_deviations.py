@@ -32,15 +32,15 @@ class RegressionDeviations:
     def entries(self) -> int:
         return int(self.curves.features.shape[1])
 
-    def among(self, chosen: slice) -> RegressionDeviations:
+    def among(self, curves: slice) -> RegressionDeviations:
         """Those of some of the curves."""
-        return RegressionDeviations(self.curves.curves(chosen), self.map, self.inverse)
+        return RegressionDeviations(self.curves.curves(curves), self.map, self.inverse)
 
     def from_centres(self, centres: Array, repeats: slice) -> Array:
         """Deviations from centres (repeats, columns, p): (repeats, columns, p, curves)."""
-        own, regressor_map = self.curves.repeats(repeats), self.map.repeats(repeats)
-        by_function = centres.reshape(*centres.shape[:2], own.n_functions, -1)
+        moments, regressor_map = self.curves.repeats(repeats), self.map.repeats(repeats)
+        by_function = centres.reshape(*centres.shape[:2], moments.n_functions, -1)
         coefficients = regressor_map.coefficients(by_function).reshape(centres.shape)
-        directions = regressor_map.directions(own.regressors[:, None])
-        residuals = own.residuals(coefficients)(slice(None))
+        directions = regressor_map.directions(moments.regressors[:, None])
+        residuals = moments.residuals(coefficients)(slice(None))
         return outer(directions, residuals if self.inverse is None else self.inverse @ residuals)

@@ -42,13 +42,13 @@ class RegressionMoments:
     def n_curves(self) -> int:
         return self.moments.n_curves
 
-    def curves(self, chosen: slice) -> RegressionMoments:
-        return RegressionMoments(self.moments.curves(chosen), self.regressors[:, :, chosen],
-                                 self.features[:, :, chosen])
+    def curves(self, part: slice) -> RegressionMoments:
+        return RegressionMoments(self.moments.curves(part), self.regressors[:, :, part],
+                                 self.features[:, :, part])
 
-    def repeats(self, chosen: slice) -> RegressionMoments:
-        return RegressionMoments(self.moments.repeats(chosen), self.regressors[chosen],
-                                 self.features[chosen])
+    def repeats(self, part: slice) -> RegressionMoments:
+        return RegressionMoments(self.moments.repeats(part), self.regressors[part],
+                                 self.features[part])
 
     def first(self, size: int) -> RegressionMoments:
         """The moments of the first `size` basis functions of each coefficient function."""

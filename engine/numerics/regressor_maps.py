@@ -30,8 +30,8 @@ class RegressorMap:
     standard: Array
     whole: Array
 
-    def repeats(self, chosen: slice) -> RegressorMap:
-        return RegressorMap(self.standard[chosen], self.whole[chosen])
+    def repeats(self, part: slice) -> RegressorMap:
+        return RegressorMap(self.standard[part], self.whole[part])
 
     def directions(self, regressors: Array) -> Array:
         """w(G) W G for regressors (repeats or 1, columns or 1, K, people)."""

@@ -113,8 +113,8 @@ class Square(Loss):
         held = np.clip(_without_gaps(y), -self.bound, self.bound)
         count = np.bincount(place, minlength=n_places)
         total = np.bincount(place, held, n_places)
-        taken = np.flatnonzero(count)
-        return Records(taken, total[taken] / count[taken], count[taken].astype(float))
+        occupied = np.flatnonzero(count)
+        return Records(occupied, total[occupied] / count[occupied], count[occupied].astype(float))
 
 
 @dataclass(frozen=True)
@@ -199,8 +199,8 @@ def _classes(place: Indices, y: Array, n_places: int) -> Records:
     """Counts of both classes; whatever is not above 0 belongs to −1."""
     label = np.where(y > 0, 1.0, -1.0)
     count = np.bincount(2 * place + (label > 0), minlength=2 * n_places)
-    taken = np.flatnonzero(count)
-    return Records(taken // 2, np.where(taken % 2, 1.0, -1.0), count[taken].astype(float))
+    occupied = np.flatnonzero(count)
+    return Records(occupied // 2, np.where(occupied % 2, 1.0, -1.0), count[occupied].astype(float))
 
 
 def kappa(atoms: Array) -> float:
@@ -260,11 +260,11 @@ def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float)
     """
     n, least = place.shape[-1], tolerance(loss, atoms, penalty, place.shape[-1])
     places, labels = place.reshape(-1, n), y.reshape(-1, n)
-    found = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, least)
-             for p, label in zip(places, labels, strict=True)]
+    solutions = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, least)
+                 for p, label in zip(places, labels, strict=True)]
     shape = place.shape[:-1]
-    return Minimisers(np.array([u for u, _ in found]).reshape(*shape, atoms.shape[1]),
-                      np.array([slack for _, slack in found]).reshape(shape))
+    return Minimisers(np.array([u for u, _ in solutions]).reshape(*shape, atoms.shape[1]),
+                      np.array([slack for _, slack in solutions]).reshape(shape))
 
 
 def _minimiser(loss: Loss, records: Records, atoms: Array, penalty: float, n: int,

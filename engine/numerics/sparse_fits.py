@@ -78,8 +78,8 @@ def best_subset(gram: Array, cross: Array, s: int, ridge: Array) -> Array:
     size = cross.shape[-1]
     out = np.zeros((cross[..., 0].size, size))
     flat = np.broadcast_to(ridge, cross.shape[:-1]).ravel()
-    for own, matrix, vector, extra in zip(out, gram.reshape(-1, size, size),
-                                          cross.reshape(-1, size), flat, strict=True):
+    problems = zip(out, gram.reshape(-1, size, size), cross.reshape(-1, size), flat, strict=True)
+    for coefficients, matrix, vector, extra in problems:
         held = matrix + extra * np.eye(size)
         where: list[int] = []
         for _ in range(s):
@@ -91,7 +91,7 @@ def best_subset(gram: Array, cross: Array, s: int, ridge: Array) -> Array:
                 where = [*rest[:k], _best_addition(held, vector, rest), *rest[k:]]
             if where == before:
                 break
-        own[where] = np.linalg.solve(held[np.ix_(where, where)], vector[where])
+        coefficients[where] = np.linalg.solve(held[np.ix_(where, where)], vector[where])
     return out.reshape(cross.shape)
 
 
@@ -125,12 +125,12 @@ def precision_rows(gram: Array, s: int = 3, rounds: int = 15, step: float = 0.5,
     size = gram.shape[-1]
     grams = gram.reshape(-1, size, size)
     target = step * (np.eye(size) if places is None else np.eye(size)[places])
-    which = np.arange(len(grams))[:, None, None]
+    batch = np.arange(len(grams))[:, None, None]
     rows = np.zeros((len(grams), *target.shape))
     for _ in range(rounds):
         where = largest(np.abs(rows), s)
         values = np.take_along_axis(rows, where, axis=-1)
-        products = np.einsum("bks,bksj->bkj", values, grams[which, where])  # ΘG, s terms each
+        products = np.einsum("bks,bksj->bkj", values, grams[batch, where])  # ΘG, s terms each
         rows = _held(hard_threshold(rows - step * products + target, s), radius)
     return rows.reshape(*gram.shape[:-2], *target.shape)
 

@@ -170,12 +170,12 @@ class WaveletBasis:
         near = (place < ours) | (place > self.size - ours)
         if isinstance(self.rule, Periodic):
             near[:] = False
-        at = (place % 1.0) * STEPS
-        at[place >= self.size] = STEPS
-        low = np.minimum(at.astype(np.int64), STEPS - 1)
+        position = (place % 1.0) * STEPS
+        position[place >= self.size] = STEPS
+        low = np.minimum(position.astype(np.int64), STEPS - 1)
         out = np.zeros(len(times))
         for row in table:
-            out += (row[low] + (row[low + 1] - row[low]) * (at - low)) ** 2
+            out += (row[low] + (row[low + 1] - row[low]) * (position - low)) ** 2
         out *= self.size
         out[near] = (self.scaling(times[near]) ** 2).sum(axis=1)
         return out
@@ -296,14 +296,14 @@ def _outermost(edge: Array, inner: Array) -> tuple[Array, Array]:
 def _widest_square(moments: int, level: int) -> float:
     """Largest ‖b(x) − b(x')‖²/2^J, with shifts folded at this level."""
     table, ours = scaling_table(moments), 2 * moments - 1
-    own, widest = (table**2).sum(axis=0), 0.0
+    squares, widest = (table**2).sum(axis=0), 0.0
     for cell in range(2**level):  # of x', x being in cell 0
         other = np.zeros((ours, table.shape[1]))
         for i in range(ours):  # the shift k = −i of x is i' = cell − k of x', modulo 2^J
             meets = np.arange((cell + i) % 2**level, ours, 2**level)
             other[i] = table[meets].sum(axis=0)
-        for first in range(0, len(own), _ROWS):  # blocks, to stay in cache
+        for first in range(0, len(squares), _ROWS):  # blocks, to stay in cache
             x = slice(first, first + _ROWS)
-            least = (table[:, x].T @ other - own / 2).min(axis=1)
-            widest = max(widest, float((own[x] - 2 * least).max()))
+            least = (table[:, x].T @ other - squares / 2).min(axis=1)
+            widest = max(widest, float((squares[x] - 2 * least).max()))
     return widest

@@ -108,9 +108,9 @@ def _by_cell(times: Array, weights: Array, level: int, moments: int) -> Array:
     """Σ_i w_i φ(u_i + k) over the readings of every cell: (cells, 2A − 1)."""
     node, share = _nodes(times, level)
     table, rise = _table_and_rise(moments)
-    own, moved = (np.bincount(node, each, minlength=STEPS * 2**level).reshape(-1, STEPS)
-                  for each in (weights, share * weights))
-    return np.asarray(own @ table[:, :-1].T + moved @ rise.T)
+    steady, rising = (np.bincount(node, each, minlength=STEPS * 2**level).reshape(-1, STEPS)
+                      for each in (weights, share * weights))
+    return np.asarray(steady @ table[:, :-1].T + rising @ rise.T)
 
 
 def _add_shifted(out: Array, by_cell: Array) -> None:

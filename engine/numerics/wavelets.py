@@ -152,8 +152,8 @@ class Periodic:
             both = coordinates @ _periodic_bank(self.moments, half)
             return both[..., :half], both[..., half:]
         over = 2 * self.moments - 2
-        phases = [np.concatenate([own, own[..., :over // 2]], axis=-1)
-                  for own in (coordinates[..., ::2], coordinates[..., 1::2])]
+        phases = [np.concatenate([phase, phase[..., :over // 2]], axis=-1)
+                  for phase in (coordinates[..., ::2], coordinates[..., 1::2])]
         coarse, detail = (np.zeros((*coordinates.shape[:-1], half)) for _ in range(2))
         taps = zip(low_pass(self.moments), high_pass(self.moments), strict=True)
         for k, (h, g) in enumerate(taps):
@@ -290,8 +290,8 @@ def _corrected_bank(moments: int, size: int) -> tuple[Array, Array]:
         places = 2 * (e - over) + np.arange(2 * moments) + over
         inside = (places >= 0) & (places < refine.shape[1])
         refine[e, places[inside]] = h[inside]
-    kept = rule.fold(refine.T).T  # coarse functions in fine shifts
-    inner = rule.fold(kept @ shift_gram(moments, level))  # and their products with fine functions
+    coarse = rule.fold(refine.T).T  # coarse functions in fine shifts
+    inner = rule.fold(coarse @ shift_gram(moments, level))  # and their products with fine functions
     basis = np.linalg.qr(inner.T, mode="complete")[0]
     return _fixed(inner), _fixed(basis[:, size // 2:].T)
 
