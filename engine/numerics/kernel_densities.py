@@ -12,9 +12,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from engine.arrays import Array
-from engine.numerics.bases import Basis
+from engine.numerics.bases import Basis, CosineProducts
 from engine.numerics.bernstein import BernsteinBasis
-from engine.numerics.cosine_products import CosineProducts
 from engine.numerics.difference_sets import Atoms
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.types import FunctionBasis

@@ -19,8 +19,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
-from engine.numerics.regression_deviations import RegressionDeviations
-from engine.numerics.regression_moments import regression_moments
+from engine.numerics.regression_moments import RegressionDeviations, regression_moments
 from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standardising, weights
 from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
