@@ -14,11 +14,18 @@ from engine.types import FunctionBasis, Truth
 
 @dataclass(frozen=True)
 class Pairs:
-    """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of one time, `basis`.
+    """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of one time.
 
     Coordinates are θ_jj, and √2 θ_jl for j < l, in the order of the upper triangle, so that their
     norm is that of θ: with orthonormal b it is the Hilbert–Schmidt norm of f. A `FunctionBasis`
     on points (…, 2) of the unit square; norms are those of `grid` squared.
+
+    Parameters
+    ----------
+    basis : FunctionBasis
+        b, r functions of one time.
+    grid : Grid
+        Of K times, along one axis.
     """
 
     basis: FunctionBasis
@@ -40,12 +47,33 @@ class Pairs:
         return np.where(j == k, 1.0, 2.0)
 
     def coordinates(self, matrices: Array) -> Array:
-        """θ (…, r, r) → (…, size)."""
+        """Coordinates of symmetric matrices.
+
+        Parameters
+        ----------
+        matrices : (…, r, r)
+            θ.
+
+        Returns
+        -------
+        (…, size)
+        """
         j, k = self.index
         return np.asarray(matrices[..., j, k] * np.sqrt(self.multiplicity))
 
     def matrices(self, coordinates: Array) -> Array:
-        """(…, size) → θ (…, r, r)."""
+        """The symmetric matrices with these coordinates.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            As `coordinates` gives them.
+
+        Returns
+        -------
+        (…, r, r)
+            θ.
+        """
         j, k = self.index
         out = np.zeros((*coordinates.shape[:-1], self.basis.size, self.basis.size))
         out[..., j, k] = coordinates / np.sqrt(self.multiplicity)
@@ -53,26 +81,82 @@ class Pairs:
         return out
 
     def on_grid(self, coordinates: Array) -> Array:
-        """Values at all pairs of grid points: (…, K, K)."""
+        """Values at all pairs of grid points.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            Of functions.
+
+        Returns
+        -------
+        (…, K, K)
+        """
         return np.asarray(self._values @ self.matrices(coordinates) @ self._values.T)
 
     def surface(self, coordinates: Array, axis: Array) -> Array:
-        """Values at all pairs of some times (m,): (…, m, m)."""
+        """Values at all pairs of some times.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            Of functions.
+        axis : (m,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (…, m, m)
+        """
         values = self.basis(axis)
         return np.asarray(values @ self.matrices(coordinates) @ values.T)
 
     def __call__(self, points: Array) -> Array:
+        """Values of the functions of every coordinate.
+
+        Parameters
+        ----------
+        points : (…, 2)
+            Of the unit square.
+
+        Returns
+        -------
+        (…, size)
+        """
         first, second = self.basis(points[..., 0]), self.basis(points[..., 1])
         j, k = self.index
         both = first[..., j] * second[..., k] + first[..., k] * second[..., j]
         return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
     def first(self, size: int) -> Pairs:
-        """Of the first functions of one time, as many as make `size` pairs."""
+        """Of the first functions of one time, as many as make `size` pairs.
+
+        Parameters
+        ----------
+        size : int
+            r(r + 1)/2 for some r.
+
+        Returns
+        -------
+        Pairs
+        """
         return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Least squares on the grid, and what it leaves out there."""
+        """Least squares on the grid.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function on the square.
+
+        Returns
+        -------
+        coordinates : (size,)
+            Of the best approximation.
+        energy : ()
+            What it leaves out there.
+        """
         axis = self.grid.points[:, 0]
         points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
         root = np.sqrt(self.grid.weights)
@@ -83,6 +167,17 @@ class Pairs:
         return best, np.asarray((left**2).sum())
 
     def squared_distance(self, difference: Array) -> Array:
+        """∫∫ of the square of a difference, by the weights of the grid.
+
+        Parameters
+        ----------
+        difference : (…, size)
+            In coordinates.
+
+        Returns
+        -------
+        (…)
+        """
         if self._is_orthonormal:
             return np.asarray((difference**2).sum(axis=-1))
         inner = self._stretch[:, None] * self._turned(difference) * self._stretch
@@ -96,7 +191,17 @@ class Pairs:
         return self.squared_distance(np.eye(self.size))
 
     def positive_part(self, coordinates: Array) -> Array:
-        """The nearest function without negative eigenvalues, in coordinates."""
+        """The nearest function without negative eigenvalues: a covariance may have none.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            Of symmetric functions.
+
+        Returns
+        -------
+        (…, size)
+        """
         inner = self._stretch[:, None] * self._turned(coordinates) * self._stretch
         values, vectors = np.linalg.eigh(inner)
         positive = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
