@@ -25,10 +25,17 @@ _BLOCK = 6  # bands simulated at once: their deviations stay in cache
 class Band:
     """Limits around released curves, as a centre and a covariance of its coefficients.
 
-    `centre` (…, r) and `covariance` (…, r, r) are in response units. `kind` is "pointwise" (each
-    time on its own, 95 %) or "simultaneous" (the whole curve). NaN where nothing is known. `bias`
-    (…,) is a public bound on how far the mean of the released curve is from the truth at any time;
-    the band is wider by it on both sides. None: the band leaves the bias out.
+    Parameters
+    ----------
+    centre : (…, r)
+        Coefficients of the middle, in response units.
+    covariance : (…, r, r)
+        Of the released coefficients, in squared response units; NaN where nothing is known.
+    kind : {"simultaneous", "pointwise"}
+        Whether the band is about the whole curve, or each time on its own; 95 % either way.
+    bias : (…,), optional
+        A public bound on how far the mean of the released curve is from the truth at any time; the
+        band is wider by it on both sides. None: the band leaves the bias out.
     """
 
     centre: Array
@@ -37,7 +44,17 @@ class Band:
     bias: Array | None = None
 
     def of(self, *where: Any) -> Band:
-        """The band of some of the budgets, repeats or draws, as numpy indexes them."""
+        """The band of some of the budgets, repeats or draws.
+
+        Parameters
+        ----------
+        *where : index
+            As numpy indexes the leading axes.
+
+        Returns
+        -------
+        Band
+        """
         return Band(self.centre[where], self.covariance[where], self.kind,
                     None if self.bias is None else self.bias[where])
 
@@ -50,16 +67,42 @@ class Curves(Protocol):
         """The functions that coefficients belong to, at times (…): (…, r)."""
         ...
 
-    def on_grid(self, coefficients: Array, grid: Array) -> Array: ...
+    def on_grid(self, coefficients: Array, grid: Array) -> Array:
+        """Curves with these coefficients.
+
+        Parameters
+        ----------
+        coefficients : (…, r)
+            In the basis of the curves.
+        grid : (n,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (…, n)
+        """
+        ...
 
 
 def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
-    """Lower and upper limits on the drawing grid, (…, GRID_SIZE) each; NaN where unknown.
+    """Lower and upper limits on the drawing grid.
 
     "pointwise": the middle ± 1.96 standard errors, for every time on its own. "simultaneous": the
     95 % quantile of the largest |deviation|/standard error over the whole curve, simulated from
     the covariance, times 1.1; the factor makes up for deviations that are not quite normal. Where
     the band bounds the bias, both limits move outwards by that bound.
+
+    Parameters
+    ----------
+    estimate : Curves
+        Has the basis that coefficients belong to, such as an `Estimate`.
+    band : Band
+        With leading axes (…).
+
+    Returns
+    -------
+    lower, upper : (…, GRID_SIZE)
+        In response units; NaN where unknown.
     """
     grid = drawing_grid()
     middle = estimate.on_grid(band.centre, grid)
@@ -74,13 +117,44 @@ def limits(estimate: Curves, band: Band) -> tuple[Array, Array]:
 
 
 def standard_errors(covariance: Array, waves: Array) -> Array:
-    """√(φ(t)'Cφ(t)) for covariances (…, r, r) at waves (points, r): (…, points)."""
+    """Standard errors √(φ(t)'Cφ(t)) of curves.
+
+    Parameters
+    ----------
+    covariance : (…, r, r)
+        C, of the coefficients.
+    waves : (points, r)
+        φ(t), the basis functions at each time.
+
+    Returns
+    -------
+    (…, points)
+
+    Examples
+    --------
+    >>> covariance, waves = 4 * np.eye(2), np.array([[1.0, 0.0], [1.0, 1.0]])
+    >>> standard_errors(covariance, waves).round(3).tolist()
+    [2.0, 2.828]
+    """
     squared = ((waves @ covariance) * waves).sum(axis=-1)
     return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
 def simultaneous_factor(covariance: Array, waves: Array) -> Array:
-    """How many standard errors hold the whole curve in 95 of 100 cases, widened: (…,)."""
+    """How many standard errors hold the whole curve in 95 of 100 cases, widened by a tenth.
+
+    Parameters
+    ----------
+    covariance : (…, r, r)
+        Of the coefficients.
+    waves : (points, r)
+        The basis functions at enough times to follow the curve.
+
+    Returns
+    -------
+    (…,)
+        The same for equal covariances, because the sample is fixed; NaN where one is unknown.
+    """
     flat = covariance.reshape(-1, *covariance.shape[-2:])
     factors = [_factor(flat[k:k + _BLOCK], waves) for k in range(0, len(flat), _BLOCK)]
     return _WIDER * np.concatenate(factors).reshape(covariance.shape[:-2])

@@ -6,9 +6,17 @@ from __future__ import annotations
 class InputError(ValueError):
     """An input that a person can correct.
 
-    The message says what is wrong, the limit and what was asked for; `field` says where; `hint`
-    says what to do. A message never holds a data value: an error that depends on one person's
-    record would be a leak.
+    A message never holds a data value: an error that depends on one person's record would be a
+    leak.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong, the limit and what was asked for.
+    field : str
+        Where: the name of the parameter or control.
+    hint : str
+        What to do.
     """
 
     def __init__(self, message: str, field: str = "", hint: str = "") -> None:
@@ -23,6 +31,16 @@ class InputError(ValueError):
 
 def brief(value: object) -> str:
     """A value that a person gave, as it stands in a message: on one line, and never long.
+
+    Parameters
+    ----------
+    value : object
+        A plain value, as text and JSON have them.
+
+    Returns
+    -------
+    str
+        At most 60 characters of a text, and of larger things only what they are.
 
     Examples
     --------

@@ -44,6 +44,17 @@ class Cell:
     """One point of a sweep: where it lies on the axes, and what is run there.
 
     The task that source and mechanism share decides whether the data are curves or records.
+
+    Parameters
+    ----------
+    at : dict
+        Its coordinates: the value of every axis, by name.
+    source : Source
+        Draws the data.
+    mechanism : Mechanism
+        Releases them.
+    budgets : tuple of Budget
+        One for each server.
     """
 
     at: dict[str, Any]
@@ -56,8 +67,17 @@ class Cell:
 class Run:
     """How often, and with which seed, every cell is run.
 
-    `is_study` says that every cell is run as the study of the pages (`engine.studies`), whose
-    repeats and draws follow from public sizes; those given here are not used then.
+    Parameters
+    ----------
+    repeats : int
+        Data sets drawn afresh.
+    draws : int
+        Releases of each.
+    seed : int
+        Of all random streams.
+    is_study : bool
+        Every cell is run as the study of the pages (`engine.studies`), whose repeats and draws
+        follow from public sizes; those given here are not used then.
     """
 
     repeats: int = 1
@@ -68,7 +88,21 @@ class Run:
 
 @dataclass(frozen=True)
 class Block:
-    """The smallest piece of work: some repeats of cells that differ only in their budget."""
+    """The smallest piece of work: some repeats of cells that differ only in their budget.
+
+    Attributes
+    ----------
+    cells : tuple of int
+        Numbers of the cells in the sweep.
+    source, mechanism
+        What all of them share.
+    budgets : tuple of tuple of Budget
+        Those of each cell, one for each server.
+    run : Run
+        With the repeats of this block.
+    index : int
+        Number of the block, on which its random streams depend.
+    """
 
     cells: tuple[int, ...]
     source: Source[Any]
@@ -85,7 +119,19 @@ class Block:
 
 @dataclass(frozen=True)
 class Part:
-    """What one block gave: for each cell its measures (repeats, draws) by kind, or a message."""
+    """What one block gave.
+
+    Attributes
+    ----------
+    index : int
+        Number of the block.
+    errors : dict
+        For each cell its measures (repeats, draws) by kind.
+    spends : dict
+        For each cell its ledger.
+    failures : dict
+        For each cell that could not be run, the message.
+    """
 
     index: int
     errors: dict[int, dict[str, Array | None]]
@@ -93,7 +139,17 @@ class Part:
     failures: dict[int, str]
 
     def placed(self, cells: Sequence[int]) -> Part:
-        """The part of a recipe where it stands in a sweep."""
+        """The part of a recipe where it stands in a sweep.
+
+        Parameters
+        ----------
+        cells : sequence of int
+            The numbers that its cells 0, 1, … have there.
+
+        Returns
+        -------
+        Part
+        """
         def numbered(by_cell: Mapping[int, Any]) -> dict[int, Any]:
             return {cells[k]: value for k, value in by_cell.items()}
 
@@ -105,9 +161,20 @@ class Part:
 class Outcome:
     """A cell with its measures: arrays (repeats, draws) by kind, and the ledger.
 
-    Kinds are the three errors and, where the mechanism gives a band and the truth is known, how
-    often the band holds the best curve with the kept waves, and how often the curve itself.
-    `baseline` is the error without privacy (`engine.studies`), where it was asked for.
+    Attributes
+    ----------
+    cell : Cell
+        What was run.
+    errors : dict
+        By the names of `KINDS`: the three errors and, where the mechanism gives a band and the
+        truth is known, how often the band holds the best curve with the kept waves, and how often
+        the curve itself.
+    spends : tuple of Spend
+        The ledger.
+    failure : str
+        Why there is nothing; empty otherwise.
+    baseline : float or None
+        The error without privacy (`engine.studies`), where it was asked for.
     """
 
     cell: Cell
@@ -134,7 +201,18 @@ class Outcome:
         return NOTHING if is_refused else Accuracy.of(distances(squares))
 
     def summary(self, kind: str) -> dict[str, float | None] | None:
-        """Mean over repeats and draws, and its standard error."""
+        """Mean over repeats and draws, and its standard error.
+
+        Parameters
+        ----------
+        kind : str
+            One of `KINDS`.
+
+        Returns
+        -------
+        dict or None
+            See `mean_and_se`; None where nothing is known of this kind.
+        """
         errors = self.errors.get(kind)
         return None if errors is None else mean_and_se(errors)
 
@@ -144,9 +222,22 @@ class Outcome:
 
 
 def mean_and_se(errors: Array) -> dict[str, float | None]:
-    """Mean of (repeats, draws) and its standard error; draws on the same data are not independent.
+    """Mean of a measure and its standard error; draws on the same data are not independent.
 
-    The error is taken over repeats, or over draws when there is a single repeat; None for one run.
+    Parameters
+    ----------
+    errors : (repeats, draws)
+        The measure of every release.
+
+    Returns
+    -------
+    dict
+        "mean", and "se" over repeats, or over draws of a single repeat; None for one run.
+
+    Examples
+    --------
+    >>> mean_and_se(np.array([[1.0, 3.0], [4.0, 4.0]]))
+    {'mean': 3.0, 'se': 1.0}
     """
     independent = errors.mean(axis=1) if len(errors) > 1 else errors[0]
     count = len(independent)
@@ -155,7 +246,25 @@ def mean_and_se(errors: Array) -> dict[str, float | None]:
 
 
 def blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
-    """Cut a sweep into blocks; cells with equal source and mechanism go together."""
+    """Cut a sweep into blocks; cells with equal source and mechanism go together.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The sweep.
+    run : Run
+        How often every cell is run.
+
+    Returns
+    -------
+    list of Block
+        Each cell is in one block for every share of the repeats.
+
+    Raises
+    ------
+    InputError
+        If real curves, which are the same in every repeat, are to be repeated.
+    """
     if run.is_study:
         return _study_blocks(cells, run)
     groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
@@ -172,14 +281,14 @@ def _study_blocks(cells: Sequence[Cell], run: Run) -> list[Block]:
     groups: dict[tuple[Source[Any], Mechanism], list[int]] = {}
     for k, cell in enumerate(cells):
         groups.setdefault((cell.source, cell.mechanism), []).append(k)
-    found = []
+    work = []
     for (source, mechanism), members in groups.items():
-        how = replace(run, repeats=studies.data_sets(source), draws=studies.draws(source))
+        study = replace(run, repeats=studies.data_sets(source), draws=studies.draws(source))
         for places in studies.alike([cells[k].budgets for k in members]):
-            own = tuple(members[place] for place in places)
-            found.append(Block(own, source, mechanism, tuple(cells[k].budgets for k in own), how,
-                               studies.block(source)))
-    return found
+            alike = tuple(members[place] for place in places)
+            work.append(Block(alike, source, mechanism, tuple(cells[k].budgets for k in alike),
+                              study, studies.block(source)))
+    return work
 
 
 def _block_sizes(source: Source[Any], run: Run) -> list[int]:
@@ -198,7 +307,18 @@ def _block_sizes(source: Source[Any], run: Run) -> list[int]:
 
 
 def run_block(block: Block) -> Part:
-    """Run one block. An `InputError` is recorded for its cell; anything else is a bug."""
+    """Run one block.
+
+    Parameters
+    ----------
+    block : Block
+        What is run; nothing else decides what comes out.
+
+    Returns
+    -------
+    Part
+        An `InputError` is recorded for its cell; anything else is a bug, and is raised.
+    """
     try:
         return _run_together(block)
     except InputError as problem:
@@ -230,18 +350,32 @@ def _run_together(block: Block) -> Part:
 
 
 def gather(cells: Sequence[Cell], parts: Sequence[Part]) -> list[Outcome]:
-    """Put the parts of every cell together, in the order of blocks."""
+    """Put the parts of every cell together, in the order of blocks.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The sweep.
+    parts : sequence of Part
+        In any order; where parts are missing a cell has fewer repeats.
+
+    Returns
+    -------
+    list of Outcome
+        One for each cell, in their order.
+    """
     ordered = sorted(parts, key=lambda part: part.index)
     return [_gather_cell(k, cell, ordered) for k, cell in enumerate(cells)]
 
 
 def _gather_cell(k: int, cell: Cell, parts: Sequence[Part]) -> Outcome:
     failures = [part.failures[k] for part in parts if k in part.failures]
-    own = [part for part in parts if k in part.errors]
-    if failures or not own:
+    finished = [part for part in parts if k in part.errors]
+    if failures or not finished:
         return Outcome(cell, {}, (), failures[0] if failures else NOT_RUN)
-    errors = {kind: _joined([part.errors[k][kind] for part in own]) for kind in KINDS}
-    return Outcome(cell, errors, own[0].spends[k])
+    errors = {kind: _joined([part.errors[k][kind] for part in finished])
+              for kind in KINDS}
+    return Outcome(cell, errors, finished[0].spends[k])
 
 
 def _joined(pieces: list[Array | None]) -> Array | None:
@@ -250,18 +384,46 @@ def _joined(pieces: list[Array | None]) -> Array | None:
 
 
 def with_baselines(outcomes: Sequence[Outcome], seed: int) -> list[Outcome]:
-    """Studies with the error without privacy of each, worked out once for cells that share it."""
+    """Studies with the error without privacy of each, worked out once for cells that share it.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+        Of a sweep that was run as a study.
+    seed : int
+        Of the run.
+
+    Returns
+    -------
+    list of Outcome
+        The same, with their `baseline`; None where a cell failed.
+    """
     known: dict[tuple[Source[Any], Mechanism, float], float | None] = {}
-    found = []
+    compared = []
     for outcome in outcomes:
         cell = outcome.cell
         key = cell.source, cell.mechanism, min(budget.delta for budget in cell.budgets)
         if not outcome.failure and key not in known:
             known[key] = studies.baseline(*key, seed)
-        found.append(replace(outcome, baseline=known.get(key)))
-    return found
+        compared.append(replace(outcome, baseline=known.get(key)))
+    return compared
 
 
 def run_cells(cells: Sequence[Cell], run: Run, executor: Executor) -> list[Outcome]:
-    """Run a small sweep and wait for it; `sweeps.run_sweep` is for long ones."""
+    """Run a small sweep and wait for it; `sweeps.run_sweep` is for long ones.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The sweep.
+    run : Run
+        How often every cell is run.
+    executor : Executor
+        Where blocks run; results do not depend on it.
+
+    Returns
+    -------
+    list of Outcome
+        One for each cell, in their order.
+    """
     return gather(cells, list(executor.map(run_block, blocks(cells, run))))

@@ -22,6 +22,20 @@ class Feasibility:
 
     A model with covariates has `n_functions` above 1 and needs N ≥ 35 for each of them, because
     their effects are told apart before they are measured.
+
+    Parameters
+    ----------
+    effective_size : float
+        N = √Σ (n_s μ_s)² over sites.
+    n_functions : int
+        How many functions are estimated.
+
+    Examples
+    --------
+    >>> Feasibility(50.0).verdict
+    'usable'
+    >>> Feasibility(20.0).verdict, Feasibility(20.0).curves_needed(100)
+    ('coarse', 175)
     """
 
     effective_size: float
@@ -60,11 +74,31 @@ class Feasibility:
         return aim / self.per_function
 
     def curves_needed(self, n_curves: int) -> int:
-        """How many curves make up the shortfall at the same budget."""
+        """How many curves make up the shortfall at the same budget.
+
+        Parameters
+        ----------
+        n_curves : int
+            How many there are.
+
+        Returns
+        -------
+        int
+        """
         return math.ceil(n_curves * self.shortfall)
 
     def epsilon_needed(self, budget: Budget) -> float:
-        """The ε that makes up the shortfall with the same curves, where all sites have it."""
+        """The ε that makes up the shortfall with the same curves, where all sites have it.
+
+        Parameters
+        ----------
+        budget : Budget
+            The present one, whose δ stays.
+
+        Returns
+        -------
+        float
+        """
         factor = self.shortfall
         if budget.is_pure:
             return budget.epsilon * factor

@@ -18,12 +18,29 @@ _SIDE = 96  # midpoints along each side of the square
 
 
 def drawing_grid() -> Array:
-    """The equally spaced points of [0, 1] on which curves are drawn."""
+    """The equally spaced points of [0, 1] on which curves are drawn.
+
+    Returns
+    -------
+    (GRID_SIZE,)
+        Both ends included.
+    """
     return np.linspace(0.0, 1.0, GRID_SIZE)
 
 
 def drawing_points(rule: str) -> Array:
-    """Where functions known by this rule are drawn: the nodes of the square, else the grid."""
+    """Where functions known by this rule are drawn.
+
+    Parameters
+    ----------
+    rule : {"gauss", "midpoints", "square"}
+        A rule of `quadrature`.
+
+    Returns
+    -------
+    (GRID_SIZE,) or (9216, 2)
+        The drawing grid; for "square" its nodes.
+    """
     return quadrature(rule)[0] if rule == "square" else drawing_grid()
 
 
@@ -31,8 +48,24 @@ def drawing_points(rule: str) -> Array:
 def quadrature(rule: str = "gauss") -> tuple[Array, Array]:
     """Nodes and weights of a rule.
 
-    "gauss": 200 of Gauss and Legendre on [0, 1]; "midpoints": 2^15 equal ones; "square": those of
-    96 × 96 equal cells of [0, 1]², (9216, 2), the second coordinate fastest.
+    Parameters
+    ----------
+    rule : {"gauss", "midpoints", "square"}
+        "gauss": 200 nodes of Gauss and Legendre on [0, 1]; "midpoints": 2^15 equal ones; "square":
+        those of 96 × 96 equal cells of [0, 1]², the second coordinate fastest.
+
+    Returns
+    -------
+    nodes : (n,) or (n, 2)
+        Read-only.
+    weights : (n,)
+        Read-only; they sum to one.
+
+    Examples
+    --------
+    >>> nodes, weights = quadrature()
+    >>> round(float(weights @ nodes**2), 12)  # ∫ t² dt
+    0.333333333333
     """
     if rule == "square":
         side = _middles(_SIDE)
@@ -50,10 +83,23 @@ def _middles(cells: int) -> Array:
 
 
 def interpolated(rule: str, rows: Array, points: Array) -> Array:
-    """Functions with values `rows` (f, nodes) at points (d, n): (f, n).
+    """Functions read off between the nodes of a rule.
 
     "gauss": the polynomial through the nodes. "midpoints": the broken line. "square": the bicubic
     spline.
+
+    Parameters
+    ----------
+    rule : {"gauss", "midpoints", "square"}
+        A rule of `quadrature`.
+    rows : (f, nodes)
+        Values of f functions on its nodes.
+    points : (d, n)
+        The coordinates of n points of [0, 1]^d, axis by axis.
+
+    Returns
+    -------
+    (f, n)
     """
     if rule == "gauss":
         return np.asarray(legvander(2 * points[0] - 1, _NODES - 1) @ _to_legendre() @ rows.T).T
@@ -80,7 +126,18 @@ def _spline(heights: Array, points: Array) -> Array:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of the same numbers that nobody can write to."""
+    """A view of the same numbers that nobody can write to.
+
+    Parameters
+    ----------
+    array : array_like
+        It stays as it is.
+
+    Returns
+    -------
+    ndarray
+        Of the same memory, where `array` is one.
+    """
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view

@@ -36,7 +36,33 @@ UNSET: Any = _Unset()
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a form needs to know about one field of a parameterised class."""
+    """What a form needs to know about one field of a parameterised class.
+
+    Attributes
+    ----------
+    name : str
+        Of the field.
+    kind : type
+        int, float, str or bool.
+    optional : bool
+        Whether None is a value.
+    default : object
+        The usual value where no other applies.
+    label, help : str
+        What people read.
+    symbol, unit : str
+        How it is written in formulas, and what it is in.
+    low, high : float or None
+        The range, both ends included; None where it is open.
+    choices : tuple of str
+        The values of a text that is one of several.
+    only_for : tuple of str
+        Keys of the tasks it matters for, of a member that serves several; empty for all.
+    usual_when : mapping
+        Usual values in variants; see `param`.
+    names : Enumeration or None
+        Of which the value is one; forms and links have its text.
+    """
 
     name: str
     kind: type
@@ -54,7 +80,29 @@ class Parameter:
     names: type[Enumeration] | None = None  # of which the value is one; forms and links have text
 
     def check(self, value: Any) -> Any:
-        """Return the value in its own type, or say what is wrong with it."""
+        """The value in its own type.
+
+        Parameters
+        ----------
+        value : object
+            A plain value; whole floats pass for whole numbers, and whole numbers for floats.
+
+        Returns
+        -------
+        object
+            Of type `kind`, a member of `names`, or None where that is allowed.
+
+        Raises
+        ------
+        InputError
+            If it is missing, of another type, not finite, or out of range.
+
+        Examples
+        --------
+        >>> size = Parameter("size", int, False, 3, "Size", "How many.", low=1, high=9)
+        >>> size.check(4.0)
+        4
+        """
         if value is None:
             if self.optional:
                 return None
@@ -80,9 +128,13 @@ class Parameter:
         below = self.low is not None and value < self.low
         above = self.high is not None and value > self.high
         if below or above:
-            raise self._error(f"must lie between {self.low:g} and {self.high:g}; got "
-                              f"{brief(value)}")
+            raise self._error(f"must {self._range()}; got {brief(value)}")
         return value
+
+    def _range(self) -> str:
+        if self.low is None or self.high is None:
+            return f"be at least {self.low:g}" if self.high is None else f"be at most {self.high:g}"
+        return f"lie between {self.low:g} and {self.high:g}"
 
     def _error(self, problem: str) -> InputError:
         return InputError(f"“{self.name}” {problem}.", field=self.name)
@@ -94,7 +146,7 @@ class Parameter:
         out["type"] = self.kind.__name__
         if self.choices:
             out["choices"] = list(self.choices)
-        if self.low is not None:
+        if self.low is not None or self.high is not None:
             out["range"] = [self.low, self.high]
         if self.usual_when:
             out["default_when"] = dict(self.usual_when)
@@ -120,8 +172,39 @@ def param(
 ) -> Any:
     """Declare a parameter: a dataclass field with its range, symbol and help.
 
-    `when` gives the usual value in variants, as ``{"scheme=split": 0.1}``; the first that applies
-    wins over `default`. A field that was not chosen takes its usual value when the object is made.
+    A field that was not chosen takes its usual value when the object is made.
+
+    Parameters
+    ----------
+    default : object
+        The usual value.
+    label, help : str
+        What people read beside the control, and when they ask.
+    low, high : float, optional
+        The range, both ends included.
+    choices : tuple of str
+        The values of a text; of an enumeration all members, unless some are named here.
+    symbol, unit : str
+        How it is written in formulas, and what it is in.
+    when : mapping, optional
+        The usual value in variants, as ``{"scheme=split": 0.1}``; the first that applies wins over
+        `default`.
+    only_for : tuple of str
+        Keys of the tasks that it matters for; empty for all.
+
+    Returns
+    -------
+    Field
+        For the body of a frozen dataclass that derives from `Parameterised`.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Smoother(Parameterised):
+    ...     key, label = "smoother", "Smoother"
+    ...     width: float = param(0.1, "Width", "Of the window.", low=0.01, high=1.0, symbol="h")
+    >>> Smoother().width, Smoother(width=1).values()
+    (0.1, {'width': 1.0})
     """
     facts = {"label": label, "help": help, "low": low, "high": high, "choices": choices,
              "symbol": symbol, "unit": unit, "usual_when": dict(when or {}), "default": default,
@@ -153,8 +236,8 @@ class Parameterised:
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
         """All declared parameters, in declared order; see `parameters`."""
-        own: Any = cls
-        return parameters(own)
+        registered: Any = cls  # the type checker does not hash classes
+        return parameters(registered)
 
     @classmethod
     def presets(cls) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -163,7 +246,18 @@ class Parameterised:
 
     @classmethod
     def presets_for(cls, task: str) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """The presets that serve a task, for members that serve several."""
+        """The presets that serve a task, for members that serve several.
+
+        Parameters
+        ----------
+        task : str
+            Key of the task.
+
+        Returns
+        -------
+        tuple of (str, dict)
+            As `presets`.
+        """
         return cls.presets()
 
     def offered(self) -> tuple[tuple[str, dict[str, Any]], ...]:
@@ -178,9 +272,9 @@ class Parameterised:
 
     def shown(self) -> tuple[Parameter, ...]:
         """The parameters that matter for the task of this member, if it serves several."""
-        own = getattr(self, "task", None)
+        task = getattr(self, "task", None)
         return tuple(p for p in self.parameters()
-                     if p.name != "task" and (not p.only_for or own in p.only_for))
+                     if p.name != "task" and (not p.only_for or task in p.only_for))
 
     def values(self) -> dict[str, Any]:
         """Every parameter with its value, in declared order."""
@@ -215,7 +309,15 @@ def _parameter(declared: Field[Any], hint: Any) -> Parameter:
 
 
 class Registry:
-    """The members of one package, found by importing its modules once."""
+    """The members of one package, found by importing its modules once.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name of the package whose modules register members.
+    noun : str
+        What a member is called in messages.
+    """
 
     def __init__(self, package: str, noun: str) -> None:
         self.package = package
@@ -224,6 +326,23 @@ class Registry:
         self._loaded = False
 
     def register(self, cls: T) -> T:
+        """Add a class; used as its decorator.
+
+        Parameters
+        ----------
+        cls : type
+            A `Parameterised` class with a `key`.
+
+        Returns
+        -------
+        type
+            The same class.
+
+        Raises
+        ------
+        ValueError
+            If another member has its key.
+        """
         if cls.key in self._members:
             raise ValueError(f"two {self.noun}s have the key {cls.key!r}")
         self._members[cls.key] = cls
@@ -237,6 +356,16 @@ class Registry:
     def get(self, key: Any) -> Any:
         """The member with this key.
 
+        Parameters
+        ----------
+        key : str
+            Or whatever a file or a link holds in its place.
+
+        Returns
+        -------
+        type
+            The class.
+
         Raises
         ------
         InputError
@@ -249,16 +378,56 @@ class Registry:
         return self._members[key]
 
     def for_task(self, task: str) -> tuple[Any, ...]:
-        """The members that serve one task."""
+        """The members that serve one task, the recommended one first.
+
+        Parameters
+        ----------
+        task : str
+            Key of the task.
+
+        Returns
+        -------
+        tuple of type
+        """
         return tuple(c for c in self.all() if task in c.tasks)
 
     def usual(self, key: str, task: str) -> Any:
-        """The member of this key as its first preset for a task is set."""
+        """The member of this key as its first preset for a task is set.
+
+        Parameters
+        ----------
+        key : str
+            Key of the member.
+        task : str
+            Key of the task.
+
+        Returns
+        -------
+        object
+            An instance.
+
+        Raises
+        ------
+        InputError
+            If there is no such member.
+        """
         cls = self.get(key)
         return cls(**cls.presets_for(task)[0][1])
 
-    def build(self, key: Any, chosen: Mapping[str, Any]) -> Any:
+    def build(self, key: Any, values: Mapping[str, Any]) -> Any:
         """Make a member from plain values, naming any parameter it does not have.
+
+        Parameters
+        ----------
+        key : str
+            Key of the member.
+        values : mapping of str to object
+            Parameters by name; those left out take their usual values.
+
+        Returns
+        -------
+        object
+            An instance.
 
         Raises
         ------
@@ -267,11 +436,11 @@ class Registry:
         """
         cls = self.get(key)
         known = [p.name for p in parameters(cls)]
-        unknown = [name for name in chosen if name not in known]
+        unknown = [name for name in values if name not in known]
         if unknown:
             raise InputError(f"The {self.noun} {brief(key)} has no parameter {brief(unknown[0])}.",
                              field=str(unknown[0]), hint=f"It has {', '.join(known)}.")
-        return cls(**chosen)
+        return cls(**values)
 
     def _load(self) -> None:
         if self._loaded:

@@ -24,6 +24,12 @@ def on_grid(times: Array, values: Array, counts: np.ndarray, grid: Array) -> Arr
     -------
     (repeats, curves, K)
         0 for a curve without a reading. What a curve becomes depends on that curve alone.
+
+    Examples
+    --------
+    >>> times, values = np.array([[0.0, 0.5, 1.0, 0.2]]), np.array([[0.0, 1.0, 0.0, 7.0]])
+    >>> on_grid(times, values, np.array([3, 1]), np.array([0.0, 0.25, 0.5])).tolist()
+    [[[0.0, 0.5, 1.0], [7.0, 7.0, 7.0]]]
     """
     if _is_on(grid, times, counts) and np.isfinite(values).all():
         return values.reshape(len(values), len(counts), len(grid))

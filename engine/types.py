@@ -31,13 +31,25 @@ LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e12
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """One privacy budget (ε, δ); ε = ∞ means no protection.
+    """One privacy budget (ε, δ).
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0; ∞ means no protection.
+    delta : float
+        δ in [0, 1).
 
     Raises
     ------
     InputError
         If ε is not positive, is finite and outside [1e-12, 1e12], beyond which squares and
         exponentials leave floating point, or if δ is outside [0, 1).
+
+    Examples
+    --------
+    >>> Budget(1.0, 1e-6).is_pure, Budget(1.0).is_pure, NON_PRIVATE.is_private
+    (False, True, False)
     """
 
     epsilon: float
@@ -72,7 +84,22 @@ NON_PRIVATE = Budget(math.inf)
 
 @dataclass(frozen=True)
 class Covariate:
-    """A number known of every person, with the stated range it is moved into."""
+    """A number known of every person, with the stated range it is moved into.
+
+    Parameters
+    ----------
+    name : str
+        What it is.
+    low, high : float
+        The range, in its own unit.
+    unit : str
+        That unit.
+
+    Raises
+    ------
+    InputError
+        If the range is empty or not finite.
+    """
 
     name: str
     low: float = -1.0
@@ -128,11 +155,32 @@ class Design:
 
     @classmethod
     def common(cls, times: Sequence[float]) -> Design:
-        """Everybody is observed at these times; without any the design is that of no statement."""
+        """Everybody is observed at the same times.
+
+        Parameters
+        ----------
+        times : sequence of float
+            On [0, 1], increasing. Without any the design is that of no statement.
+
+        Returns
+        -------
+        Design
+        """
         return cls(law=TimeLaw.COMMON, times=tuple(times)) if len(times) else cls()
 
     @classmethod
     def visits(cls, gap: float) -> Design:
+        """Observations of a curve are a fixed time apart, from a random start.
+
+        Parameters
+        ----------
+        gap : float
+            As a share of the time range.
+
+        Returns
+        -------
+        Design
+        """
         return cls(law=TimeLaw.VISITS, gap=gap)
 
     @property
@@ -153,21 +201,57 @@ class DataKind(Enumeration):
 class PublicFacts:
     """What is stated about the curves from outside the data: words, units and bounds.
 
-    `kind` is "simulated", "public", "upload", or "twin" for one that is simulated from what was
-    stated of an upload. Values outside the bounds are moved to the nearest
-    bound. `reading_sd` is the known standard deviation of a reading around its curve; where it is
-    above 0 the bounds are those of the curve, and single readings may lie beyond. `unit_scale` says
-    that values are of size one as they stand, so that the papers' constants apply unchanged;
-    `periodic` that a curve ends where it began. `design` says how observation times come about.
-    `observations_per_curve` is the number of observations that a curve was planned to have; 0 takes
-    the sizes of the data for public, as they are where data are simulated. `symmetric` says that
-    people are spread about their mean without skew, groups or outliers. `norm_bound` is the largest
-    root mean square over time (L² norm on [0, 1]) that a curve less `value_middle` is stated to
-    have; 0 means that only the bounds of values are known, so half their width. `two_classes` says
-    that values only tell one class from another, above the middle of their bounds or not.
-    `covariates` are the numbers known of every person, where there are any; `reach` says how many
-    of their standard deviations the stated ranges go to each side of the middle, 0 where nothing is
-    known of it.
+    Values outside the bounds are moved to the nearest bound.
+
+    Parameters
+    ----------
+    name : str
+        Of the data.
+    kind : DataKind, or its name
+        "simulated", "public", "upload", or "twin" for one that is simulated from what was stated of
+        an upload.
+    person, people : str
+        The nouns for one and several of those who are protected.
+    curve : str
+        The noun for what each of them has; empty for the usual one.
+    value_name, value_unit, time_name, time_unit : str
+        How both axes are called, and their units.
+    time_low, time_high : float
+        The time range, in its unit; inside the engine times are on [0, 1].
+    value_low, value_high : float
+        The bounds of values, in response units.
+    reading_sd : float
+        The known standard deviation of a reading around its curve, in response units. Where it is
+        above 0 the bounds are those of the curve, and single readings may lie beyond.
+    unit_scale : bool
+        Values are of size one as they stand, so that the papers' constants apply unchanged.
+    periodic : bool
+        A curve ends where it began.
+    design : Design
+        How observation times come about.
+    observations_per_curve : int
+        How many observations a curve was planned to have; 0 takes the sizes of the data for public,
+        as they are where data are simulated.
+    symmetric : bool
+        People are spread about their mean without skew, groups or outliers.
+    norm_bound : float
+        The largest root mean square over time (L² norm on [0, 1]) that a curve less `value_middle`
+        is stated to have, in response units; 0 means that only the bounds of values are known, so
+        half their width.
+    two_classes : bool
+        Values only tell one class from another, above the middle of their bounds or not.
+    covariates : tuple of Covariate
+        The numbers known of every person, where there are any.
+    reach : float
+        How many of their standard deviations the stated ranges go to each side of the middle; 0
+        where nothing is known of it.
+    origin : str
+        Where the data are from.
+
+    Raises
+    ------
+    InputError
+        If a range is empty or not finite, or the norm bound is negative.
     """
 
     name: str = "Curves"
@@ -236,17 +320,54 @@ class PublicFacts:
         return self.norm_bound or self.value_half_width
 
     def to_unit_time(self, times: Array) -> Array:
-        """Times in their own unit, moved into the stated range, on [0, 1]."""
+        """Times on [0, 1].
+
+        Parameters
+        ----------
+        times : ndarray
+            In their own unit; moved into the stated range.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         inside = np.clip(times, self.time_low, self.time_high)
         return (inside - self.time_low) / (self.time_high - self.time_low)
 
     def from_unit_time(self, times: Array) -> Array:
+        """Times in their own unit.
+
+        Parameters
+        ----------
+        times : ndarray
+            On [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         return self.time_low + times * (self.time_high - self.time_low)
 
     def to_regressors(self, covariates: Array) -> Array:
-        """1 and the covariates (…, d) on [−1, 1], moved into their stated ranges: (…, d + 1).
+        """1 and the covariates on [−1, 1], moved into their stated ranges.
 
-        What is no number stands at the middle of its range.
+        Parameters
+        ----------
+        covariates : (…, d)
+            In their own units. What is no number stands at the middle of its range.
+
+        Returns
+        -------
+        (…, d + 1)
+            The first column is 1.
+
+        Examples
+        --------
+        >>> facts = PublicFacts(covariates=(Covariate("age", 0.0, 100.0),))
+        >>> facts.to_regressors(np.array([[75.0], [120.0], [np.nan]])).tolist()
+        [[1.0, 0.5], [1.0, 1.0], [1.0, 0.0]]
         """
         out = np.ones((*covariates.shape[:-1], 1 + len(self.covariates)))
         for k, stated in enumerate(self.covariates):
@@ -257,28 +378,40 @@ class PublicFacts:
         return out
 
 
-def _check_range(what: str, low: float, high: float, name: str, unit: str) -> None:
+def _check_range(field: str, low: float, high: float, name: str, unit: str) -> None:
     unit = f" {unit}" if unit else ""
     if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError(f"The lowest and highest possible {name.lower()} must be finite numbers.",
-                         field=f"{what}_low")
+                         field=f"{field}_low")
     if low >= high:
         raise InputError(f"The lowest {name.lower()} must be below the highest; got {low:g} and "
-                         f"{high:g}{unit}.", field=f"{what}_low", hint="Swap or widen them.")
+                         f"{high:g}{unit}.", field=f"{field}_low", hint="Swap or widen them.")
 
 
 @dataclass(frozen=True)
 class Truth:
     """A known function, as data: its values on a drawing grid and on quadrature nodes.
 
-    `grid_values` (GRID_SIZE,) on equally spaced points of [0, 1]; `node_values` (200,) on
-    Gauss–Legendre nodes, from which coefficients and the energy of the tail follow. Several
-    functions, as in a varying-coefficient model, come first: (d + 1, GRID_SIZE), (d + 1, 200).
-
     Functions with jumps or kinks need the rule "midpoints", whose many nodes take the place of
     the 200. Functions on [0, 1]² have the rule "square": 96 × 96 midpoints, on which they are
     drawn as well, so that `grid_values` are the `node_values`. A vector has the rule "coordinates"
     (see `of_vector`): its entries are both kinds of values and its energy is their sum of squares.
+
+    Parameters
+    ----------
+    grid_values : (GRID_SIZE,) or (d + 1, GRID_SIZE)
+        On equally spaced points of [0, 1]; several functions, as in a varying-coefficient model,
+        come first.
+    node_values : (200,) or (d + 1, 200)
+        On the nodes of the rule, from which coefficients and the energy of the tail follow.
+    rule : {"gauss", "midpoints", "square", "coordinates"}
+        See `grids.quadrature`.
+
+    Examples
+    --------
+    >>> truth = Truth.of(lambda t: t**2)
+    >>> round(float(truth.energy), 12), truth.at(np.array([0.3])).round(12).tolist()
+    (0.2, [0.09])
     """
 
     grid_values: Array
@@ -287,27 +420,69 @@ class Truth:
 
     @classmethod
     def of(cls, function: Callable[[Array], Array], rule: str = "gauss") -> Truth:
+        """The truth of a function that can be evaluated.
+
+        Parameters
+        ----------
+        function : callable
+            Takes points (n,), or (n, 2) for "square", to values (n,) or (functions, n).
+        rule : {"gauss", "midpoints", "square"}
+            See `grids.quadrature`.
+
+        Returns
+        -------
+        Truth
+        """
         drawn, nodes = drawing_points(rule), quadrature(rule)[0]
         return cls(read_only(function(drawn)), read_only(function(nodes)), rule)
 
     @classmethod
     def of_vector(cls, entries: Array) -> Truth:
-        """A vector (d,), or one for each machine, (machines, d)."""
+        """A vector as a truth.
+
+        Parameters
+        ----------
+        entries : (d,) or (machines, d)
+            One vector, or one for each machine.
+
+        Returns
+        -------
+        Truth
+        """
         values = read_only(np.array(entries, dtype=float))
         return cls(values, values, "coordinates")
 
     def less(self, curve: Callable[[Array], Array]) -> Truth:
-        """What is left of the truth when a known curve is taken off."""
+        """What is left of the truth when a known curve is taken off.
+
+        Parameters
+        ----------
+        curve : callable
+            Takes points to values, like those of `of`.
+
+        Returns
+        -------
+        Truth
+        """
         drawn, nodes = drawing_points(self.rule), self.quadrature[0]
         return replace(self, grid_values=read_only(self.grid_values - curve(drawn)),
                        node_values=read_only(self.node_values - curve(nodes)))
 
     def at(self, points: Array) -> Array:
-        """Values at other points (…) of [0, 1], or (…, 2) of the square: (…), functions first.
+        """Values at other points.
 
         "gauss": the polynomial through the nodes, exact to rounding for the smooth truths it is
         used for. "midpoints": the broken line. "square": the bicubic spline. A vector has no
         values between its entries.
+
+        Parameters
+        ----------
+        points : (…) or (…, 2)
+            Of [0, 1], or of the square.
+
+        Returns
+        -------
+        (…) or (functions, …)
         """
         points = np.asarray(points)
         shape, dimension = points.shape, 1
@@ -332,7 +507,7 @@ class Truth:
 
 
 class FunctionBasis(Protocol):
-    """What an `Estimate` needs of the functions its coefficients belong to."""
+    """What an `Estimate` needs of the functions b_1 … b_size its coefficients belong to."""
 
     @property
     def size(self) -> int: ...
@@ -342,21 +517,66 @@ class FunctionBasis(Protocol):
         ...
 
     def first(self, size: int) -> FunctionBasis:
-        """The first functions alone."""
+        """The basis of the first functions alone.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        FunctionBasis
+        """
         ...
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients (…, size) of the best approximation, and the energy (…) it leaves out."""
+        """The best approximation of a known function.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function or several.
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            ∫ of the square of what they leave out.
+        """
         ...
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l b_l)² for coefficients d (..., size): (...)."""
+        """∫ (Σ_l d_l b_l)²: the squared norm of a difference of two functions.
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
         ...
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The public sizes of a data set: all that tuning by formula may look at."""
+    """The public sizes of a data set: all that tuning by formula may look at.
+
+    Parameters
+    ----------
+    n_curves_per_server : tuple of int
+        One for each server.
+    n_observations : int
+        Of all curves together.
+    fewest_per_curve : int
+        Among curves with at least one reading.
+    n_covariates : int
+        d.
+    """
 
     n_curves_per_server: tuple[int, ...]
     n_observations: int
@@ -366,10 +586,23 @@ class Sizes:
     @classmethod
     def public(cls, server: NDArray[np.int64], counts: NDArray[np.int64], facts: PublicFacts
                ) -> Sizes:
-        """Of curves at these servers, (n_curves,), with so many observations each.
+        """The sizes of curves.
 
         Where a number per curve is stated it counts for all of them: then those of single curves
         are private.
+
+        Parameters
+        ----------
+        server : (n_curves,)
+            Server of each curve.
+        counts : (n_curves,)
+            Observations of each.
+        facts : PublicFacts
+            What is stated of them.
+
+        Returns
+        -------
+        Sizes
         """
         curves, d = tuple(int(k) for k in np.bincount(server)), len(facts.covariates)
         if stated := facts.observations_per_curve:
@@ -399,7 +632,9 @@ class Public:
     Parameters
     ----------
     sizes : Sizes
+        How many curves and observations.
     facts : PublicFacts
+        What is stated of them.
     lengths : tuple of tuple of int
         The different numbers of observations that curves have at each server, increasing, where
         those of single curves are public. Empty: every curve counts as the shortest.
@@ -431,7 +666,9 @@ class CurveData:
     server : (n_curves,)
         Server of each curve, 0 … n_servers − 1, in non-decreasing order. Public.
     facts : PublicFacts
-    truth : Truth, if the function to be estimated is known.
+        What is stated of the curves.
+    truth : Truth, optional
+        The function to be estimated, where it is known.
     covariates : (n_repeats, n_curves, d), optional
         Numbers known of every person, in their own units.
 
@@ -439,6 +676,13 @@ class CurveData:
     ------
     InputError
         If the shapes do not agree.
+
+    Examples
+    --------
+    >>> data = CurveData(times=np.array([[0.0, 1.0, 0.5]]), values=np.array([[1.0, 2.0, 3.0]]),
+    ...                  counts=np.array([2, 1]), server=np.array([0, 1]))
+    >>> data.n_curves, data.sizes.n_curves_per_server, data.public.lengths
+    (2, (1, 1), ((2,), (1,)))
     """
 
     times: Array
@@ -486,11 +730,21 @@ class CurveData:
         return Public(self.sizes, self.facts, lengths)
 
     def on_grid(self, times: tuple[float, ...]) -> Array:
-        """Every curve at these public times: (n_repeats, n_curves, K), in response units.
+        """Every curve at the same public times.
 
         Readings are held to the stated bounds and the middle of these is taken off; see
         `engine.resampling` for what happens in between. Kept, because methods that are compared
         on the same data all begin with it.
+
+        Parameters
+        ----------
+        times : tuple of float
+            K increasing times on [0, 1].
+
+        Returns
+        -------
+        (n_repeats, n_curves, K)
+            In response units, around the middle of the bounds; read-only.
         """
         if times not in self._on_grids:
             facts = self.facts
@@ -509,10 +763,20 @@ class CurveData:
         return replace(self, server=np.zeros_like(self.server))
 
     def repeat(self, index: int) -> CurveData:
-        """One of the data sets, as a batch of one."""
-        one = slice(index, index + 1)
-        return replace(self, times=self.times[one], values=self.values[one],
-                       covariates=None if self.covariates is None else self.covariates[one])
+        """One of the data sets, as a batch of one.
+
+        Parameters
+        ----------
+        index : int
+            Which, from 0.
+
+        Returns
+        -------
+        CurveData
+        """
+        batch = slice(index, index + 1)
+        return replace(self, times=self.times[batch], values=self.values[batch],
+                       covariates=None if self.covariates is None else self.covariates[batch])
 
     @property
     def regressors(self) -> Array:
@@ -521,17 +785,38 @@ class CurveData:
             return np.ones((self.n_repeats, 1, self.n_curves))
         return np.ascontiguousarray(self.facts.to_regressors(self.covariates).swapaxes(1, 2))
 
-    def of_servers(self, kept: Sequence[int]) -> CurveData:
-        """The curves of some of the servers, which are then numbered from 0 in this order kept."""
-        mine = np.isin(self.server, kept)
+    def of_servers(self, servers: Sequence[int]) -> CurveData:
+        """The curves of some of the servers, which are then numbered from 0.
+
+        Parameters
+        ----------
+        servers : sequence of int
+            Their present numbers; the order of the numbers stays, whatever order is given.
+
+        Returns
+        -------
+        CurveData
+        """
+        mine = np.isin(self.server, servers)
         readings = np.repeat(mine, self.counts)
-        numbers = np.searchsorted(np.sort(kept), self.server[mine])
+        numbers = np.searchsorted(np.sort(servers), self.server[mine])
         return replace(self, times=self.times[:, readings], values=self.values[:, readings],
                        counts=self.counts[mine], server=numbers,
                        covariates=None if self.covariates is None else self.covariates[:, mine])
 
     def curves(self, limit: int) -> list[tuple[Array, Array]]:
-        """Times and values of the first `limit` curves of the first data set, sorted in time."""
+        """The first curves of the first data set, sorted in time.
+
+        Parameters
+        ----------
+        limit : int
+            How many at most.
+
+        Returns
+        -------
+        list of (times, values)
+            (m,) each, for a curve of m readings.
+        """
         ends = np.cumsum(self.counts)
         out = []
         for stop, count in zip(ends[:limit], self.counts[:limit], strict=True):
@@ -550,7 +835,7 @@ def _lengths(server: NDArray[np.int64], counts: NDArray[np.int64]) -> tuple[tupl
         return ((base - 1,),) * n_servers
     pairs = np.unique(server * base + counts)
     ends = np.searchsorted(pairs, base * np.arange(1, n_servers))
-    return tuple(tuple(own.tolist()) for own in np.split(pairs % base, ends))
+    return tuple(tuple(lengths.tolist()) for lengths in np.split(pairs % base, ends))
 
 
 @dataclass(frozen=True)
@@ -568,7 +853,9 @@ class SampleData:
     server : (n,)
         Server of each record, 0 … n_servers − 1, in non-decreasing order. Public.
     facts : PublicFacts
-    truth : Truth, if the function to be estimated is known.
+        What is stated of the records.
+    truth : Truth, optional
+        The function to be estimated, where it is known.
 
     Raises
     ------
@@ -624,20 +911,40 @@ class SampleData:
         """
         return np.asarray((self.facts.to_regressors(self.x)[..., 1:] + 1) / 2)
 
-    def of_servers(self, kept: Sequence[int]) -> SampleData:
-        """The records of some of the servers, numbered from 0 in the order of their numbers."""
-        mine = np.isin(self.server, kept)
+    def of_servers(self, servers: Sequence[int]) -> SampleData:
+        """The records of some of the servers, which are then numbered from 0.
+
+        Parameters
+        ----------
+        servers : sequence of int
+            Their present numbers; the order of the numbers stays, whatever order is given.
+
+        Returns
+        -------
+        SampleData
+        """
+        mine = np.isin(self.server, servers)
         return replace(self, x=self.x[:, mine], y=None if self.y is None else self.y[:, mine],
-                       server=np.searchsorted(np.sort(kept), self.server[mine]))
+                       server=np.searchsorted(np.sort(servers), self.server[mine]))
 
     def pooled(self) -> SampleData:
         """The same records on one server: central instead of federated privacy."""
         return replace(self, server=np.zeros_like(self.server))
 
     def repeat(self, index: int) -> SampleData:
-        """One of the data sets, as a batch of one."""
-        one = slice(index, index + 1)
-        return replace(self, x=self.x[one], y=None if self.y is None else self.y[one])
+        """One of the data sets, as a batch of one.
+
+        Parameters
+        ----------
+        index : int
+            Which, from 0.
+
+        Returns
+        -------
+        SampleData
+        """
+        batch = slice(index, index + 1)
+        return replace(self, x=self.x[batch], y=None if self.y is None else self.y[batch])
 
 
 Data = CurveData | SampleData
@@ -659,11 +966,15 @@ class Step:
 
     Parameters
     ----------
-    key : its name in a mechanism; of a line of the ledger, that of the line.
-    label : what people read; nothing follows from it. Empty: the key.
-    charged_to : keys of the lines that state its noise and its cost. Empty: that of the same key.
-    sensitivity : the most that exchanging one of n curves moves n times an average, in units of
-        the radius that curves are clipped to; None where it is no property of the step alone.
+    key : str
+        Its name in a mechanism; of a line of the ledger, that of the line.
+    label : str
+        What people read; nothing follows from it. Empty: the key.
+    charged_to : tuple of str
+        Keys of the lines that state its noise and its cost. Empty: that of the same key.
+    sensitivity : float, optional
+        The most that exchanging one of n curves moves n times an average, in units of the radius
+        that curves are clipped to; None where it is no property of the step alone.
     """
 
     key: str
@@ -680,16 +991,42 @@ class Step:
 class Spend:
     """One line of the ledger: what left a server and what it cost.
 
-    `mu` is the Gaussian-DP parameter of one such release (∞ without noise), `count` how many
-    there are, and `composition` "sequential" when the same people take part in each (μ's add in
-    squares) or "parallel" when every person takes part in one. A release whose noise is not
-    Gaussian has no `mu`; its `epsilon` holds with δ = 0, and those add. Where neither says all,
-    as for a noisy choice, `rho` is the zCDP parameter of one release; those add, too.
-    `sensitivity` and `noise_scale` are in units of what is released, in its own words.
+    Neighbouring data differ in one `unit` by `relation`, always "replace one". Members of
+    enumerations may be given as their text.
 
-    Neighbouring data differ in one `unit` by `relation`, always "replace one". `norm` is the one in
-    which `sensitivity` is measured, `noise` the law of the noise. Members of enumerations may be
-    given as their text.
+    Parameters
+    ----------
+    step : Step
+        What left.
+    server : int
+        Which server it left.
+    mu : float or None
+        The Gaussian-DP parameter of one such release (∞ without noise); None where the noise is not
+        Gaussian.
+    sensitivity, noise_scale : tuple of float
+        In units of what is released, in its own words.
+    count : int
+        How many such releases there are.
+    composition : Composition, or its name
+        "sequential" when the same people take part in each (μ's add in squares) or "parallel" when
+        every person takes part in one.
+    asked : Budget
+        What was asked for, for the whole ledger of this server.
+    why : str
+        How the noise follows, for people.
+    epsilon : float, optional
+        Of a release whose noise is not Gaussian: holds with δ = 0, and those add.
+    rho : float, optional
+        The zCDP parameter of one release, where neither of the two says all, as for a noisy choice;
+        those add, too.
+    unit : Unit, or its name
+        What is protected.
+    relation : str
+        How neighbours differ.
+    norm : str
+        The norm in which `sensitivity` is measured.
+    noise : NoiseLaw, or its name
+        The law of the noise.
 
     Raises
     ------
@@ -733,10 +1070,16 @@ class Spend:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Limits around the entries of released vectors: `centre` ± `half_width`, (…, d) each.
+    """Limits around the entries of released vectors: `centre` ± `half_width`.
 
-    `error` are standard errors. `kind` is "pointwise" (each entry on its own, 95 in 100) or
-    "simultaneous" (all of them together). NaN where nothing is said about an entry.
+    Parameters
+    ----------
+    centre, half_width : (…, d)
+        In response units; NaN where nothing is said about an entry.
+    error : (…, d)
+        Standard errors.
+    kind : {"pointwise", "simultaneous"}
+        Each entry on its own, 95 in 100, or all of them together.
     """
 
     centre: Array
@@ -751,11 +1094,16 @@ class Intervals:
 
 @dataclass(frozen=True)
 class ServerParts:
-    """What each server brings to a release, (budgets, servers) each; averaged over coefficients.
+    """What each server brings to a release, averaged over coefficients.
 
-    `weight` is its share in the combination. `noise` and `sampling` are what its noise, and chance
-    in who takes part there, add to the squared error, in squared response units. `sampling` is
-    computed from the curves: like `unprotected` it is for simulated data and never leaves a server.
+    Parameters
+    ----------
+    weight : (budgets, servers)
+        Its share in the combination.
+    noise, sampling : (budgets, servers)
+        What its noise, and chance in who takes part there, add to the squared error, in squared
+        response units. `sampling` is computed from the curves: like `unprotected` it is for
+        simulated data and never leaves a server.
     """
 
     weight: Array
@@ -783,17 +1131,38 @@ class Caution:
 class Estimate:
     """What a mechanism released, for every budget, repeat and draw, as basis coefficients.
 
-    `coefficients` (budgets, repeats, draws, r) are in response units; `kept` says how many of them
-    each budget uses, the rest are zero. `offset` is a public curve that is added to all. `spends`
-    holds one ledger for each budget. `unprotected` (budgets, repeats, r) never leaves a server: it
-    is the estimate without noise that the private one is compared with. `band` is given by
-    mechanisms that know how far off they may be, `intervals` by those that know it for entries of
-    vectors, `parts` by those that know who adds what. `cautions` say which releases may be farther
-    off than their band says.
-
     Several functions at once, as in a varying-coefficient model, have their names in `functions`;
     their axis comes before the last one everywhere: (budgets, repeats, draws, d + 1, r). They
     belong to regressors on [−1, 1], so that all are in response units.
+
+    Parameters
+    ----------
+    task : str
+        Key of the task.
+    basis : FunctionBasis
+        The functions that coefficients belong to.
+    coefficients : (budgets, repeats, draws, r)
+        In response units.
+    spends : tuple of tuple of Spend
+        One ledger for each budget.
+    unprotected : (budgets, repeats, r)
+        The estimate without noise that the private one is compared with; it never leaves a server.
+    band : Band, optional
+        Of mechanisms that know how far off they may be.
+    tuning : tuple of dict
+        What each budget's plan chose, by name.
+    offset : callable, optional
+        A public curve that is added to all.
+    kept : tuple of int
+        How many coefficients each budget uses; the rest are zero. Empty: all.
+    functions : tuple of str
+        Names of the functions, where there are several.
+    parts : ServerParts, optional
+        Of mechanisms that know who adds what.
+    intervals : Intervals, optional
+        Of mechanisms that know how far off entries of vectors may be.
+    cautions : tuple of Caution
+        Which releases may be farther off than their band says.
     """
 
     task: str
@@ -816,7 +1185,18 @@ class Estimate:
         return tuple(caution.text for caution in self.cautions if caution.applies.flat[0])
 
     def usual_warnings(self, budget: int) -> tuple[str, ...]:
-        """What at least half of the releases at one of the budgets carry."""
+        """What at least half of the releases at one of the budgets carry.
+
+        Parameters
+        ----------
+        budget : int
+            Which, from 0.
+
+        Returns
+        -------
+        tuple of str
+            Sentences.
+        """
         return tuple(caution.text for caution in self.cautions
                      if caution.applies[budget].mean() >= 0.5)
 
@@ -829,20 +1209,68 @@ class Estimate:
         return doubted
 
     def values(self, grid: Array) -> Array:
-        """The released curves on a grid of [0, 1]: (budgets, repeats, draws, len(grid))."""
+        """The released curves on a grid.
+
+        Parameters
+        ----------
+        grid : (n,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (budgets, repeats, draws, n)
+            In response units; several functions before the last axis.
+        """
         return self.on_grid(self.coefficients, grid)
 
     def on_grid(self, coefficients: Array, grid: Array) -> Array:
-        """Curves with these coefficients (…, r) on a grid of [0, 1]: (…, len(grid))."""
+        """Curves with these coefficients on a grid.
+
+        Parameters
+        ----------
+        coefficients : (…, r)
+            In the basis of the estimate; its offset is added.
+        grid : (n,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (…, n)
+            In response units.
+        """
         values = np.asarray(coefficients @ self.basis(grid).T)
         return values if self.offset is None else values + self.offset(grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients that come nearest to the truth, and the energy they leave out."""
+        """The best approximation of the truth in the basis of the estimate, its offset taken off.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or as many as the estimate has.
+
+        Returns
+        -------
+        coefficients : (…, r)
+            Those that come nearest to the truth.
+        energy : (…)
+            Integrated square of what they leave out.
+        """
         return self.basis.project(truth if self.offset is None else truth.less(self.offset))
 
     def squared_distance(self, difference: Array) -> Array:
-        """Integrated squared size of a difference in coefficients, summed over the functions."""
+        """Integrated squared size of a difference in coefficients, summed over the functions.
+
+        Parameters
+        ----------
+        difference : (…, r), or (…, d + 1, r) for several functions
+            In response units.
+
+        Returns
+        -------
+        (…)
+            In squared response units.
+        """
         each = self.basis.squared_distance(difference)
         return np.asarray(each.sum(axis=-1)) if self.functions else each
 

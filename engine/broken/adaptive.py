@@ -104,8 +104,8 @@ class _Passing:
     def among(self, chosen: slice) -> Any:
         return type(self)(self.honest.among(chosen))
 
-    def at(self, centres: Array, repeats: slice) -> Array:
-        found = self.honest.at(centres, repeats)
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        found = self.honest.from_centres(centres, repeats)
         empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
         return np.where(empty[:, None, None], np.nan, found)
 

@@ -25,8 +25,11 @@ from engine.numerics.deviations import products_inverse
 from engine.numerics.moments import curve_moments
 from engine.numerics.public_curves import PublicCurve
 from engine.numerics.reference_law import of_regressors
-from engine.numerics.regression_deviations import RegressionDeviations
-from engine.numerics.regression_moments import RegressionMoments, regression_moments
+from engine.numerics.regression_moments import (
+    RegressionDeviations,
+    RegressionMoments,
+    regression_moments,
+)
 from engine.numerics.regressor_maps import RegressorMap
 from engine.privacy import accounting
 from engine.types import Array, Budget, CurveData, PublicFacts, Spend

@@ -259,7 +259,7 @@ def _tighten(sites: Sequence[Site], state: State, step: Step, phase: int, law: L
     each = size.reshape(*size.shape[:-1], n_functions, -1)
     smooth = non_increasing_fit(each).reshape(size.shape)
     seen = np.maximum(smooth, noise)  # no smaller than noise could have hidden
-    kept = np.maximum(law.kept(seen, at.shape, at.radius), constants.least_kept)
+    kept = np.maximum(law.retained_share(seen, at.shape, at.radius), constants.least_kept)
     width = constants.middle_width if phase == 1 else constants.final_width
     return replace(state, spread=seen / kept, shape=np.sqrt(seen),
                    radius=np.sqrt(width * seen.sum(axis=-1)))

@@ -88,12 +88,45 @@ class Quiet:
     """
 
     def spawn(self, n_children: int) -> list[Quiet]:
+        """Children that are as quiet.
+
+        Parameters
+        ----------
+        n_children : int
+            How many.
+
+        Returns
+        -------
+        list of Quiet
+        """
         return [Quiet() for _ in range(n_children)]
 
     def standard_normal(self, size: Any = None) -> Array:
+        """Zeros: the normal noise is added by OpenDP afterwards.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            Shape of the result; None for a single number.
+
+        Returns
+        -------
+        ndarray
+        """
         return np.zeros(() if size is None else size)
 
     def laplace(self, size: Any = None) -> Array:
+        """Zeros: the Laplace noise is added by OpenDP afterwards.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            Shape of the result; None for a single number.
+
+        Returns
+        -------
+        ndarray
+        """
         return np.zeros(() if size is None else size)
 
     def __getattr__(self, law: str) -> Any:
@@ -106,15 +139,30 @@ class Quiet:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Discrete noise on `size` numbers that one record moves by at most `most`.
+    """Discrete noise on numbers that one record moves by a stated distance at most.
 
-    `law` is "gaussian" or "laplace"; `most` is in units of the noise: its standard deviation and
-    the Euclidean norm, or its scale and the sum of sizes.
+    Call it with the numbers, in units of their noise, to draw; every call is a release of its own.
+
+    Parameters
+    ----------
+    law : {"gaussian", "laplace"}
+        The law of the noise.
+    most : float
+        How far one record moves the numbers, in units of the noise: its standard deviation and the
+        Euclidean norm, or its scale and the sum of sizes.
+    size : int
+        How many numbers.
 
     Raises
     ------
     InputError
         If the noise is so large that no lattice of 64-bit numbers is fine enough.
+
+    Examples
+    --------
+    >>> release = Measurement("gaussian", most=0.5, size=3)
+    >>> round(release.mu, 3), release(np.zeros(3)).shape
+    (0.5, (3,))
     """
 
     law: NoiseLaw
@@ -137,8 +185,8 @@ class Measurement:
     def cost(self) -> float:
         """What OpenDP's map charges: ρ for Gaussian noise, ε for Laplace noise."""
         shift = self.most * (1 + ROOM) * 2.0**self.bits
-        made = _made(self.law, self.bits)
-        return float(made.map(shift if self.law is NoiseLaw.GAUSSIAN else math.ceil(shift)))
+        noise = _discrete_noise(self.law, self.bits)
+        return float(noise.map(shift if self.law is NoiseLaw.GAUSSIAN else math.ceil(shift)))
 
     @property
     def mu(self) -> float:
@@ -155,20 +203,36 @@ class Measurement:
         return (self.most * (1 + ROOM) + coupled) * _ROUND_UP
 
     def whole(self, values: Array) -> list[int]:
-        """Numbers in units of their noise as whole multiples of the lattice."""
+        """Numbers in units of their noise as whole multiples of the lattice.
+
+        Parameters
+        ----------
+        values : array
+            Any shape; finite, and of moderate size.
+
+        Returns
+        -------
+        list of int
+            In row order.
+
+        Raises
+        ------
+        ArithmeticError
+            If a number is missing or so large that sums could overflow 64 bits.
+        """
         scaled = np.rint(np.ravel(values) * 2.0**self.bits)
         if not (np.abs(scaled) < _MOST).all():  # NaN, too
             raise ArithmeticError("what is to be sent is not a number of moderate size")
-        return [int(one) for one in scaled]
+        return [int(multiple) for multiple in scaled]
 
     def __call__(self, values: Array) -> Array:
         """The numbers with noise, multiples of 2^-k, in their shape."""
-        noisy = _made(self.law, self.bits)(self.whole(values))
+        noisy = _discrete_noise(self.law, self.bits)(self.whole(values))
         return np.array(noisy, dtype=float).reshape(np.shape(values)) * 2.0**-self.bits
 
 
 @lru_cache(maxsize=64)
-def _made(law: NoiseLaw, bits: int) -> Any:
+def _discrete_noise(law: NoiseLaw, bits: int) -> Any:
     """OpenDP's measurement: discrete noise of scale 2^bits on a vector of whole numbers."""
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
@@ -178,8 +242,21 @@ def _made(law: NoiseLaw, bits: int) -> Any:
 
 
 def epsilon_of_rho(rho: float, delta: float) -> float:
-    """ε at δ of ρ-zCDP, by OpenDP: that of one discrete Gaussian with this ρ, rounded up."""
-    converted = _opendp().c.make_zCDP_to_approxDP(_made(NoiseLaw.GAUSSIAN, _COARSEST))
+    """ε at δ of ρ-zCDP, by OpenDP: that of one discrete Gaussian with this ρ, rounded up.
+
+    Parameters
+    ----------
+    rho : float
+        ρ ≥ 0.
+    delta : float
+        δ in (0, 1).
+
+    Returns
+    -------
+    float
+        ε.
+    """
+    converted = _opendp().c.make_zCDP_to_approxDP(_discrete_noise(NoiseLaw.GAUSSIAN, _COARSEST))
     shift = math.sqrt(2 * rho) * 2.0**_COARSEST * (1 + 1e-12)
     return float(converted.map(shift).epsilon(delta=delta)) * (1 + 1e-12)
 

@@ -63,9 +63,21 @@ def _normal(shape: tuple[int, ...], rng: np.random.Generator) -> Array:
 class Law:
     """How entries are chosen and released.
 
-    `choice` and `value` draw standard noise; `is_fresh` says that noise is drawn anew for each
-    choice; `cost` is ρ of choosing s at scale λ; `has_one_scale` says that choices and values have
-    noise of the same scale, as printed, so that the budget cannot be divided otherwise.
+    Parameters
+    ----------
+    key : str
+        Its name in `LAWS`.
+    choice : callable
+        Draws standard noise for the choice, from a shape and a generator.
+    is_fresh : bool
+        Whether noise is drawn anew for each choice.
+    cost : callable
+        ρ of choosing s entries where the noise has scale λ.
+    value : callable
+        Draws standard noise for the values.
+    has_one_scale : bool
+        Whether choices and values have noise of the same scale, as printed, so that the budget
+        cannot be divided otherwise.
     """
 
     key: str
@@ -105,15 +117,54 @@ class Scales:
 
 
 def costs(law: Law, s: int, sensitivity: float, scales: Scales) -> tuple[float, float]:
-    """ρ of choosing s entries, and of releasing them; infinite without noise."""
+    """What choosing entries costs, and what releasing them costs.
+
+    Parameters
+    ----------
+    law : Law
+        How they are chosen and released.
+    s : int
+        How many.
+    sensitivity : float
+        λ, the most that one record moves any entry.
+    scales : Scales
+        Of the noise, in the units of the entries.
+
+    Returns
+    -------
+    tuple of float
+        ρ of the choice and ρ of the values; infinite without noise.
+    """
     return (_over(law.cost(s) * sensitivity**2, scales.choice**2),
             _over(s / 2 * sensitivity**2, scales.values**2))
 
 
 def scales_of(law: Law, s: int, sensitivity: float, rho: float) -> Scales:
-    """The scales at which choice and values together cost ρ; zero at ρ = ∞.
+    """The scales at which choice and values together cost ρ.
 
     Half goes to each, except where both have one scale: λ ((cost + s/2)/ρ)^{1/2}.
+
+    Parameters
+    ----------
+    law : Law
+        How entries are chosen and released.
+    s : int
+        How many.
+    sensitivity : float
+        λ, the most that one record moves any entry.
+    rho : float
+        ρ of choice and values together.
+
+    Returns
+    -------
+    Scales
+        In the units of the entries; zero at ρ = ∞.
+
+    Examples
+    --------
+    >>> scales = scales_of(GUMBEL, s=2, sensitivity=0.1, rho=0.5)
+    >>> costs(GUMBEL, 2, 0.1, scales)
+    (0.25, 0.25)
     """
     if law.has_one_scale:
         common = sensitivity * math.sqrt((law.cost(s) + s / 2) / rho)
@@ -127,6 +178,24 @@ def printed_scale(law: Law, s: int, sensitivity: float, epsilon: float, delta: f
 
     Peeling: 2λ(3s log(1/δ))^{1/2}/ε, which is (5/24)ε²/log(1/δ)-zCDP and so keeps (ε, δ) up to
     ε = .41 log(1/δ). One shot among d entries: 8λ(s log(d/δ))^{1/2}/ε.
+
+    Parameters
+    ----------
+    law : Law
+        `PEELING` or `ONE_SHOT`.
+    s : int
+        How many entries are released.
+    sensitivity : float
+        λ, the most that one record moves any entry.
+    epsilon, delta : float
+        The budget of choice and values together.
+    size : int
+        d, from how many entries.
+
+    Returns
+    -------
+    float
+        In the units of the entries; 0 at ε = ∞.
 
     Raises
     ------
@@ -156,6 +225,20 @@ def pure_one_shot_scale(s: int, sensitivity: float, epsilon: float) -> float:
 
     The choice costs 2sλ/scale and the s fresh values sλ/scale. The 2sλ/ε that is printed pays for
     the choice alone.
+
+    Parameters
+    ----------
+    s : int
+        How many entries are released.
+    sensitivity : float
+        λ, the most that one record moves any entry.
+    epsilon : float
+        ε of choice and values together.
+
+    Returns
+    -------
+    float
+        In the units of the entries.
     """
     return 3 * s * sensitivity / epsilon
 
@@ -176,50 +259,134 @@ class Draw:
 
 
 def draw(law: Law, s: int, shape: tuple[int, ...], rng: np.random.Generator) -> Draw:
-    """Noise for vectors of shape (…, d)."""
+    """Standard noise of one release of s entries.
+
+    Parameters
+    ----------
+    law : Law
+        How they are chosen and released.
+    s : int
+        How many.
+    shape : (…, d)
+        Of the vectors.
+    rng : Generator
+        Where the noise is drawn from.
+
+    Returns
+    -------
+    Draw
+        For `noisy_hard_threshold`.
+    """
     return Draw(law.choice((s if law.is_fresh else 1, *shape), rng), law.value(shape, rng))
 
 
 def choose(sizes: Array, s: int, noise: Array, scale: Array | float) -> Indices:
-    """The places of s entries in the order in which they are chosen: (…, s).
+    """The places of s entries in the order in which they are chosen.
 
-    `sizes` (…, d); `noise` (1, …, d) for all choices at once or (s, …, d), one for each; `scale`
-    (…, 1). Noise and scale broadcast against sizes.
+    Parameters
+    ----------
+    sizes : (…, d)
+        Sizes |v_j| of the entries.
+    s : int
+        How many are chosen.
+    noise : (1, …, d) or (s, …, d)
+        Standard noise, for all choices at once or for each.
+    scale : float or (…, 1)
+        Scale of the noise. Noise and scale broadcast against sizes.
+
+    Returns
+    -------
+    (…, s) of int
+        No entry twice.
     """
     if len(noise) == 1:
         return largest(sizes + scale * noise[0], s)
-    taken = np.zeros(np.broadcast_shapes(sizes.shape, noise[0].shape), dtype=bool)
-    where = np.empty((*taken.shape[:-1], s), dtype=np.intp)
+    is_chosen = np.zeros(np.broadcast_shapes(sizes.shape, noise[0].shape), dtype=bool)
+    where = np.empty((*is_chosen.shape[:-1], s), dtype=np.intp)
     for k in range(s):
-        keys = np.where(taken, -np.inf, sizes + scale * noise[k])
+        keys = np.where(is_chosen, -np.inf, sizes + scale * noise[k])
         where[..., k] = keys.argmax(axis=-1)
-        np.put_along_axis(taken, where[..., k:k + 1], True, axis=-1)
+        np.put_along_axis(is_chosen, where[..., k:k + 1], True, axis=-1)
     return where
 
 
 def largest(keys: Array, s: int) -> Indices:
-    """The places of the s largest keys (…, d), the largest first: (…, s)."""
+    """The places of the s largest keys, the largest first.
+
+    Parameters
+    ----------
+    keys : (…, d)
+        What is compared.
+    s : int
+        How many, at most d.
+
+    Returns
+    -------
+    (…, s) of int
+
+    Examples
+    --------
+    >>> largest(np.array([3.0, 5.0, 1.0]), 2).tolist()
+    [1, 0]
+    """
     some = np.argpartition(keys, -s, axis=-1)[..., -s:]
     order = np.argsort(-np.take_along_axis(keys, some, axis=-1), axis=-1, kind="stable")
     return np.asarray(np.take_along_axis(some, order, axis=-1))
 
 
 def hard_threshold(values: Array, s: int) -> Array:
-    """The s largest entries in size as they are, zero elsewhere: (…, d)."""
-    return _kept(values, largest(np.abs(values), s))
+    """The s largest entries in size as they are, zero elsewhere; nothing is private here.
+
+    Parameters
+    ----------
+    values : (…, d)
+        Vectors.
+    s : int
+        How many entries stay, at most d.
+
+    Returns
+    -------
+    (…, d)
+
+    Examples
+    --------
+    >>> hard_threshold(np.array([3.0, -5.0, 1.0]), 2).tolist()
+    [3.0, -5.0, 0.0]
+    """
+    return _only_at(values, largest(np.abs(values), s))
 
 
 def noisy_hard_threshold(values: Array, s: int, choice_scale: Array | float,
                          value_scale: Array | float, noise: Draw) -> Array:
-    """The s entries of `values` (…, d) chosen and released with noise, zero elsewhere: (…, d).
+    """The s largest entries in size, chosen and released with noise, zero elsewhere.
 
-    Scales (…, 1) and noise broadcast against values.
+    Parameters
+    ----------
+    values : (…, d)
+        Vectors; scales and noise broadcast against them.
+    s : int
+        How many entries are released.
+    choice_scale, value_scale : float or (…, 1)
+        Scales of the noise, in the units of the entries; see `scales_of`.
+    noise : Draw
+        Standard noise; see `draw`.
+
+    Returns
+    -------
+    (…, d)
+        With s entries that may differ from zero.
+
+    Examples
+    --------
+    >>> noise = draw(GUMBEL, 1, (3,), np.random.default_rng(1))
+    >>> noisy_hard_threshold(np.array([0.0, 9.0, 1.0]), 1, 0.1, 0.1, noise).nonzero()[0].tolist()
+    [1]
     """
     where = choose(np.abs(values), s, noise.choice, choice_scale)
-    return _kept(values + value_scale * noise.values, where)
+    return _only_at(values + value_scale * noise.values, where)
 
 
-def _kept(values: Array, where: Indices) -> Array:
+def _only_at(values: Array, where: Indices) -> Array:
     out = np.zeros_like(values)
     np.put_along_axis(out, where, np.take_along_axis(values, where, axis=-1), axis=-1)
     return out

@@ -1,11 +1,13 @@
-"""Trigonometric bases on [0, 1]: Fourier, plain or extended to a longer period, and cosines."""
+"""Trigonometric bases: Fourier, plain or extended to a longer period, and cosines with products."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.arrays import Array
 from engine.grids import quadrature
@@ -16,7 +18,7 @@ SUP_NORM = np.sqrt(2.0)  # |φ_l| ≤ √2 for every basis function, extended or
 
 @dataclass(frozen=True)
 class Basis:
-    """The first `size` functions of one family.
+    """The first `size` functions of one trigonometric family.
 
     "fourier": φ_1 = 1, φ_2k = √2 cos(2πk u), φ_2k+1 = √2 sin(2πk u) with u = (t + ζ) / (1 + 2ζ).
     With `extension` ζ = 0 it is orthonormal on [0, 1] and made for curves that end where they
@@ -25,6 +27,24 @@ class Basis:
 
     "cosine": φ_1 = 1, φ_l = √2 cos(π(l − 1)t), orthonormal on [0, 1], for curves of any kind: its
     coefficients fall off like l⁻² where a curve has a slope at an end.
+
+    Parameters
+    ----------
+    size : int
+        How many functions, at least 1.
+    extension : float
+        ζ ≥ 0, as a share of the time range at each end; for "fourier" alone.
+    family : {"fourier", "cosine"}
+        Which functions.
+
+    Examples
+    --------
+    >>> basis = Basis(3, family="cosine")
+    >>> basis(np.array([0.0, 0.5])).round(3).tolist()
+    [[1.0, 1.414, 1.414], [1.0, 0.0, -1.414]]
+    >>> coefficients, left_out = basis.project(Truth.of(lambda t: np.cos(np.pi * t)))
+    >>> float(abs(coefficients[1]).round(4)), round(float(left_out), 6)
+    (0.7071, 0.0)
     """
 
     size: int
@@ -32,7 +52,17 @@ class Basis:
     family: str = "fourier"
 
     def __call__(self, times: Array) -> Array:
-        """Values at `times` (...): (..., size)."""
+        """Values of the functions.
+
+        Parameters
+        ----------
+        times : (…)
+            On [0, 1].
+
+        Returns
+        -------
+        (…, size)
+        """
         angle = 2 * np.pi * self.turns(np.asarray(times))[..., None]
         waves = np.cos(angle * self.frequency)
         if self.family == "fourier":
@@ -47,7 +77,18 @@ class Basis:
         return np.asarray((order + 1) // 2 if self.family == "fourier" else order, dtype=float)
 
     def turns(self, times: Array) -> Array:
-        """The position of a time within the period, in [0, 1]; cosines use half of theirs."""
+        """The position of a time within the period; cosines use half of theirs.
+
+        Parameters
+        ----------
+        times : ndarray
+            On [0, 1].
+
+        Returns
+        -------
+        ndarray
+            In [0, 1], of the same shape.
+        """
         if self.family == "cosine":
             return np.asarray(times / 2)
         if self.extension == 0:
@@ -55,6 +96,17 @@ class Basis:
         return np.asarray((times + self.extension) / (1 + 2 * self.extension))
 
     def first(self, size: int) -> Basis:
+        """The basis of the first functions of the same family.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        Basis
+        """
         return replace(self, size=size)
 
     @property
@@ -63,14 +115,37 @@ class Basis:
         return _gram(self)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients (…, size) of the best approximation, and the energy (…) it leaves out."""
+        """The best approximation of a known function in L² on [0, 1].
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or several.
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            ∫ of the square of what they leave out.
+        """
         nodes, weights = truth.quadrature
         inner = (weights * truth.node_values) @ self(nodes)
         best = np.linalg.solve(self.gram, inner.T).T
         return np.asarray(best), np.maximum(truth.energy - (inner * best).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l φ_l)² for coefficients d (..., size): (...)."""
+        """∫ (Σ_l d_l φ_l)² over [0, 1].
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
         if self.extension == 0:
             return np.asarray((difference**2).sum(axis=-1))
         return np.asarray(((difference @ self.gram) * difference).sum(axis=-1))
@@ -83,3 +158,100 @@ def _gram(basis: Basis) -> Array:
     nodes, weights = quadrature()
     values = basis(nodes)
     return np.asarray(values.T @ (weights[:, None] * values))
+
+
+@dataclass(frozen=True)
+class CosineProducts:
+    """The first `size` products e_i(x) e_j(y) of cosines of `Basis`, orthonormal on the square.
+
+    They come in the order of i² + j², those with a smaller i first where that is equal.
+
+    Parameters
+    ----------
+    size : int
+        How many functions, at least 1.
+
+    Examples
+    --------
+    >>> CosineProducts(4).frequencies.tolist()
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+
+    size: int
+
+    @property
+    def frequencies(self) -> NDArray[np.int64]:
+        """The pair (i, j) of every function: (size, 2)."""
+        return _frequencies(self.size)
+
+    def __call__(self, points: Array) -> Array:
+        """Values of the functions.
+
+        Parameters
+        ----------
+        points : (…, 2)
+            Of the unit square.
+
+        Returns
+        -------
+        (…, size)
+        """
+        along = Basis(int(self.frequencies.max()) + 1, family="cosine")(np.asarray(points))
+        i, j = self.frequencies.T
+        return np.asarray(along[..., 0, i] * along[..., 1, j])
+
+    def first(self, size: int) -> CosineProducts:
+        """The basis of the first products.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        CosineProducts
+        """
+        return replace(self, size=size)
+
+    def project(self, truth: Truth) -> tuple[Array, Array]:
+        """The best approximation of a known function in L² on the square.
+
+        Parameters
+        ----------
+        truth : Truth
+            With the rule "square".
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            What they leave out.
+        """
+        nodes, weights = truth.quadrature
+        best = (weights * truth.node_values) @ self(nodes)
+        return np.asarray(best), np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
+
+    def squared_distance(self, difference: Array) -> Array:
+        """The squared L² norm of a difference, Σ_l d_l².
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
+        return np.asarray((difference**2).sum(axis=-1))
+
+
+@lru_cache(maxsize=64)
+def _frequencies(size: int) -> NDArray[np.int64]:
+    """A quarter of a disc of radius 2√size holds more than `size` pairs."""
+    side = np.arange(2 * math.isqrt(size) + 2)
+    pairs = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
+    order = np.argsort((pairs**2).sum(axis=1), kind="stable")[:size]
+    return np.asarray(pairs[order])

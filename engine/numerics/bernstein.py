@@ -33,10 +33,25 @@ class BernsteinBasis:
     its products over axes, the last axis fastest. With h = 1 they are Bernstein's own: never
     negative, and adding up to one.
 
+    Parameters
+    ----------
+    degree : int
+        k, at most 50 on the interval and 30 on the square.
+    iterations : int
+        h, at most 10.
+    dimension : {1, 2}
+        d: functions on [0, 1], or on its square.
+
     Raises
     ------
     InputError
         If the degree, the number of iterations or the dimension is out of range.
+
+    Examples
+    --------
+    >>> basis = BernsteinBasis(degree=2)
+    >>> basis.lattice.tolist(), basis(np.array([0.5])).round(12).tolist()
+    ([0.0, 0.5, 1.0], [[0.25, 0.5, 0.25]])
     """
 
     degree: int
@@ -61,6 +76,15 @@ class BernsteinBasis:
     def first(self, size: int) -> BernsteinBasis:
         """The basis itself: a curve needs all of its lattice values.
 
+        Parameters
+        ----------
+        size : int
+            All of them.
+
+        Returns
+        -------
+        BernsteinBasis
+
         Raises
         ------
         ValueError
@@ -81,14 +105,33 @@ class BernsteinBasis:
         return Grid(tuple(steps.tolist()), self.dimension)
 
     def on_lattice(self, grid: Grid) -> Array:
-        """The matrix that takes curves on a grid to their values on the lattice: (r, K).
+        """The matrix that takes curves on a grid to their values on the lattice.
 
         Linear between the points of the grid, constant beyond its ends.
+
+        Parameters
+        ----------
+        grid : Grid
+            Of K points and the same dimension.
+
+        Returns
+        -------
+        (r, K)
         """
         return grid.between(np.eye(grid.size), self.lattice)
 
     def __call__(self, points: Array) -> Array:
-        """b(x)ᵀ M_h at points (…) of [0, 1], or (…, 2) of the square: (…, r)."""
+        """Values b(x)ᵀ M_h of the functions.
+
+        Parameters
+        ----------
+        points : (…) or (…, 2)
+            Of [0, 1], or of the square.
+
+        Returns
+        -------
+        (…, r)
+        """
         if self.dimension == 1:
             points = np.asarray(points)[..., None]
         along = bernstein(self.degree, points)
@@ -115,10 +158,19 @@ class BernsteinBasis:
         return float((self._on_nodes(np.eye(self.size)) ** 2).sum())
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_v d_v b_v)² for coefficients d (…, r): (…).
+        """∫ (Σ_v d_v b_v)² over [0, 1]^d.
 
         By Gauss–Legendre nodes, not by the Gram matrix, whose rounding errors would be those of
         its conditioning 4^k.
+
+        Parameters
+        ----------
+        difference : (…, r)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
         """
         return np.asarray((self._on_nodes(difference) ** 2).sum(axis=-1))
 
@@ -132,22 +184,47 @@ class BernsteinBasis:
         return coefficients if self.iterations == 1 else coefficients @ self.iterated.T
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients (…, r) of the best approximation, and the energy (…) it leaves out.
+        """The best approximation of a known function in L².
 
         By polynomials that are orthogonal at the nodes of the truth. Where the degree is high the
         coefficients may be far larger than the truth, and squared distances to them lose digits:
         at degree 50 they are right to 1e-6 for smooth truths and to 1 % for one with a jump. The
         energy left out is right to rounding.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or several.
+
+        Returns
+        -------
+        coefficients : (…, r)
+            Several functions come first.
+        energy : (…)
+            What they leave out.
         """
-        inner, factor = _factors(self.degree, truth.rule)
-        seen = _each_axis(truth.node_values, self.dimension, lambda columns: inner @ columns)
-        plain = _each_axis(seen, self.dimension, lambda columns: np.linalg.solve(factor, columns))
+        rows, factor = _factors(self.degree, truth.rule)
+        inner = _each_axis(truth.node_values, self.dimension, lambda columns: rows @ columns)
+        plain = _each_axis(inner, self.dimension, lambda columns: np.linalg.solve(factor, columns))
         best = plain if self.iterations == 1 else np.linalg.solve(self.iterated, plain.T).T
-        return np.asarray(best), np.maximum(truth.energy - (seen**2).sum(axis=-1), 0.0)
+        return np.asarray(best), np.maximum(truth.energy - (inner**2).sum(axis=-1), 0.0)
 
 
 def bernstein(degree: int, x: Array) -> Array:
-    """b_v(x) = C(k, v) x^v (1 − x)^(k − v), v = 0 … k, for x (…) in [0, 1]: (…, k + 1)."""
+    """Bernstein's polynomials b_v(x) = C(k, v) x^v (1 − x)^(k − v).
+
+    Parameters
+    ----------
+    degree : int
+        k ≥ 0.
+    x : (…)
+        In [0, 1].
+
+    Returns
+    -------
+    (…, k + 1)
+        v = 0 … k along the last axis.
+    """
     v, x = np.arange(degree + 1), np.asarray(x)[..., None]
     choices = gammaln(degree + 1) - gammaln(v + 1) - gammaln(degree - v + 1)
     return np.asarray(np.exp(choices + xlogy(v, x) + xlog1py(degree - v, -x)))
@@ -156,11 +233,11 @@ def bernstein(degree: int, x: Array) -> Array:
 @lru_cache(maxsize=16)
 def _iterated(basis: BernsteinBasis) -> Array:
     """M_h = Σ_{i<h} (I − N)^i with N_uv = b_v(u/k), as B^(h) = N M_h on the lattice."""
-    one = np.eye(basis.size)
-    rest = one - BernsteinBasis(basis.degree, 1, basis.dimension)(basis.lattice)
-    out = one
+    identity = np.eye(basis.size)
+    rest = identity - BernsteinBasis(basis.degree, 1, basis.dimension)(basis.lattice)
+    out = identity
     for _ in range(basis.iterations - 1):
-        out = one + rest @ out
+        out = identity + rest @ out
     out.flags.writeable = False
     return out
 

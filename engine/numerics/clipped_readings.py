@@ -9,12 +9,34 @@ from engine.arrays import Array
 
 
 def normal_density(z: Array) -> Array:
-    """φ(x)."""
+    """The standard normal density ϕ.
+
+    Parameters
+    ----------
+    z : ndarray
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape.
+    """
     return np.asarray(np.exp(-(np.asarray(z) ** 2) / 2) / np.sqrt(2 * np.pi))
 
 
 def excess(t: Array) -> Array:
-    """H(t) = E max(ξ − t, 0) = ϕ(t) − t(1 − Φ(t)) of a standard normal ξ."""
+    """H(t) = E max(ξ − t, 0) = ϕ(t) − t(1 − Φ(t)) of a standard normal ξ.
+
+    Parameters
+    ----------
+    t : ndarray
+        Any shape.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape, positive and falling.
+    """
     return np.asarray(normal_density(t) - t * ndtr(-np.asarray(t)))
 
 
@@ -22,18 +44,62 @@ def worst_bias(clip: Array, bound: float, sigma: float) -> Array:
     """b(τ) = σ H((τ − B)/σ), above |E[Y]_τ − f| for every |f| ≤ B.
 
     E[Y]_τ − f = σ{H((τ + f)/σ) − H((τ − f)/σ)}: its size grows with |f|, and H > 0.
+
+    Parameters
+    ----------
+    clip : ndarray
+        τ, where readings are clipped.
+    bound : float
+        B, the largest value of the curve.
+    sigma : float
+        σ > 0, standard deviation of a reading around its curve; all three in response units.
+
+    Returns
+    -------
+    ndarray
+        Like `clip`.
     """
     return np.asarray(sigma * excess((np.asarray(clip) - bound) / sigma))
 
 
 def clipped_mean(curve: Array, clip: float, sigma: float) -> Array:
-    """The clipped mean E[Y]_τ for every value of f: like `curve`."""
+    """The clipped mean E[Y]_τ for every value of f.
+
+    Parameters
+    ----------
+    curve : ndarray
+        f, in response units.
+    clip : float
+        τ.
+    sigma : float
+        σ > 0.
+
+    Returns
+    -------
+    ndarray
+        Like `curve`.
+    """
     return np.asarray(curve + sigma * (excess((clip + curve) / sigma)
                                        - excess((clip - curve) / sigma)))
 
 
 def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
-    """E[Y]_τ² for every value of f: like `curve`."""
+    """The clipped second moment E[Y]_τ² for every value of f.
+
+    Parameters
+    ----------
+    curve : ndarray
+        f, in response units.
+    clip : float
+        τ.
+    sigma : float
+        σ > 0.
+
+    Returns
+    -------
+    ndarray
+        Like `curve`, in squared response units.
+    """
     low, high = (-clip - curve) / sigma, (clip - curve) / sigma
     inside = ndtr(high) - ndtr(low)
     first, last = normal_density(low), normal_density(high)
@@ -42,9 +108,31 @@ def clipped_square(curve: Array, clip: float, sigma: float) -> Array:
 
 
 def unclipped(mean: Array, clip: float, bound: float, sigma: float) -> Array:
-    """The f whose clipped mean is `mean`, held within [−B, B]: like `mean`.
+    """The f whose clipped mean is `mean`, held within [−B, B].
 
     The clipped mean rises with f, so a fine table of it, read backwards, is its inverse.
+
+    Parameters
+    ----------
+    mean : ndarray
+        In response units.
+    clip : float
+        τ.
+    bound : float
+        B.
+    sigma : float
+        σ > 0.
+
+    Returns
+    -------
+    ndarray
+        Like `mean`.
+
+    Examples
+    --------
+    >>> mean = clipped_mean(np.array([0.5]), clip=1.0, sigma=0.3)
+    >>> unclipped(mean, clip=1.0, bound=1.0, sigma=0.3).round(5).tolist()
+    [0.5]
     """
     curve = bound * np.linspace(-1.0, 1.0, 4001)
     return np.interp(mean, clipped_mean(curve, clip, sigma), curve)

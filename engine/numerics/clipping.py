@@ -22,28 +22,62 @@ _FEW = 16  # curves at least: fewer are mostly calls
 
 
 def average(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
-    """Means over curves of ψ(h_i(a)).
+    """Means over curves of clipped deviations ψ(h_i(a)).
 
-    `centres` and `shape` are (repeats, columns, p), `radius` (repeats, columns). Returns
-    (repeats, columns, p). Replacing one curve moves the mean by δ with ‖δ/d‖₂ ≤ 2c/n.
+    Replacing one curve moves the mean by δ with ‖δ/d‖₂ ≤ 2c/n, because ψ lies in the ellipsoid
+    whatever the curve holds.
+
+    Parameters
+    ----------
+    deviations : Deviations
+        Of n curves.
+    centres : (repeats, columns, p)
+        a, a column for every budget and draw.
+    shape : (repeats, columns, p)
+        d > 0, in the units of the deviations.
+    radius : (repeats, columns)
+        c > 0, in units of the shape.
+
+    Returns
+    -------
+    (repeats, columns, p)
     """
     return _averaged(deviations, centres, shape, radius, _values)
 
 
 def average_size(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
-    """Means over curves of |ψ(h_i(a))|, entry by entry: (repeats, columns, p).
+    """Means over curves of |ψ(h_i(a))|, entry by entry.
 
     |ψ|/d lies in the part of the ball where no entry is negative. Two such points are at most
     √2 c apart, so replacing one curve moves the mean by δ with ‖δ/d‖₂ ≤ √2 c/n.
+
+    Parameters
+    ----------
+    deviations, centres, shape, radius
+        As those of `average`.
+
+    Returns
+    -------
+    (repeats, columns, p)
     """
     return _averaged(deviations, centres, shape, radius, _sizes)
 
 
 def average_products(deviations: Deviations, centres: Array, shape: Array, radius: Array) -> Array:
-    """Means over curves of (ψ/d)(ψ/d)': (repeats, columns, p, p).
+    """Means over curves of (ψ/d)(ψ/d)'.
 
     ‖xx' − yy'‖²_F = |x|⁴ + |y|⁴ − 2(x'y)² ≤ 2c⁴ for points of the ball of radius c, so replacing
     one curve moves the mean by at most √2 c²/n in Frobenius norm.
+
+    Parameters
+    ----------
+    deviations, centres, shape, radius
+        As those of `average`.
+
+    Returns
+    -------
+    (repeats, columns, p, p)
+        In units of the shape, so without a unit.
     """
     return _averaged(deviations, centres, shape, radius, _products)
 
@@ -54,8 +88,8 @@ def _averaged(deviations: Deviations, centres: Array, shape: Array, radius: Arra
     if deviations.is_common and all((each == each[:, :1]).all() for each in asked):
         centres, shape, radius = (each[:, :1] for each in asked)  # one answer for all columns
 
-    def part(repeats: slice, chosen: Deviations) -> Array:
-        h = chosen.at(centres[repeats], repeats)
+    def part(repeats: slice, curves: Deviations) -> Array:
+        h = curves.from_centres(centres[repeats], repeats)
         factors = _factors(h, shape[repeats], radius[repeats])
         return statistic(h, factors, shape[repeats])
 

@@ -15,25 +15,79 @@ class Coordinates:
     """The unit vectors of R^d: coefficient j is entry j, and distance is Euclidean.
 
     Where curves have times, vectors have positions 0 … size − 1.
+
+    Parameters
+    ----------
+    size : int
+        d.
+
+    Examples
+    --------
+    >>> Coordinates(3)(np.array([1.0])).tolist()
+    [[0.0, 1.0, 0.0]]
     """
 
     size: int
 
     def __call__(self, positions: Array) -> Array:
-        """1 where a position (…), rounded, is that of the entry, 0 elsewhere: (…, size)."""
+        """1 where a position, rounded, is that of the entry, 0 elsewhere.
+
+        Parameters
+        ----------
+        positions : (…)
+            From 0 to size − 1.
+
+        Returns
+        -------
+        (…, size)
+        """
         nearest = np.rint(np.asarray(positions))[..., None]
         return np.asarray(nearest == np.arange(self.size), dtype=float)
 
     def first(self, size: int) -> Coordinates:
+        """The first entries alone.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        Coordinates
+        """
         return replace(self, size=size)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The vector itself, cut to `size` entries, and the energy (…) of those cut off."""
-        kept = truth.node_values[..., :self.size]
-        return kept, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
+        """The vector itself, cut to `size` entries.
+
+        Parameters
+        ----------
+        truth : Truth
+            Of `Truth.of_vector`: one vector, or one for each machine.
+
+        Returns
+        -------
+        entries : (…, size)
+            The first of them.
+        energy : (…)
+            Σ of the squares of those cut off.
+        """
+        entries = truth.node_values[..., :self.size]
+        return entries, np.asarray((truth.node_values[..., self.size:]**2).sum(axis=-1))
 
     def squared_distance(self, difference: Array) -> Array:
-        """Σ d_j² for differences d (..., size): (...)."""
+        """Squared Euclidean norm.
+
+        Parameters
+        ----------
+        difference : (…, size)
+            Of two vectors.
+
+        Returns
+        -------
+        (…)
+        """
         return np.asarray((difference**2).sum(axis=-1))
 
 
@@ -42,7 +96,25 @@ POSITIONS, SIGNS = ("first", "random"), ("equal", "random")
 
 def sparse_vector(size: int, n_nonzero: int, positions: str, signs: str,
                   rng: np.random.Generator) -> Array:
-    """A vector (size,) with `n_nonzero` entries of ±1: the first ones or any, + or of any sign."""
+    """A vector with entries of ±1, the others zero.
+
+    Parameters
+    ----------
+    size : int
+        Entries in all.
+    n_nonzero : int
+        How many are not zero.
+    positions : {"first", "random"}
+        Where they stand.
+    signs : {"equal", "random"}
+        Whether all are 1, or of any sign.
+    rng : Generator
+        Where positions and signs are drawn from.
+
+    Returns
+    -------
+    (size,)
+    """
     where = rng.permutation(size)[:n_nonzero] if positions == "random" else np.arange(n_nonzero)
     vector = np.zeros(size)
     vector[where] = rng.choice([-1.0, 1.0], n_nonzero) if signs == "random" else 1.0

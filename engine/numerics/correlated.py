@@ -13,11 +13,27 @@ _ROWS = 512  # handled together, to stay in cache
 
 
 def covariance(kind: str, size: int) -> Array:
-    """Σ with unit variances, (size, size).
+    """Covariance Σ of features with unit variances.
 
     "ar1": ½^|j−k|, eigenvalues in (1/3, 3). "block": ½ within fives of neighbours, 0 between them,
     eigenvalues ½ and at most 3. "ar1_strong": .8^|j−k|, eigenvalues in (1/9, 9). "equicorrelated":
     ½ between all, eigenvalues ½ and (d + 1)/2.
+
+    Parameters
+    ----------
+    kind : str
+        One of `CORRELATIONS`.
+    size : int
+        d.
+
+    Returns
+    -------
+    (size, size)
+
+    Examples
+    --------
+    >>> covariance("ar1", 3).tolist()
+    [[1.0, 0.5, 0.25], [0.5, 1.0, 0.5], [0.25, 0.5, 1.0]]
     """
     from scipy.linalg import block_diag  # on first use: it takes a moment
 
@@ -35,6 +51,17 @@ def largest_variance(kind: str, entries: int) -> float:
 
     1 for uncorrelated features, (1 + ρ)/(1 − ρ) for "ar1" ones, 1 + (k − 1)/2 where k have
     correlation ½.
+
+    Parameters
+    ----------
+    kind : str
+        One of `CORRELATIONS`.
+    entries : int
+        How many entries of v are not zero.
+
+    Returns
+    -------
+    float
     """
     if kind == "identity":
         return 1.0
@@ -46,11 +73,20 @@ def largest_variance(kind: str, entries: int) -> float:
 
 
 def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
-    """Turn independent standard normals (rows, d) into rows with covariance Σ, in place.
+    """Turn independent standard normals into rows with covariance Σ, in place.
 
     "ar1": x₁ = z₁, x_j = ½x_{j−1} + √¾ z_j, which is exact and costs two operations for each
-    number. "block" needs one more normal for each row and block, `shared` (rows, blocks), and so
-    does "equicorrelated", which is one block.
+    number. "block" needs one more normal for each row and block, and so does "equicorrelated",
+    which is one block.
+
+    Parameters
+    ----------
+    normals : (rows, d)
+        Independent; they are overwritten.
+    kind : str
+        One of `CORRELATIONS`.
+    shared : (rows, blocks), optional
+        Further independent normals, as many blocks as `n_blocks` says.
     """
     for start in range(0, len(normals), _ROWS):
         part = normals[start:start + _ROWS]
@@ -63,7 +99,19 @@ def correlate(normals: Array, kind: str, shared: Array | None = None) -> None:
 
 
 def n_blocks(kind: str, size: int) -> int:
-    """How many shared normals each row needs."""
+    """How many shared normals each row needs.
+
+    Parameters
+    ----------
+    kind : str
+        One of `CORRELATIONS`.
+    size : int
+        d.
+
+    Returns
+    -------
+    int
+    """
     return len(_together(kind, size)) if kind in ("block", "equicorrelated") else 0
 
 

@@ -15,13 +15,36 @@ from engine.types import Truth
 
 @dataclass(frozen=True)
 class KnownDesign:
-    """A stated density of the times: a broken line above zero with integral one."""
+    """A stated density g of the times: a broken line above zero with integral one.
+
+    Parameters
+    ----------
+    density : PublicCurve
+        g.
+
+    Examples
+    --------
+    >>> design = KnownDesign.stated("0.5, 1.5", "density")
+    >>> design.rank(np.array([0.0, 0.5, 1.0])).tolist()
+    [0.0, 0.375, 1.0]
+    """
 
     density: PublicCurve
 
     @classmethod
     def stated(cls, text: str, field: str) -> KnownDesign:
-        """Read heights such as "0.5, 1.5".
+        """Read heights such as "0.5, 1.5"; they need not have integral one.
+
+        Parameters
+        ----------
+        text : str
+            Heights at equally spaced times, with commas between them.
+        field : str
+            Name of the control, for messages.
+
+        Returns
+        -------
+        KnownDesign
 
         Raises
         ------
@@ -39,11 +62,32 @@ class KnownDesign:
         return min(self.density.heights)
 
     def weight(self, times: Array) -> Array:
-        """1/g."""
+        """Weights 1/g of readings, so that weighted averages are those of evenly spread times.
+
+        Parameters
+        ----------
+        times : (…)
+            On [0, 1].
+
+        Returns
+        -------
+        (…)
+        """
         return 1 / self.density(times)
 
     def rank(self, times: Array) -> Array:
-        """G(x): exact between the heights, where it is a parabola."""
+        """The distribution function G(x): exact between the heights, where it is a parabola.
+
+        Parameters
+        ----------
+        times : (…)
+            Held within [0, 1].
+
+        Returns
+        -------
+        (…)
+            From 0 to 1.
+        """
         heights = np.array(self.density.heights)
         pieces = len(heights) - 1
         place = np.clip(times, 0.0, 1.0) * pieces
@@ -55,7 +99,15 @@ class KnownDesign:
 
 @dataclass(frozen=True)
 class RankBasis:
-    """b(G(x)): a basis over the ranks of times. Errors are weighted by the density."""
+    """b(G(x)): a basis over the ranks of times. Errors are weighted by the density.
+
+    Parameters
+    ----------
+    basis : WaveletBasis
+        b.
+    design : KnownDesign
+        G.
+    """
 
     basis: WaveletBasis
     design: KnownDesign
@@ -69,10 +121,34 @@ class RankBasis:
         return self.basis(self.design.rank(np.asarray(times)))
 
     def first(self, size: int) -> RankBasis:
+        """The first functions alone.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        RankBasis
+        """
         return RankBasis(self.basis.first(size), self.design)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients of the best approximation, and the energy it leaves out, both under g."""
+        """The best approximation of a known function in L² under the density g.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or several.
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            What they leave out, under g as well.
+        """
         nodes, weights = truth.quadrature
         weights = weights * self.design.density(nodes)
         inner = self.basis.inner_products(self.design.rank(nodes),
@@ -82,4 +158,15 @@ class RankBasis:
         return best, np.maximum(energy - (best**2).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
+        """∫ (Σ_l d_l b_l(G(x)))² g(x) dx.
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
         return self.basis.squared_distance(difference)

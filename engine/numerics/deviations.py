@@ -49,13 +49,33 @@ class Deviations(Protocol):
     def entries(self) -> int:
         """How many numbers of every curve deviations are made from."""
 
-    def among(self, chosen: slice) -> Deviations:
-        """Those of some of the curves."""
+    def among(self, curves: slice) -> Deviations:
+        """Those of some of the curves.
 
-    def at(self, centres: Array, repeats: slice) -> Array:
-        """Deviations of some `repeats` from centres (repeats, columns, p), as many as they have.
+        Parameters
+        ----------
+        curves : slice
+            Which of them.
 
-        Returns (repeats, columns, p, curves).
+        Returns
+        -------
+        Deviations
+        """
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """How far every curve says the mean is from a centre.
+
+        Parameters
+        ----------
+        centres : (repeats, columns, p)
+            a, for the chosen repeats.
+        repeats : slice
+            Which data sets.
+
+        Returns
+        -------
+        (repeats, columns, p, curves)
+            h_i(a).
         """
 
 
@@ -63,9 +83,13 @@ class Deviations(Protocol):
 class AffineDeviations:
     """The T_i and t_i of all curves, the same for every column.
 
-    `rows` (repeats, p + 1, p, curves): entry [·, j, l, i] is (T_i)_lj, and the last row is −t_i, so
-    that one product with (a, 1) gives h_i(a). A curve that says nothing has T_i = 0 and t_i = 0: it
-    deviates by 0 from any centre.
+    A curve that says nothing has T_i = 0 and t_i = 0: it deviates by 0 from any centre.
+
+    Parameters
+    ----------
+    rows : (repeats, p + 1, p, curves)
+        Entry [·, j, l, i] is (T_i)_lj, and the last row is −t_i, so that one product with (a, 1)
+        gives h_i(a).
     """
 
     rows: Array
@@ -73,7 +97,19 @@ class AffineDeviations:
 
     @classmethod
     def of(cls, slopes: Array, targets: Array) -> AffineDeviations:
-        """From T_i (repeats, p, p, curves) and t_i (repeats, p, curves)."""
+        """From slopes and targets.
+
+        Parameters
+        ----------
+        slopes : (repeats, p, p, curves)
+            Entry [·, j, l, i] is (T_i)_lj.
+        targets : (repeats, p, curves)
+            t_i.
+
+        Returns
+        -------
+        AffineDeviations
+        """
         return cls(np.concatenate([slopes, -targets[:, None]], axis=1))
 
     @property
@@ -96,22 +132,61 @@ class AffineDeviations:
     def entries(self) -> int:
         return self.rows[0, ..., 0].size
 
-    def at(self, centres: Array, repeats: slice) -> Array:
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """T_i a − t_i for all curves, by one product.
+
+        Parameters
+        ----------
+        centres : (repeats, columns, p)
+            a, for the chosen repeats.
+        repeats : slice
+            Which data sets.
+
+        Returns
+        -------
+        (repeats, columns, p, curves)
+        """
         rows = self.rows[repeats]
         flat = rows.reshape(len(rows), self.size + 1, -1)
         with_one = np.concatenate([centres, np.ones_like(centres[..., :1])], axis=-1)
         return rows_times(with_one, flat).reshape(*centres.shape[:2], self.size, self.n_curves)
 
-    def among(self, chosen: slice) -> AffineDeviations:
-        return AffineDeviations(self.rows[..., chosen])
+    def among(self, curves: slice) -> AffineDeviations:
+        """Those of some of the curves; a view.
+
+        Parameters
+        ----------
+        curves : slice
+            Which of them.
+
+        Returns
+        -------
+        AffineDeviations
+        """
+        return AffineDeviations(self.rows[..., curves])
 
 
 def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[int], design: Design
                            ) -> Iterator[tuple[int, AffineDeviations]]:
     """Deviations for every size of the basis that is wanted, smallest first.
 
-    `moments` hold the largest basis, with readings weighted as `design` says; `counts` (curves,)
-    are the public numbers of readings.
+    Parameters
+    ----------
+    moments : Moments
+        Of the largest basis, with readings weighted as `design` says.
+    counts : (curves,)
+        The public numbers of readings.
+    sizes : collection of int
+        The wanted numbers of basis functions.
+    design : Design
+        How observation times come about.
+
+    Yields
+    ------
+    size : int
+        Basis functions.
+    deviations : AffineDeviations
+        Of that size.
     """
     ridge = _ridge(moments.size, counts)
     for size, inverse in _inverses(moments, ridge):
@@ -121,7 +196,17 @@ def weighted_within_curves(moments: Moments, counts: Index, sizes: Collection[in
 
 
 def plain(moments: Moments) -> AffineDeviations:
-    """T_i = S_i and t_i = s_i: every reading counts the same."""
+    """T_i = S_i and t_i = s_i: every reading counts the same.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the curves.
+
+    Returns
+    -------
+    AffineDeviations
+    """
     table = product_table(moments.basis)
     slopes = np.tensordot(moments.waves, table, axes=(1, 0)).transpose(0, 2, 3, 1)
     return AffineDeviations.of(slopes, moments.cross)
@@ -164,23 +249,36 @@ def _unbiased(inverse: Array, cross: Array, ridge: Array, basis: Basis, counts: 
     rows = np.zeros((repeats, size + 1, size, n))
     slopes, negated = rows[:, :size], rows[:, size]
     for count in np.unique(counts[counts > 0]).tolist():
-        own = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
+        alike = slice(None) if (counts == count).all() else np.flatnonzero(counts == count)
         mean = mean_slopes_inverse(basis.first(len(ridge)), count, design)
-        weighed = mean @ inverse[..., own]
-        negated[..., own] = -np.einsum("rjln,rjn->rln", weighed, cross[..., own])
-        weighed *= -ridge[:, None, own if ridge.shape[1] > 1 else slice(None)]
+        weighed = mean @ inverse[..., alike]
+        negated[..., alike] = -np.einsum("rjln,rjn->rln", weighed, cross[..., alike])
+        weighed *= -ridge[:, None, alike if ridge.shape[1] > 1 else slice(None)]
         weighed += mean.T[..., None]
-        slopes[..., own] = weighed
+        slopes[..., alike] = weighed
     return AffineDeviations(rows)
 
 
 @lru_cache(maxsize=2048)
 def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
-    """P ≈ A⁻¹ of one length, (r, r): from simulated designs with a fixed seed, so public.
+    """P ≈ A⁻¹ of one length, from simulated designs with a fixed seed, so public.
 
     Directions of which the design tells less than a tenth of what evenly spread times would are
     not blown up: there P A stays below the identity. With Λ^½AΛ^-½ symmetric, eigenvalues are
     compared with those of even times.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of r functions.
+    readings : int
+        How many each curve has.
+    design : Design
+        How observation times come about.
+
+    Returns
+    -------
+    (r, r)
     """
     slopes = _mean_slopes(basis, readings, design)
     if design == Design():
@@ -198,10 +296,23 @@ def mean_slopes_inverse(basis: Basis, readings: int, design: Design) -> Array:
 
 @lru_cache(maxsize=512)
 def products_inverse(basis: Basis, readings: int, design: Design) -> Array | None:
-    """(E φφ')⁻¹ over the times of a stated design: (r, r).
+    """(E φφ')⁻¹ over the times of a stated design.
 
-    None where times are spread evenly, as unknown ones are taken to be: E φφ' is the identity.
     Eigenvalues below a tenth are raised to it: of such directions the times tell next to nothing.
+
+    Parameters
+    ----------
+    basis : Basis
+        φ, r functions.
+    readings : int
+        How many each curve has.
+    design : Design
+        How observation times come about.
+
+    Returns
+    -------
+    (r, r) or None
+        None where times are spread evenly, as unknown ones are taken to be: E φφ' is the identity.
     """
     if design == Design() or not design.is_known:
         return None

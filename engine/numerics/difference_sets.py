@@ -26,18 +26,48 @@ _ROUNDS, _FEW = 60, 64  # steps of the search for the best spectrum of atoms, an
 
 
 class DifferenceSet(Protocol):
-    """All changes (r,) of a summary between neighbours."""
+    """All changes d (r,) of a summary between neighbours."""
 
     def l1(self, scales: Array) -> float:
-        """The largest Σ |d_j|/b_j, for scales b (r,)."""
+        """The largest Σ |d_j|/b_j: ε of Laplace noise.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b, the scales of the noise, in the units of the summary; 0 where nothing can change.
+
+        Returns
+        -------
+        float
+        """
         ...
 
     def l2(self, scales: Array) -> float:
-        """The largest (Σ d_j²/b_j²)^{1/2}."""
+        """The largest (Σ d_j²/b_j²)^{1/2}: μ of Gaussian noise.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b, its standard deviations; 0 where nothing can change.
+
+        Returns
+        -------
+        float
+        """
         ...
 
     def published(self, scales: Array) -> float:
-        """A bound on `l1` as papers print it."""
+        """A bound on `l1` as papers print it.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+        """
         ...
 
     @property
@@ -58,12 +88,26 @@ class DifferenceSet(Protocol):
 
 @dataclass(frozen=True)
 class Ellipsoid:
-    """{s∘c : ‖c‖₂ ≤ radius}: averages of vectors in a ball, filtered; `shrink` is s (r,), s ≥ 0.
+    """{s∘c : ‖c‖₂ ≤ radius}: averages of vectors in a ball, filtered.
 
     By the inequality of Cauchy and Schwarz Σ |s_j c_j|/b_j ≤ radius ‖s/b‖₂, with equality for c
     proportional to s/b; (Σ s_j² c_j²/b_j²)^{1/2} ≤ radius max s_j/b_j, with equality for a single
     coordinate. Minimising Σ b_j² under ‖s/b‖₂ = 1 gives b_j ∝ √s_j (stationarity: b_j⁴ ∝ s_j²).
-    The published bound takes |c_j| = `loose_radius` in all coordinates at once.
+
+    Parameters
+    ----------
+    shrink : (r,)
+        s ≥ 0, the filter.
+    radius : float
+        Of the ball.
+    loose_radius : float, optional
+        The published bound takes |c_j| this large in all coordinates at once; None: `radius`.
+
+    Examples
+    --------
+    >>> changes = Ellipsoid(np.array([1.0, 0.25]), radius=0.02)
+    >>> round(changes.l1(np.array([0.01, 0.01])), 4), changes.l2(np.array([0.01, 0.01]))
+    (2.0616, 2.0)
     """
 
     shrink: Array
@@ -71,12 +115,45 @@ class Ellipsoid:
     loose_radius: float | None = None
 
     def l1(self, scales: Array) -> float:
+        """The radius times ‖s/b‖₂, attained.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+        """
         return self.radius * float(np.sqrt((_in_units(self.shrink, scales) ** 2).sum()))
 
     def l2(self, scales: Array) -> float:
+        """The radius times max s_j/b_j, attained.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+        """
         return self.radius * float(_in_units(self.shrink, scales).max(initial=0.0))
 
     def published(self, scales: Array) -> float:
+        """Every coordinate at its largest at once.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+        """
         loose = self.radius if self.loose_radius is None else self.loose_radius
         return loose * float(_in_units(self.shrink, scales).sum())
 
@@ -96,7 +173,7 @@ class Ellipsoid:
 
 @dataclass(frozen=True)
 class Thresholded:
-    """Changes of S_T(c), c the mean of n vectors with ‖c‖₂ ≤ 1, soft thresholds T (r,).
+    """Changes of S_T(c), c the mean of n vectors with ‖c‖₂ ≤ 1, by soft thresholds.
 
     |S_T(x) − S_T(y)| ≤ |x − y|, so changes lie in the ball of radius 2/n, and coordinates with
     T_j ≥ 1 are always 0. Further, coordinate j moves only if |c_j| or |c'_j| exceeds T_j; as
@@ -104,6 +181,13 @@ class Thresholded:
     Σ_S T_j² < (1 + 2/n)². So Σ |d_j|/b_j ≤ (2/n) (max_S Σ_S 1/b_j²)^{1/2}, of which the fractional
     knapsack is an upper bound: coordinates in order of 1/(b_j T_j)², the last one in part.
     It is an upper bound, attained wherever the thresholds leave room; `l2` is that of the ball.
+
+    Parameters
+    ----------
+    thresholds : (r,)
+        T > 0.
+    n : float
+        Number of records.
     """
 
     thresholds: Array
@@ -115,6 +199,17 @@ class Thresholded:
         return (self.thresholds < 1).astype(float)
 
     def l1(self, scales: Array) -> float:
+        """The bound by the fractional knapsack.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b > 0 where a coordinate moves.
+
+        Returns
+        -------
+        float
+        """
         value = _in_units(self.moving, scales) ** 2
         cost = self.thresholds**2
         order = np.argsort(-value / cost, kind="stable")
@@ -124,14 +219,46 @@ class Thresholded:
         return 2 / self.n * float(np.sqrt((value[order] * share).sum()))
 
     def l2(self, scales: Array) -> float:
+        """(2/n) max 1/b_j over the coordinates that move.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+        """
         return 2 / self.n * float(_in_units(self.moving, scales).max(initial=0.0))
 
     def cauchy_schwarz(self, scales: Array) -> float:
-        """The bound that lets all coordinates move at once."""
+        """The bound that lets all coordinates move at once.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+            Never below `l1`.
+        """
         return 2 / self.n * float(np.sqrt((_in_units(self.moving, scales) ** 2).sum()))
 
     def published(self, scales: Array) -> float:
-        """(2/n) Σ 1/b_j with j up to J*, the first coordinate that is always 0, as printed."""
+        """(2/n) Σ 1/b_j with j up to J*, the first coordinate that is always 0, as printed.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b > 0.
+
+        Returns
+        -------
+        float
+        """
         last = min(int(self.moving.sum()), len(scales) - 1)
         return 2 / self.n * float((1 / scales[:last + 1]).sum())
 
@@ -159,6 +286,13 @@ class BoxMoments:
     at equal ones: d(2√2 + c)²/(4c) with c = 4 + 2√2(d − 1). In the Euclidean norm the change of xx'
     is convex in every z_j, hence largest at corners, where ‖x‖² = ‖y‖² = p = d + 1 and ⟨x, y⟩ is
     p less a multiple of 2: its square is 2p² − 2⟨x, y⟩², and ⟨x, y⟩ can be 0 for even p, else 1.
+
+    Parameters
+    ----------
+    d : int
+        Numbers in a record.
+    n : float
+        Number of records.
     """
 
     d: int
@@ -169,10 +303,42 @@ class BoxMoments:
         return (self.d + 1) * (self.d + 2) // 2 - 1
 
     def l1(self, scales: Array) -> float:
+        """The largest Σ |d_j|, in units of the noise; attained.
+
+        Parameters
+        ----------
+        scales : (r,)
+            All the same.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If the scales differ.
+        """
         root, c = 2 * math.sqrt(2), 4 + 2 * math.sqrt(2) * (self.d - 1)
         return self.d * (root + c) ** 2 / (4 * c) / (self.n * self._common(scales))
 
     def l2(self, scales: Array) -> float:
+        """The largest Euclidean norm of d, in units of the noise; attained at corners of the box.
+
+        Parameters
+        ----------
+        scales : (r,)
+            All the same.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError
+            If the scales differ.
+        """
         p = self.d + 1
         return math.sqrt(2 * (p * p - p % 2)) / (self.n * self._common(scales))
 
@@ -182,7 +348,17 @@ class BoxMoments:
         return float(scales[0])
 
     def published(self, scales: Array) -> float:
-        """Every entry by as much as all together, √2 p/n."""
+        """Every entry by as much as all together, √2 p/n.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b > 0.
+
+        Returns
+        -------
+        float
+        """
         return math.sqrt(2) * (self.d + 1) / self.n * float((1 / scales).sum())
 
     @property
@@ -200,7 +376,7 @@ class BoxMoments:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """{g_x − g_x'}: what a record adds to a sum, being one of K atoms; `atoms` is g, (K, r).
+    """{g_x − g_x'}: what a record adds to a sum, being one of K atoms.
 
     Sizes are maxima over all pairs, hence exact; each is computed once. The best spectrum solves a
     convex problem: in 1/b_j constraints are linear and Σ b_j² is convex, and b_j³ is in proportion
@@ -208,8 +384,13 @@ class Atoms:
     spread over all of them, which is cheap and loses a few hundredths; the cost of the noise it
     leads to is exact either way.
 
-    `printed` is what papers print for the scales that are theirs. It is passed on as it is, even
-    where it is below `l1` and so protects less than it says.
+    Parameters
+    ----------
+    atoms : (K, r)
+        g, one row for each.
+    printed : float
+        What papers print for the scales that are theirs. It is passed on as it is, even where it is
+        below `l1` and so protects less than it says.
     """
 
     atoms: Array
@@ -220,9 +401,31 @@ class Atoms:
         return np.asarray((np.ptp(self.atoms, axis=0) > 0).astype(float))
 
     def l1(self, scales: Array) -> float:
+        """The largest Σ |d_j|/b_j over all pairs of atoms; exact.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+        """
         return self._largest(scales, "cityblock")
 
     def l2(self, scales: Array) -> float:
+        """The largest (Σ d_j²/b_j²)^{1/2} over all pairs of atoms; exact.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b.
+
+        Returns
+        -------
+        float
+        """
         return self._largest(scales, "euclidean")
 
     def _largest(self, scales: Array, metric: str) -> float:
@@ -239,13 +442,24 @@ class Atoms:
         return {}
 
     def published(self, scales: Array) -> float:
+        """`printed`, whatever the scales.
+
+        Parameters
+        ----------
+        scales : (r,)
+            Not looked at.
+
+        Returns
+        -------
+        float
+        """
         return self.printed
 
     @cached_property
     def spectrum(self) -> Array:
         few = np.linspace(0, len(self.atoms) - 1, min(len(self.atoms), _FEW)).round().astype(int)
-        one, other = np.triu_indices(len(few), 1)
-        distance = np.abs(self.atoms[few[one]] - self.atoms[few[other]])
+        first, second = np.triu_indices(len(few), 1)
+        distance = np.abs(self.atoms[few[first]] - self.atoms[few[second]])
         mixed = distance.mean(axis=0)
         for k in range(_ROUNDS):  # Frank and Wolfe: weight moves to the pair that costs most
             worst = _in_units(distance, np.cbrt(mixed)).sum(axis=1).argmax()
@@ -260,39 +474,87 @@ class Atoms:
 
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """{d/n}: the changes `one` of a sum, of an average of n records."""
+    """{d/n}: the changes of an average of n records, from those of their sum.
 
-    one: DifferenceSet
+    Parameters
+    ----------
+    changes : DifferenceSet
+        d, of the sum.
+    n : float
+        Number of records.
+    """
+
+    changes: DifferenceSet
     n: float
 
     def l1(self, scales: Array) -> float:
-        return self.one.l1(scales) / self.n
+        """That of the sum over n.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b, of the average.
+
+        Returns
+        -------
+        float
+        """
+        return self.changes.l1(scales) / self.n
 
     def l2(self, scales: Array) -> float:
-        return self.one.l2(scales) / self.n
+        """That of the sum over n.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b, of the average.
+
+        Returns
+        -------
+        float
+        """
+        return self.changes.l2(scales) / self.n
 
     def published(self, scales: Array) -> float:
-        return self.one.published(scales) / self.n
+        """That of the sum over n.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b, of the average.
+
+        Returns
+        -------
+        float
+        """
+        return self.changes.published(scales) / self.n
 
     @property
     def moving(self) -> Array:
-        return self.one.moving
+        return self.changes.moving
 
     @property
     def spectrum(self) -> Array:
-        return self.one.spectrum
+        return self.changes.spectrum
 
     @property
     def gaussian_spectrum(self) -> Array:
-        return self.one.gaussian_spectrum
+        return self.changes.gaussian_spectrum
 
 
 @dataclass(frozen=True, eq=False)
 class LinearImage:
-    """{Bu : ‖u‖₂ ≤ radius} for features B (r, J): values of a smooth function on a lattice.
+    """{Bu : ‖u‖₂ ≤ radius}: values of a smooth function on a lattice.
 
     Σ |(Bu)_v|/b_v = max over signs σ of ⟨Bᵀ(σ/b), u⟩ ≤ radius (Σ_vw |BBᵀ|_vw/(b_v b_w))^{1/2}; it
     is the supremum where BBᵀ has no negative entry.
+
+    Parameters
+    ----------
+    features : (r, J)
+        B.
+    radius : float
+        Of the ball in which u moves.
     """
 
     features: Array
@@ -303,14 +565,46 @@ class LinearImage:
         return np.ones(len(self.features))
 
     def l1(self, scales: Array) -> float:
+        """The bound above; the supremum where BBᵀ has no negative entry.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b > 0.
+
+        Returns
+        -------
+        float
+        """
         units = self.features / scales[:, None]
         return self.radius * float(np.sqrt(np.abs(units @ units.T).sum()))
 
     def l2(self, scales: Array) -> float:
+        """The radius times the largest singular value of B/b; attained.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b > 0.
+
+        Returns
+        -------
+        float
+        """
         return self.radius * float(np.linalg.norm(self.features / scales[:, None], 2))
 
     def published(self, scales: Array) -> float:
-        """Every value at its largest at once."""
+        """Every value at its largest at once.
+
+        Parameters
+        ----------
+        scales : (r,)
+            b > 0.
+
+        Returns
+        -------
+        float
+        """
         units = self.features / scales[:, None]
         return self.radius * float(np.sqrt((units**2).sum(axis=1)).sum())
 

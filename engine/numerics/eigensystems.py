@@ -33,10 +33,23 @@ class Grid:
     Weights are equal where the times are equally spaced. Elsewhere a time has the length of its
     cell: that between the midpoints to its neighbours, cut at 0 and 1. Weights add up to one.
 
+    Parameters
+    ----------
+    times : tuple of float
+        m ≥ 2 times that rise within [0, 1].
+    dimension : {1, 2}
+        d; the grid has K = m^d points.
+
     Raises
     ------
     InputError
         If there are fewer than two times, or they do not rise within [0, 1].
+
+    Examples
+    --------
+    >>> grid = Grid((0.0, 0.5, 0.75, 1.0))
+    >>> grid.weights.tolist()
+    [0.25, 0.375, 0.25, 0.125]
     """
 
     times: tuple[float, ...]
@@ -65,8 +78,8 @@ class Grid:
     @cached_property
     def weights(self) -> Array:
         """(K,)."""
-        one = _cells(np.asarray(self.times))
-        return read_only(one if self.dimension == 1 else np.outer(one, one).ravel())
+        along = _cells(np.asarray(self.times))
+        return read_only(along if self.dimension == 1 else np.outer(along, along).ravel())
 
     @property
     def axis(self) -> Grid:
@@ -74,16 +87,37 @@ class Grid:
         return replace(self, dimension=1)
 
     def nearest(self, points: Array) -> NDArray[np.int64]:
-        """The point of the grid that is nearest to points (…, d) of the cube, as its index: (…)."""
+        """The nearest point of the grid, as its index.
+
+        Parameters
+        ----------
+        points : (…, d)
+            Of the cube.
+
+        Returns
+        -------
+        (…) of int
+            From 0 to K − 1.
+        """
         times = np.asarray(self.times)
         along = np.searchsorted((times[1:] + times[:-1]) / 2, points, side="right")
         return np.asarray(along @ len(times)**np.arange(self.dimension)[::-1])
 
     def between(self, values: Array, points: Array) -> Array:
-        """Functions with these `values` (K, r) on the grid, at other points: (…, r).
+        """Functions read off between the points of the grid.
 
-        `points` are (…) on an interval and (…, 2) on a square. Linear in each coordinate between
-        the points of the grid, constant beyond its ends.
+        Linear in each coordinate between the points of the grid, constant beyond its ends.
+
+        Parameters
+        ----------
+        values : (K, r)
+            On the grid.
+        points : (…) or (…, 2)
+            Of an interval, or of a square.
+
+        Returns
+        -------
+        (…, r)
         """
         from scipy.interpolate import RegularGridInterpolator  # on first use: it takes a moment
 
@@ -96,13 +130,39 @@ class Grid:
 
 @lru_cache(maxsize=64)
 def midpoints(size: int, dimension: int = 1) -> Grid:
-    """The middles (k − ½)/`size` of equal cells along each axis: K = size^dimension."""
+    """The middles (k − ½)/`size` of equal cells along each axis.
+
+    Parameters
+    ----------
+    size : int
+        Cells along an axis.
+    dimension : {1, 2}
+        d.
+
+    Returns
+    -------
+    Grid
+        Of K = size^d points.
+    """
     return of_times(tuple(((np.arange(size) + 0.5) / size).tolist()), dimension)
 
 
 @lru_cache(maxsize=64)
 def of_times(times: tuple[float, ...], dimension: int = 1) -> Grid:
-    """The grid of known times, such as `PublicFacts.common_times`."""
+    """The grid of known times, such as `PublicFacts.common_times`.
+
+    Parameters
+    ----------
+    times : tuple of float
+        Rising within [0, 1].
+    dimension : {1, 2}
+        d.
+
+    Returns
+    -------
+    Grid
+        The same one for the same times.
+    """
     return Grid(times, dimension)
 
 
@@ -110,13 +170,25 @@ def of_times(times: tuple[float, ...], dimension: int = 1) -> Grid:
 class Kernel:
     """A covariance of variance one that depends on Euclidean distance.
 
-    "matern" of `smoothness` ν; "exponential", which is Matérn with ν = ½; "gaussian",
-    exp(−r²/(2ρ²)). `length` is ρ. The last two do not look at `smoothness`.
+    Parameters
+    ----------
+    name : {"matern", "exponential", "gaussian"}
+        "exponential" is Matérn with ν = ½; "gaussian" is exp(−r²/(2ρ²)). Both do not look at
+        `smoothness`.
+    smoothness : float
+        ν > 0.
+    length : float
+        ρ > 0, as a share of the range.
 
     Raises
     ------
     InputError
         If the name is unknown or a number is not positive.
+
+    Examples
+    --------
+    >>> Kernel("exponential", length=0.5)(np.array([0.0, 0.5])).round(3).tolist()
+    [1.0, 0.368]
     """
 
     name: str = "matern"
@@ -134,7 +206,18 @@ class Kernel:
                                  field=field)
 
     def __call__(self, distance: Array) -> Array:
-        """Values at distances of any shape."""
+        """Values at distances.
+
+        Parameters
+        ----------
+        distance : ndarray
+            At least 0, as shares of the range; of any shape.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         if self.name == "gaussian":
             return np.asarray(np.exp(-(distance / self.length) ** 2 / 2))
         return matern(distance, self._order, self.length, 1.0)
@@ -144,7 +227,18 @@ class Kernel:
         return 0.5 if self.name == "exponential" else self.smoothness
 
     def decay(self, dimension: int = 1) -> float:
-        """β in λ_j ~ j^(−β), where d is the dimension: (2ν + d)/d; ∞ for the Gaussian kernel."""
+        """β in λ_j ~ j^(−β): (2ν + d)/d.
+
+        Parameters
+        ----------
+        dimension : {1, 2}
+            d.
+
+        Returns
+        -------
+        float
+            ∞ for the Gaussian kernel.
+        """
         if self.name == "gaussian":
             return math.inf
         return (2 * self._order + dimension) / dimension
@@ -157,10 +251,19 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Eigensystem:
-    """Eigenvalues `values` (J,), falling, and `functions` (J, K) on the grid: Σ w φ_i φ_j = δ_ij.
+    """Eigenvalues and eigenfunctions on a grid: Σ w φ_i φ_j = δ_ij.
 
     Each function is positive at the first point where it is more than 1e-8 of its largest size, so
-    that coefficients mean the same on every machine. `trace` is Σ w k(t, t), of all components.
+    that coefficients mean the same on every machine.
+
+    Parameters
+    ----------
+    values : (J,)
+        Falling.
+    functions : (J, K)
+        Values on the grid.
+    trace : float
+        Σ w k(t, t), of all components.
     """
 
     values: Array
@@ -183,9 +286,22 @@ class Eigensystem:
 
 
 def eigensystem(kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigensystem:
-    """Eigenpairs of the kernel on the grid; those with λ_j ≤ rtol λ_1 are dropped.
+    """Eigenpairs of the kernel on the grid.
 
     On a square a separable kernel has the products of the eigenpairs of its axes. Kept in memory.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The covariance.
+    grid : Grid
+        Where it is evaluated.
+    rtol : float
+        Those with λ_j ≤ rtol λ_1 are dropped.
+
+    Returns
+    -------
+    Eigensystem
     """
     return _eigensystem(kernel, grid, rtol)
 
@@ -196,8 +312,8 @@ def _eigensystem(kernel: Kernel, grid: Grid, rtol: float) -> Eigensystem:
         values, functions = _products(eigensystem(kernel, grid.axis, rtol))
     else:
         values, functions = _decomposed(_matrix(kernel, grid), grid.weights)
-    kept = values > rtol * values[0]
-    return Eigensystem(values[kept], _signed(functions[kept]), float(grid.weights.sum()))
+    is_kept = values > rtol * values[0]
+    return Eigensystem(values[is_kept], _signed(functions[is_kept]), float(grid.weights.sum()))
 
 
 def _matrix(kernel: Kernel, grid: Grid) -> Array:
@@ -232,11 +348,22 @@ def _signed(functions: Array) -> Array:
 
 @dataclass(frozen=True)
 class Eigenbasis:
-    """The first `size` eigenfunctions of a kernel on a grid, orthonormal under its weights.
+    """The first eigenfunctions of a kernel on a grid, orthonormal under its weights.
 
     Between the points of the grid the functions are broken lines. The Nyström formula, the other
     usual choice, divides by λ_j: it turns rounding errors of small components into large values
     between points, while a broken line never leaves the range of the values beside it.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The covariance.
+    grid : Grid
+        Of K points.
+    size : int
+        How many functions.
+    rtol : float
+        Share of the largest eigenvalue below which a component counts as rounding error.
 
     Raises
     ------
@@ -258,7 +385,17 @@ class Eigenbasis:
 
     @classmethod
     def whole(cls, kernel: Kernel, grid: Grid, rtol: float = RTOL) -> Eigenbasis:
-        """All functions that are kept."""
+        """The basis of all functions that are kept.
+
+        Parameters
+        ----------
+        kernel, grid, rtol
+            As those of the basis.
+
+        Returns
+        -------
+        Eigenbasis
+        """
         return cls(kernel, grid, eigensystem(kernel, grid, rtol).size, rtol)
 
     @property
@@ -277,6 +414,17 @@ class Eigenbasis:
         return self.system.functions[:self.size]
 
     def first(self, size: int) -> Eigenbasis:
+        """The first functions alone.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        Eigenbasis
+        """
         return replace(self, size=size)
 
     def __call__(self, times: Array) -> Array:
@@ -284,13 +432,35 @@ class Eigenbasis:
         return self.grid.between(self.functions.T, times)
 
     def analyse(self, curves: Array) -> Array:
-        """Coefficients Σ_k w_k x(t_k) φ_j(t_k) of curves (…, K) on the grid: (…, size)."""
+        """Coefficients Σ_k w_k x(t_k) φ_j(t_k) of curves on the grid.
+
+        Parameters
+        ----------
+        curves : (…, K)
+            Values at the points of the grid.
+
+        Returns
+        -------
+        (…, size)
+        """
         return np.asarray(curves @ (self.grid.weights * self.functions).T)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients (…, size) of the truth on the grid, and the energy (…) they leave out there.
+        """Coefficients of the truth on the grid.
 
-        Both by the weights of the grid: what happens between its points is not looked at.
+        By the weights of the grid: what happens between its points is not looked at.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or several.
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            Σ_k w_k of the square of what they leave out.
         """
         points = self.grid.points
         curves = truth.at(points[:, 0] if self.grid.dimension == 1 else points)
@@ -298,7 +468,17 @@ class Eigenbasis:
         return best, np.maximum(curves**2 @ self.grid.weights - (best**2).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
-        """Σ_k w_k (Σ_l d_l φ_l(t_k))² for coefficients d (…, size): (…)."""
+        """Σ_k w_k (Σ_l d_l φ_l(t_k))².
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
         return np.asarray((difference**2).sum(axis=-1))
 
 

@@ -15,7 +15,20 @@ _TOLERANCE = 1e-12
 
 
 def log_delta(sigma: float, epsilon: float) -> float:
-    """Log of the smallest δ for noise `sigma` on a number that one person moves by 1."""
+    """Log of the smallest δ for Gaussian noise on a number that one person moves by 1.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise, above 0.
+    epsilon : float
+        ε ≥ 0.
+
+    Returns
+    -------
+    float
+        −∞ where δ is below what floating point holds.
+    """
     t = epsilon * sigma + 1 / (2 * sigma)
     x = log_ndtr(1 / sigma - t)
     y = epsilon + log_ndtr(-t)
@@ -23,7 +36,25 @@ def log_delta(sigma: float, epsilon: float) -> float:
 
 
 def sigma_of(epsilon: float, delta: float) -> float:
-    """The smallest noise that is (ε, δ)-private, for 0 < δ < 1 and finite ε ≥ 0."""
+    """The smallest noise that is (ε, δ)-private on a number that one person moves by 1.
+
+    Parameters
+    ----------
+    epsilon : float
+        Finite, at least 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        Standard deviation, to 1e-12.
+
+    Examples
+    --------
+    >>> round(sigma_of(1.0, 1e-5), 4)
+    3.7306
+    """
     low, high, wanted = 0.1, 1.0, np.log(delta)
     while log_delta(low, epsilon) < wanted:
         low, high = low / 10, low
@@ -33,7 +64,20 @@ def sigma_of(epsilon: float, delta: float) -> float:
 
 
 def epsilon_of(sigma: float, delta: float) -> float:
-    """The smallest ε for which this noise is (ε, δ)-private, for 0 < σ < ∞ and 0 < δ < 1."""
+    """The smallest ε for which this noise is (ε, δ)-private.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation on a number that one person moves by 1; finite and above 0.
+    delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    float
+        At least 0, to 1e-12.
+    """
     low, high, wanted = 0.0, 1.0, np.log(delta)
     if log_delta(sigma, 0.0) < wanted:
         return 0.0

@@ -19,14 +19,54 @@ class Curves(Protocol):
     @property
     def n_curves(self) -> int: ...
 
-    def linear_map(self, iterates: Array) -> Array: ...
+    def linear_map(self, iterates: Array) -> Array:
+        """What takes their moments to gradients at some iterates.
+
+        Parameters
+        ----------
+        iterates : (repeats, columns, p)
+            The coefficients.
+
+        Returns
+        -------
+        ndarray
+        """
+        ...
 
     def gradients(self, iterates: Array, linear: Array | None = None
-                  ) -> Callable[[slice], Array]: ...
+                  ) -> Callable[[slice], Array]:
+        """Gradients at some iterates, as a function of which curves.
+
+        Parameters
+        ----------
+        iterates : (repeats, columns, p)
+            The coefficients.
+        linear : ndarray, optional
+            Their `linear_map`, where it is known.
+
+        Returns
+        -------
+        callable
+            From a slice of the curves to (repeats, columns, p, curves).
+        """
+        ...
 
 
 def shared_map(curves: Curves, iterates: Array) -> Array | None:
-    """The linear map that all servers use in a round; None where it would be too large to keep."""
+    """The linear map that all servers use in a round.
+
+    Parameters
+    ----------
+    curves : Curves
+        Of any of the servers.
+    iterates : (repeats, columns, p)
+        The coefficients.
+
+    Returns
+    -------
+    ndarray or None
+        None where it would be too large to keep.
+    """
     return curves.linear_map(iterates) if iterates[0].size <= _ROWS else None
 
 
@@ -34,19 +74,23 @@ def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array,
                           linear: Array | None = None) -> Array:
     """Average over curves of each curve's gradient, clipped entry by entry.
 
+    Replacing one curve moves entry l by at most 2 R_l / curves, because the clipped gradient of
+    every curve lies in the box whatever its readings are.
+
     Parameters
     ----------
-    curves : moments of (repeats, curves)
+    curves : Curves
+        Moments of (repeats, curves).
     iterates : (repeats, columns, p)
         One column for every draw and budget.
     radii : (curves or 1, p)
         A curve's gradient entry l is moved into [−R_l, R_l].
-    linear : the `shared_map` of the iterates, where there is one
+    linear : ndarray, optional
+        The `shared_map` of the iterates, where there is one.
 
     Returns
     -------
-    (repeats, columns, p). Replacing one curve moves entry l by at most 2 R_l / curves, because
-    the clipped gradient of every curve lies in the box whatever its readings are.
+    (repeats, columns, p)
     """
     total = np.zeros_like(iterates)
     width = max(1, _ROWS // iterates.shape[2])
@@ -57,9 +101,18 @@ def mean_clipped_gradient(curves: Curves, iterates: Array, radii: Array,
 
 
 def clipped_variance(curves: Curves, iterates: Array, radii: Array) -> Array:
-    """Variance over curves of the clipped gradients, summed over entries: (repeats, columns).
+    """Variance over curves of the clipped gradients, summed over entries.
 
     It is computed from the curves and never leaves a server.
+
+    Parameters
+    ----------
+    curves, iterates, radii
+        As those of `mean_clipped_gradient`.
+
+    Returns
+    -------
+    (repeats, columns)
     """
     clipped = _clip(curves.gradients(iterates)(slice(None)), radii)
     return np.asarray(clipped.var(axis=3).sum(axis=2))
@@ -83,10 +136,28 @@ def _clip(gradients: Array, radii: Array) -> Array:
 
 
 def project_on_ellipsoid(points: Array, weights: Array, bound: float) -> Array:
-    """Nearest points of {a : Σ_l w_l a_l² ≤ bound}, for points (..., r).
+    """Nearest points of {a : Σ_l w_l a_l² ≤ bound}.
 
     The solution is a_l / (1 + λ w_l) with λ the root of Σ w_l a_l² / (1 + λ w_l)² = bound. Newton
     steps on the reciprocal square root, which is concave, rise to the root from the left.
+
+    Parameters
+    ----------
+    points : (…, r)
+        Any points; those inside stay.
+    weights : (r,)
+        w ≥ 0.
+    bound : float
+        Above 0.
+
+    Returns
+    -------
+    (…, r)
+
+    Examples
+    --------
+    >>> project_on_ellipsoid(np.array([3.0, 4.0]), np.ones(2), 1.0).round(12).tolist()
+    [0.6, 0.8]
     """
     multiplier = np.zeros((*points.shape[:-1], 1))
     outside = (weights * points**2).sum(axis=-1, keepdims=True) > bound

@@ -12,9 +12,8 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from engine.arrays import Array
-from engine.numerics.bases import Basis
+from engine.numerics.bases import Basis, CosineProducts
 from engine.numerics.bernstein import BernsteinBasis
-from engine.numerics.cosine_products import CosineProducts
 from engine.numerics.difference_sets import Atoms
 from engine.numerics.eigensystems import Eigenbasis, Grid, Kernel
 from engine.types import FunctionBasis
@@ -22,9 +21,18 @@ from engine.types import FunctionBasis
 
 @dataclass(frozen=True, eq=False)
 class DensityAtoms:
-    """Atoms in some functions: `atoms` (K, r) with their differences; `on_grid` (K, r) are values.
+    """What each of K records adds to a density, in the functions of a release.
 
-    `variances` (r,) are those of the process that a release may take its noise from.
+    Parameters
+    ----------
+    basis : FunctionBasis
+        Of r functions.
+    on_grid : (K, r)
+        Their values at the points of the grid.
+    differences : Atoms
+        The atoms (K, r), with their differences.
+    variances : (r,)
+        Of the process that a release may take its noise from.
     """
 
     basis: FunctionBasis
@@ -50,6 +58,19 @@ def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
     `printed` is Theorem 16 of Lin and Reimherr (arXiv 2309.00125), 2 M (tr K^{η−1})^{½} with
     M = max K^η(x, x), for scales √λ_j. The norm of K^η(x, ·) − K^η(x', ·) in the space of K^η is
     at most 2√M: the printed bound is too small wherever M is well below 1.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        K.
+    eta : float
+        η, the power.
+    grid : Grid
+        Where records stand.
+
+    Returns
+    -------
+    DensityAtoms
     """
     basis = Eigenbasis.whole(kernel, grid)
     values, powers = basis.functions.T, basis.eigenvalues**eta
@@ -63,9 +84,22 @@ def spectral_atoms(kernel: Kernel, eta: float, grid: Grid) -> DensityAtoms:
 
 @lru_cache(maxsize=16)
 def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
-    """Normal densities of standard deviation `width`, projected on the first `size` cosines.
+    """Normal densities, projected on the first cosines.
 
     `printed` takes every coefficient at its largest at once, as is published for means.
+
+    Parameters
+    ----------
+    width : float
+        Standard deviation, as a share of the range.
+    size : int
+        How many cosines, or products of cosines on a square.
+    grid : Grid
+        Where records stand.
+
+    Returns
+    -------
+    DensityAtoms
     """
     basis: FunctionBasis = Basis(size, family="cosine")
     if grid.dimension == 2:
@@ -78,9 +112,22 @@ def cosine_atoms(width: float, size: int, grid: Grid) -> DensityAtoms:
 
 @lru_cache(maxsize=16)
 def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityAtoms:
-    """Normal densities of standard deviation `width` at the places of a lattice.
+    """Normal densities at the places of a lattice.
 
     `printed` is the number of places times the most that one value can change.
+
+    Parameters
+    ----------
+    width : float
+        Standard deviation, as a share of the range.
+    lattice : BernsteinBasis
+        Whose coefficients are values on the lattice.
+    grid : Grid
+        Where records stand.
+
+    Returns
+    -------
+    DensityAtoms
     """
     atoms = _normal(grid.points, lattice.lattice.reshape(-1, grid.dimension), width)
     atoms *= _to_unit_mass(_normal(grid.points, grid.points[[_middle(grid)]], width)[:, 0], grid)
@@ -91,16 +138,45 @@ def lattice_atoms(width: float, lattice: BernsteinBasis, grid: Grid) -> DensityA
 
 @lru_cache(maxsize=16)
 def bumps(width: float, grid: Grid) -> Array:
-    """Normal densities around every point of the grid: (K, K); mass one in the middle of it."""
+    """Normal densities around every point of the grid; mass one in the middle of it.
+
+    Parameters
+    ----------
+    width : float
+        Standard deviation, as a share of the range.
+    grid : Grid
+        Of K points.
+
+    Returns
+    -------
+    (K, K)
+        A row for every centre.
+    """
     values = _normal(grid.points, grid.points, width)
     return np.asarray(_to_unit_mass(values[_middle(grid)], grid) * values)
 
 
 def nearest_density(values: Array, weights: Array) -> Array:
-    """The function f ≥ 0 with Σ w f = 1 that is nearest to `values` (…, K): (…, K).
+    """The function f ≥ 0 with Σ w f = 1 that is nearest to others.
 
     It is max(values − t, 0) for one t, by the conditions of Karush, Kuhn and Tucker. Densities are
     a convex set, so the distance to each of them can only become smaller.
+
+    Parameters
+    ----------
+    values : (…, K)
+        On a grid.
+    weights : (K,)
+        w, of its points.
+
+    Returns
+    -------
+    (…, K)
+
+    Examples
+    --------
+    >>> nearest_density(np.array([3.0, 2.0, -2.0, -1.0]), np.full(4, 0.25)).tolist()
+    [2.5, 1.5, 0.0, 0.0]
     """
     order = np.argsort(-values, axis=-1)
     falling = np.take_along_axis(values, order, axis=-1)

@@ -18,6 +18,27 @@ def matern(distance: Array, smoothness: float, length: float, sd: float) -> Arra
     """Matérn covariance sd² 2^(1−ν)/Γ(ν) z^ν K_ν(z), z = √(2ν) |x − y| / length.
 
     Evaluated through logarithms, with the limit sd² at distance zero.
+
+    Parameters
+    ----------
+    distance : ndarray
+        |x − y|, of any shape.
+    smoothness : float
+        ν > 0.
+    length : float
+        Above 0, in the units of the distance.
+    sd : float
+        Standard deviation, in response units.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape, in squared response units.
+
+    Examples
+    --------
+    >>> matern(np.array([0.0, 0.5]), smoothness=0.5, length=0.5, sd=1.0).round(3).tolist()
+    [1.0, 0.368]
     """
     z = np.sqrt(2 * smoothness) * np.abs(distance) / length
     positive = np.where(z > 0, z, 1.0)
@@ -27,7 +48,18 @@ def matern(distance: Array, smoothness: float, length: float, sd: float) -> Arra
 
 
 def eigenvalues(smoothness: float, length: float, sd: float) -> Array:
-    """Eigenvalues of the Matérn operator on L²[0, 1], largest first (Nyström on 200 nodes)."""
+    """Eigenvalues of the Matérn operator on L²[0, 1] (Nyström on 200 nodes).
+
+    Parameters
+    ----------
+    smoothness, length, sd : float
+        As those of `matern`.
+
+    Returns
+    -------
+    (200,)
+        Largest first, none negative.
+    """
     return _eigen(smoothness, length, sd)[0]
 
 
@@ -44,10 +76,19 @@ def _eigen(smoothness: float, length: float, sd: float) -> tuple[Array, Array]:
 def path_polynomials(smoothness: float, length: float, sd: float) -> Array:
     """Scaled eigenfunctions √λ_k φ_k as polynomials in z = 2x − 1.
 
-    Returns (degree + 1, terms): monomial coefficients, lowest degree first. Standard normal
-    weights on the columns give Gaussian paths whose covariance is exact to about 3e-6 · sd². The
-    eigenfunctions are extended off the quadrature nodes by the Nyström formula and interpolated at
-    Chebyshev points, which costs less than 1e-6 · sd at the degree kept.
+    Standard normal weights on the columns give Gaussian paths whose covariance is exact to about
+    3e-6 · sd². The eigenfunctions are extended off the quadrature nodes by the Nyström formula and
+    interpolated at Chebyshev points, which costs less than 1e-6 · sd at the degree kept.
+
+    Parameters
+    ----------
+    smoothness, length, sd : float
+        As those of `matern`.
+
+    Returns
+    -------
+    (degree + 1, terms)
+        Monomial coefficients, lowest degree first; see `tables.horner`.
     """
     values, functions = _eigen(smoothness, length, sd)
     dropped = sd**2 - np.cumsum(values * functions**2, axis=1).min(axis=0)

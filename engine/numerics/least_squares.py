@@ -23,24 +23,72 @@ class Curves(Protocol):
 
     def average(self) -> tuple[Array, Array]: ...
 
-    def gradients(self, iterates: Array) -> Callable[[slice], Array]: ...
+    def gradients(self, iterates: Array) -> Callable[[slice], Array]:
+        """Gradients at iterates (repeats, columns, p), as a function of which curves.
+
+        Parameters
+        ----------
+        iterates : (repeats, columns, p)
+            The coefficients.
+
+        Returns
+        -------
+        callable
+            From a slice of the curves to (repeats, columns, p, curves).
+        """
+        ...
 
 
 def fit(curves: Curves) -> Array:
-    """Coefficients: (repeats, p)."""
+    """Least squares over all readings, every curve with weight one.
+
+    Parameters
+    ----------
+    curves : Curves
+        Moments of (repeats, curves).
+
+    Returns
+    -------
+    (repeats, p)
+        Coefficients.
+    """
     return solve(*curves.average())
 
 
 def solve(gram: Array, cross: Array) -> Array:
-    """Solve the normal equations: (repeats, p, p) and (repeats, p) to (repeats, p)."""
+    """Solve the normal equations; a ridge of 1e-10 keeps a design with too few points solvable.
+
+    Parameters
+    ----------
+    gram : (repeats, p, p)
+        Average products of the basis functions.
+    cross : (repeats, p)
+        Average products with the responses.
+
+    Returns
+    -------
+    (repeats, p)
+        Coefficients.
+    """
     stable = gram + _RIDGE * np.eye(gram.shape[-1])
     return np.asarray(np.linalg.solve(stable, cross[..., None])[..., 0])
 
 
 def covariance(curves: Curves, coefficients: Array) -> Array:
-    """Covariance of the coefficients: (repeats, p, p).
+    """Covariance of the least-squares coefficients.
 
     Curves are independent, readings within one are not: the sandwich formula over curves.
+
+    Parameters
+    ----------
+    curves : Curves
+        Moments of (repeats, curves).
+    coefficients : (repeats, p)
+        Of `fit`.
+
+    Returns
+    -------
+    (repeats, p, p)
     """
     gram = curves.average()[0] + _RIDGE * np.eye(curves.size)
     scores = curves.gradients(coefficients[:, None])(slice(None))[:, 0]

@@ -28,10 +28,16 @@ _BLOCK = 50_000  # readings worked on at once: enough for calls to cost little, 
 class Moments:
     """Per-curve moments of `n_repeats` data sets for one basis.
 
-    `features` (n_repeats, waves + r, n_curves): means of 1, cos 1 … cos h and, for a Fourier
-    basis, sin 1 … sin h, with h from `highest_wave`; then the r entries of v. Curves run along the
-    last axis, so that every pass over them is contiguous. A curve with a non-finite number in it,
-    or without readings, has zero features: it counts, and adds nothing.
+    Curves run along the last axis, so that every pass over them is contiguous. A curve with a
+    non-finite number in it, or without readings, has zero features: it counts, and adds nothing.
+
+    Parameters
+    ----------
+    features : (n_repeats, waves + r, n_curves)
+        Means of 1, cos 1 … cos h and, for a Fourier basis, sin 1 … sin h, with h from
+        `highest_wave`; then the r entries of v.
+    basis : Basis
+        Of r functions.
     """
 
     features: Array
@@ -55,14 +61,46 @@ class Moments:
         """The v_i: (repeats, r, curves)."""
         return self.features[:, n_waves(self.basis):]
 
-    def curves(self, chosen: slice) -> Moments:
-        return Moments(self.features[:, :, chosen], self.basis)
+    def curves(self, part: slice) -> Moments:
+        """The moments of some of the curves; a view.
 
-    def repeats(self, chosen: slice) -> Moments:
-        return Moments(self.features[chosen], self.basis)
+        Parameters
+        ----------
+        part : slice
+            Which curves.
+
+        Returns
+        -------
+        Moments
+        """
+        return Moments(self.features[:, :, part], self.basis)
+
+    def repeats(self, part: slice) -> Moments:
+        """The moments of some of the data sets; a view.
+
+        Parameters
+        ----------
+        part : slice
+            Which data sets.
+
+        Returns
+        -------
+        Moments
+        """
+        return Moments(self.features[part], self.basis)
 
     def first(self, size: int) -> Moments:
-        """The moments of the first `size` basis functions."""
+        """The moments of the first basis functions.
+
+        Parameters
+        ----------
+        size : int
+            How many functions.
+
+        Returns
+        -------
+        Moments
+        """
         if size == self.size:
             return self
         old, basis = highest_wave(self.basis), self.basis.first(size)
@@ -79,13 +117,33 @@ class Moments:
         return gram, self.cross.mean(axis=2)
 
     def linear_map(self, iterates: Array) -> Array:
-        """What takes features to gradients; it depends on the iterates alone."""
+        """What takes features to gradients; it depends on the iterates alone.
+
+        Parameters
+        ----------
+        iterates : (repeats, columns, r)
+            Coefficients a.
+
+        Returns
+        -------
+        (repeats, columns · r, features)
+        """
         return gradient_map(iterates, self.basis)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """M_i a − v_i for iterates a (repeats, columns, r), as a function of which curves.
+        """M_i a − v_i, as a function of which curves.
 
-        It returns (repeats, columns, r, curves). `linear` is the `linear_map` where it is known.
+        Parameters
+        ----------
+        iterates : (repeats, columns, r)
+            Coefficients a.
+        linear : ndarray, optional
+            Their `linear_map`, where it is known.
+
+        Returns
+        -------
+        callable
+            From a slice of the curves to (repeats, columns, r, curves).
         """
         repeats, columns, r = iterates.shape
         linear = self.linear_map(iterates) if linear is None else linear
@@ -98,9 +156,18 @@ class Moments:
 
 
 def gradient_map(iterates: Array, basis: Basis) -> Array:
-    """The linear map from features to gradients at (repeats, columns, r) iterates.
+    """The linear map from features to gradients: rows for M_i a from the wave means, minus v_i.
 
-    Returns (repeats, columns · r, features): rows for M_i a from the wave means, minus v_i.
+    Parameters
+    ----------
+    iterates : (repeats, columns, r)
+        Coefficients a.
+    basis : Basis
+        Of r functions.
+
+    Returns
+    -------
+    (repeats, columns · r, features)
     """
     repeats, columns, r = iterates.shape
     waves = iterates.reshape(-1, r) @ wave_map(basis)
@@ -108,7 +175,19 @@ def gradient_map(iterates: Array, basis: Basis) -> Array:
 
 
 def beside_minus_one(waves: Array, r: int) -> Array:
-    """Rows for the waves (repeats, columns · r, …) with −1 for the row's own entry of v beside."""
+    """Rows for the waves, with −1 for the row's entry of v beside them.
+
+    Parameters
+    ----------
+    waves : (repeats, columns · r, width)
+        What multiplies the wave means.
+    r : int
+        Basis functions.
+
+    Returns
+    -------
+    (repeats, columns · r, width + r)
+    """
     repeats, rows, width = waves.shape
     out = np.zeros((repeats, rows, width + r))
     out[..., :width] = waves
@@ -118,16 +197,46 @@ def beside_minus_one(waves: Array, r: int) -> Array:
 
 @lru_cache(maxsize=64)
 def wave_map(basis: Basis) -> Array:
-    """The linear map from a to the rows of M a over wave means: (r, r · waves)."""
+    """The linear map from a to the rows of M a over wave means.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of r functions.
+
+    Returns
+    -------
+    (r, r · waves)
+    """
     return np.ascontiguousarray(product_table(basis).transpose(2, 1, 0).reshape(basis.size, -1))
 
 
 def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
                   weights: Array | None = None) -> Moments:
-    """Moments of every curve; `times` and `values` are (n_repeats, N), curve after curve.
+    """Moments of every curve.
 
-    With `weights` (n_repeats, N) every reading counts with its own weight in all the means; their
-    divisor stays the number of readings.
+    Parameters
+    ----------
+    times, values : (n_repeats, N)
+        Readings, curve after curve; times on [0, 1].
+    counts : (n_curves,)
+        Readings of each curve; they sum to N.
+    basis : Basis
+        Of r functions, without gaps in its frequencies.
+    weights : (n_repeats, N), optional
+        Every reading counts with its own weight in all the means; their divisor stays the number of
+        readings.
+
+    Returns
+    -------
+    Moments
+
+    Examples
+    --------
+    >>> times, values = np.array([[0.0, 0.5, 1.0]]), np.array([[1.0, 2.0, 6.0]])
+    >>> moments = curve_moments(times, values, np.array([3]), Basis(2, family="cosine"))
+    >>> moments.cross[0, :, 0].round(3).tolist()  # means of y and of √2 cos(πt) y
+    [3.0, -2.357]
     """
     repeats, n = len(times), len(counts)
     n_features = n_waves(basis) + basis.size
@@ -143,12 +252,33 @@ def curve_moments(times: Array, values: Array, counts: Index, basis: Basis,
 
 
 def highest_wave(basis: Basis) -> int:
-    """The highest frequency in a product of two of the basis functions."""
+    """The highest frequency in a product of two of the basis functions.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of either family.
+
+    Returns
+    -------
+    int
+        In whole turns over the period.
+    """
     return 2 * int(basis.frequency[-1])
 
 
 def n_waves(basis: Basis) -> int:
-    """How many wave means there are: 1 and the cosines, and for Fourier the sines."""
+    """How many wave means there are: 1 and the cosines, and for Fourier the sines.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of either family.
+
+    Returns
+    -------
+    int
+    """
     highest = highest_wave(basis)
     return 1 + highest * (2 if basis.family == "fourier" else 1)
 
@@ -251,7 +381,17 @@ def _add_products(once: Sequence[list[Array]], again: Sequence[list[Array]], cos
 
 @lru_cache(maxsize=64)
 def product_table(basis: Basis) -> Array:
-    """The linear map from wave means (1, cos k, sin k) to the entries of M: (waves, r, r)."""
+    """The linear map from wave means (1, cos k, sin k) to the entries of M.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of r functions.
+
+    Returns
+    -------
+    (waves, r, r)
+    """
     highest, order = highest_wave(basis), np.arange(basis.size)
     table = np.zeros((n_waves(basis), basis.size, basis.size))
     is_sine = (order > 0) & (order % 2 == 0) & (basis.family == "fourier")

@@ -8,11 +8,25 @@ from engine.arrays import Array
 
 
 def non_increasing_fit(values: Array) -> Array:
-    """The non-increasing sequences nearest to `values` (…, p) in squares: (…, p).
+    """The non-increasing sequences nearest to others in squares.
 
     By the min-max formula, fit_l = min over i ≤ l of the max over j ≥ l of the mean of entries
     i … j; sequences here have at most some thirty entries, so all p² means are cheap. The mean of
     a sequence is preserved.
+
+    Parameters
+    ----------
+    values : (…, p)
+        Sequences along the last axis.
+
+    Returns
+    -------
+    (…, p)
+
+    Examples
+    --------
+    >>> non_increasing_fit(np.array([3.0, 1.0, 2.0])).tolist()
+    [3.0, 1.5, 1.5]
     """
     order = np.arange(values.shape[-1])
     total = np.cumsum(values, axis=-1)

@@ -19,7 +19,20 @@ JITTER = 0.2  # how much later than planned a visit can be, in gaps
 class Uniforms(Protocol):
     """Where uniform numbers come from."""
 
-    def random(self, shape: tuple[int, int]) -> Array: ...
+    def random(self, shape: tuple[int, int]) -> Array:
+        """Independent uniform numbers.
+
+        Parameters
+        ----------
+        shape : (int, int)
+            Of the result.
+
+        Returns
+        -------
+        ndarray
+            In [0, 1).
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -32,6 +45,18 @@ class Stratified:
     rng: np.random.Generator
 
     def random(self, shape: tuple[int, int]) -> Array:
+        """Uniform numbers of which each column has one in every 1/n-th of [0, 1].
+
+        Parameters
+        ----------
+        shape : (n, columns)
+            Of the result.
+
+        Returns
+        -------
+        (n, columns)
+            In [0, 1).
+        """
         ranks = np.broadcast_to(np.arange(shape[0])[:, None], shape)
         return (self.rng.permuted(ranks, axis=0) + self.rng.random(shape)) / shape[0]
 
@@ -46,10 +71,13 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
     curves, observations : int
         How many curves, and observations of each. Of common times each curve has that many, drawn
         without replacement; more than there are repeat them.
+    rng : Uniforms
+        A generator, or one that spreads its numbers evenly.
 
     Returns
     -------
-    Array (curves, observations), on [0, 1].
+    (curves, observations)
+        On [0, 1].
     """
     if design.law is TimeLaw.COMMON:
         ranks = rng.random((curves, len(design.times))).argsort(axis=1)
@@ -70,6 +98,16 @@ def draw_times(design: Design, curves: int, observations: int, rng: Uniforms) ->
 def stated_density(design: Design) -> PublicCurve | None:
     """The density of independent times, where one is stated.
 
+    Parameters
+    ----------
+    design : Design
+        Of any law.
+
+    Returns
+    -------
+    PublicCurve or None
+        With integral one; None for other laws, and for times spread evenly.
+
     Raises
     ------
     InputError
@@ -82,20 +120,51 @@ def stated_density(design: Design) -> PublicCurve | None:
 
 
 def visits_span(observations: int, gap: float) -> float:
-    """How much of [0, 1] one curve's visits can take up."""
+    """How much of [0, 1] one curve's visits can take up.
+
+    Parameters
+    ----------
+    observations : int
+        Of one curve.
+    gap : float
+        Between planned visits, as a share of the range.
+
+    Returns
+    -------
+    float
+    """
     return gap * (observations - 1 + JITTER)
 
 
 def visit_times(curves: int, observations: int, gap: float, rng: Uniforms) -> Array:
-    """Times of every curve on [0, 1], `gap` apart: (curves, observations), increasing.
+    """Times of visits on [0, 1], increasing on every curve.
 
     The first visit is spread evenly over where all visits lie inside; each comes later than
     planned by up to a fifth of the gap, evenly.
+
+    Parameters
+    ----------
+    curves, observations : int
+        How many curves, and visits of each.
+    gap : float
+        Between planned visits, as a share of the range.
+    rng : Uniforms
+        Where chance comes from.
+
+    Returns
+    -------
+    (curves, observations)
 
     Raises
     ------
     InputError
         If so many visits do not fit.
+
+    Examples
+    --------
+    >>> times = visit_times(2, 3, gap=0.25, rng=np.random.default_rng(1))
+    >>> times.shape, bool((np.diff(times) > 0).all())
+    ((2, 3), True)
     """
     room = 1 - visits_span(observations, gap)
     if room < 0:

@@ -14,24 +14,31 @@ from engine.types import FunctionBasis, Truth
 
 @dataclass(frozen=True)
 class Pairs:
-    """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of `one` time.
+    """f(s, t) = Σ θ_jl b_j(s) b_l(t) with a symmetric θ, for functions b of one time.
 
     Coordinates are θ_jj, and √2 θ_jl for j < l, in the order of the upper triangle, so that their
     norm is that of θ: with orthonormal b it is the Hilbert–Schmidt norm of f. A `FunctionBasis`
     on points (…, 2) of the unit square; norms are those of `grid` squared.
+
+    Parameters
+    ----------
+    basis : FunctionBasis
+        b, r functions of one time.
+    grid : Grid
+        Of K times, along one axis.
     """
 
-    one: FunctionBasis
+    basis: FunctionBasis
     grid: Grid
 
     @property
     def size(self) -> int:
-        return self.one.size * (self.one.size + 1) // 2
+        return self.basis.size * (self.basis.size + 1) // 2
 
     @cached_property
     def index(self) -> tuple[np.ndarray, np.ndarray]:
         """Of every coordinate, j and l."""
-        return np.triu_indices(self.one.size)
+        return np.triu_indices(self.basis.size)
 
     @cached_property
     def multiplicity(self) -> Array:
@@ -40,39 +47,116 @@ class Pairs:
         return np.where(j == k, 1.0, 2.0)
 
     def coordinates(self, matrices: Array) -> Array:
-        """θ (…, r, r) → (…, size)."""
+        """Coordinates of symmetric matrices.
+
+        Parameters
+        ----------
+        matrices : (…, r, r)
+            θ.
+
+        Returns
+        -------
+        (…, size)
+        """
         j, k = self.index
         return np.asarray(matrices[..., j, k] * np.sqrt(self.multiplicity))
 
     def matrices(self, coordinates: Array) -> Array:
-        """(…, size) → θ (…, r, r)."""
+        """The symmetric matrices with these coordinates.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            As `coordinates` gives them.
+
+        Returns
+        -------
+        (…, r, r)
+            θ.
+        """
         j, k = self.index
-        out = np.zeros((*coordinates.shape[:-1], self.one.size, self.one.size))
+        out = np.zeros((*coordinates.shape[:-1], self.basis.size, self.basis.size))
         out[..., j, k] = coordinates / np.sqrt(self.multiplicity)
         out[..., k, j] = out[..., j, k]
         return out
 
     def on_grid(self, coordinates: Array) -> Array:
-        """Values at all pairs of grid points: (…, K, K)."""
+        """Values at all pairs of grid points.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            Of functions.
+
+        Returns
+        -------
+        (…, K, K)
+        """
         return np.asarray(self._values @ self.matrices(coordinates) @ self._values.T)
 
     def surface(self, coordinates: Array, axis: Array) -> Array:
-        """Values at all pairs of some times (m,): (…, m, m)."""
-        values = self.one(axis)
+        """Values at all pairs of some times.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            Of functions.
+        axis : (m,)
+            Times on [0, 1].
+
+        Returns
+        -------
+        (…, m, m)
+        """
+        values = self.basis(axis)
         return np.asarray(values @ self.matrices(coordinates) @ values.T)
 
     def __call__(self, points: Array) -> Array:
-        first, second = self.one(points[..., 0]), self.one(points[..., 1])
+        """Values of the functions of every coordinate.
+
+        Parameters
+        ----------
+        points : (…, 2)
+            Of the unit square.
+
+        Returns
+        -------
+        (…, size)
+        """
+        first, second = self.basis(points[..., 0]), self.basis(points[..., 1])
         j, k = self.index
         both = first[..., j] * second[..., k] + first[..., k] * second[..., j]
         return np.asarray(both * np.sqrt(self.multiplicity) / 2)
 
     def first(self, size: int) -> Pairs:
-        """Of the first functions of one time, as many as make `size` pairs."""
-        return Pairs(self.one.first(int(np.sqrt(2 * size))), self.grid)
+        """Of the first functions of one time, as many as make `size` pairs.
+
+        Parameters
+        ----------
+        size : int
+            r(r + 1)/2 for some r.
+
+        Returns
+        -------
+        Pairs
+        """
+        return Pairs(self.basis.first(int(np.sqrt(2 * size))), self.grid)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Least squares on the grid, and what it leaves out there."""
+        """Least squares on the grid.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function on the square.
+
+        Returns
+        -------
+        coordinates : (size,)
+            Of the best approximation.
+        energy : ()
+            What it leaves out there.
+        """
         axis = self.grid.points[:, 0]
         points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
         root = np.sqrt(self.grid.weights)
@@ -83,6 +167,17 @@ class Pairs:
         return best, np.asarray((left**2).sum())
 
     def squared_distance(self, difference: Array) -> Array:
+        """∫∫ of the square of a difference, by the weights of the grid.
+
+        Parameters
+        ----------
+        difference : (…, size)
+            In coordinates.
+
+        Returns
+        -------
+        (…)
+        """
         if self._is_orthonormal:
             return np.asarray((difference**2).sum(axis=-1))
         inner = self._stretch[:, None] * self._turned(difference) * self._stretch
@@ -96,12 +191,22 @@ class Pairs:
         return self.squared_distance(np.eye(self.size))
 
     def positive_part(self, coordinates: Array) -> Array:
-        """The nearest function without negative eigenvalues, in coordinates."""
+        """The nearest function without negative eigenvalues: a covariance may have none.
+
+        Parameters
+        ----------
+        coordinates : (…, size)
+            Of symmetric functions.
+
+        Returns
+        -------
+        (…, size)
+        """
         inner = self._stretch[:, None] * self._turned(coordinates) * self._stretch
         values, vectors = np.linalg.eigh(inner)
-        kept = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
-        kept = kept / self._stretch[:, None] / self._stretch
-        return self.coordinates(self._turn @ kept @ self._turn.T)
+        positive = (vectors * np.maximum(values, 0.0)[..., None, :]) @ vectors.swapaxes(-1, -2)
+        positive = positive / self._stretch[:, None] / self._stretch
+        return self.coordinates(self._turn @ positive @ self._turn.T)
 
     def _turned(self, coordinates: Array) -> Array:
         """θ in directions that are orthogonal as functions: (…, r, r)."""
@@ -109,9 +214,9 @@ class Pairs:
 
     @cached_property
     def _singular(self) -> tuple[Array, Array]:
-        found = np.linalg.svd(np.sqrt(self.grid.weights)[:, None] * self._values,
-                              full_matrices=False)
-        return found.Vh.T, np.maximum(found.S, 1e-12)
+        weighted = np.sqrt(self.grid.weights)[:, None] * self._values
+        decomposition = np.linalg.svd(weighted, full_matrices=False)
+        return decomposition.Vh.T, np.maximum(decomposition.S, 1e-12)
 
     @property
     def _turn(self) -> Array:
@@ -125,9 +230,9 @@ class Pairs:
     @cached_property
     def _is_orthonormal(self) -> bool:
         values = np.sqrt(self.grid.weights)[:, None] * self._values
-        return bool(np.allclose(values.T @ values, np.eye(self.one.size), atol=1e-9))
+        return bool(np.allclose(values.T @ values, np.eye(self.basis.size), atol=1e-9))
 
     @cached_property
     def _values(self) -> Array:
         """The functions of one time on the grid: (K, r)."""
-        return self.one(self.grid.points[:, 0])
+        return self.basis(self.grid.points[:, 0])

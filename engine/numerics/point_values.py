@@ -15,13 +15,35 @@ MOST_POINTS = 101
 
 @dataclass(frozen=True)
 class PointValues:
-    """Coefficient l is the value at point l, on [0, 1] and rising; drawn as a broken line."""
+    """Coefficient l is the value at point l; drawn as a broken line.
+
+    Parameters
+    ----------
+    points : tuple of float
+        On [0, 1] and rising.
+
+    Examples
+    --------
+    >>> PointValues.stated("0.37, 0.2", "points").points
+    (0.2, 0.37)
+    """
 
     points: tuple[float, ...]
 
     @classmethod
     def stated(cls, text: str, field: str) -> PointValues:
-        """Read "0.2, 0.37".
+        """Read points such as "0.2, 0.37", in any order.
+
+        Parameters
+        ----------
+        text : str
+            Numbers with commas between them.
+        field : str
+            Name of the control, for messages.
+
+        Returns
+        -------
+        PointValues
 
         Raises
         ------
@@ -48,10 +70,34 @@ class PointValues:
         return np.stack([np.interp(times, self.points, row) for row in unit], axis=-1)
 
     def first(self, size: int) -> PointValues:
+        """The first points alone.
+
+        Parameters
+        ----------
+        size : int
+            How many.
+
+        Returns
+        -------
+        PointValues
+        """
         return PointValues(self.points[:size])
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Values of the truth at the points (…, size), read between its nodes; nothing is left."""
+        """Values of the truth at the points, read between its nodes.
+
+        Parameters
+        ----------
+        truth : Truth
+            Of functions of one time.
+
+        Returns
+        -------
+        values : (…, size)
+            Several functions come first.
+        energy : (…)
+            Zero: at the points nothing is left out.
+        """
         nodes, _ = truth.quadrature
         rows = np.atleast_2d(truth.node_values)
         values = np.stack([np.interp(self.points, nodes, row) for row in rows])
@@ -59,5 +105,15 @@ class PointValues:
         return values.reshape(*shape, self.size), np.zeros(shape)
 
     def squared_distance(self, difference: Array) -> Array:
-        """Squared error, averaged over the points: (..., size) to (...)."""
+        """Squared error, averaged over the points.
+
+        Parameters
+        ----------
+        difference : (…, size)
+            In response units.
+
+        Returns
+        -------
+        (…)
+        """
         return np.asarray((difference**2).mean(axis=-1))

@@ -16,17 +16,51 @@ _FINE = 4001  # points on which a stated density is inverted
 
 @dataclass(frozen=True)
 class PublicCurve:
-    """The broken line through `heights` at equally spaced points of [0, 1], ends included."""
+    """The broken line through heights at equally spaced points of [0, 1], ends included.
+
+    Parameters
+    ----------
+    heights : tuple of float
+        Two or more.
+
+    Examples
+    --------
+    >>> shape = PublicCurve.stated("0, 3", "density").as_density("density")
+    >>> shape.heights, shape.quantile(np.array([0.25])).round(3).tolist()
+    ((0.0, 2.0), [0.5])
+    """
 
     heights: tuple[float, ...]
 
     def __call__(self, times: Array) -> Array:
-        """Heights at times on [0, 1]; constant beyond the ends."""
+        """Heights at times on [0, 1]; constant beyond the ends.
+
+        Parameters
+        ----------
+        times : ndarray
+            Any shape.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         return np.interp(times, np.linspace(0, 1, len(self.heights)), self.heights)
 
     @classmethod
     def stated(cls, text: str, field: str) -> PublicCurve:
-        """Read "1, 2.5, 2": the only height stands for a constant.
+        """Read heights such as "1, 2.5, 2": the only height stands for a constant.
+
+        Parameters
+        ----------
+        text : str
+            At most 400 numbers with commas between them.
+        field : str
+            Name of the control, for messages.
+
+        Returns
+        -------
+        PublicCurve
 
         Raises
         ------
@@ -45,20 +79,44 @@ class PublicCurve:
     def as_density(self, field: str) -> PublicCurve:
         """The same shape with integral one.
 
+        Parameters
+        ----------
+        field : str
+            Name of the control, for messages.
+
+        Returns
+        -------
+        PublicCurve
+
         Raises
         ------
         InputError
-            If a height is negative, or all are zero.
+            If a height is negative, all are zero, or they are too large to add up.
         """
         heights = np.array(self.heights)
         if (heights < 0).any() or not heights.any():
             raise InputError(f"“{field}” must not go below zero and must be above it somewhere.",
                              field=field, hint="For example 1, 2.5, 2.")
-        area = (heights[:-1] + heights[1:]).mean() / 2
+        with np.errstate(over="ignore"):
+            area = (heights[:-1] + heights[1:]).mean() / 2
+        if not np.isfinite(area):
+            raise InputError(f"The numbers of “{field}” are too large to add up.", field=field,
+                             hint="Only their shape matters: divide them all by the largest.")
         return PublicCurve(tuple((heights / area).tolist()))
 
     def quantile(self, shares: Array) -> Array:
-        """Where the shares of a density's mass lie: its quantile function at `shares`."""
+        """Where the shares of a density's mass lie: its quantile function.
+
+        Parameters
+        ----------
+        shares : ndarray
+            In [0, 1]; of any shape.
+
+        Returns
+        -------
+        ndarray
+            Times on [0, 1], of the same shape.
+        """
         points = np.linspace(0, 1, _FINE)
         heights = self(points)
         mass = np.concatenate([[0.0], np.cumsum((heights[:-1] + heights[1:]) / 2)])

@@ -38,11 +38,33 @@ class Law(Protocol):
     def mean_absolute(self) -> Array:
         """E|Z_l|."""
 
-    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves."""
+    def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves.
+
+        Parameters
+        ----------
+        spread, shape : (…, p)
+            Sizes of the deviations, and d of the clipping.
+        radius : (…)
+            c of the clipping.
+
+        Returns
+        -------
+        (…, p)
+        """
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does."""
+        """E ∂ψ_l/∂h_l: how much a clipped average moves when its centre does.
+
+        Parameters
+        ----------
+        spread, shape, radius
+            As those of `retained_share`.
+
+        Returns
+        -------
+        (…, p)
+        """
 
 
 @dataclass(frozen=True)
@@ -83,10 +105,19 @@ class ReferenceLaw:
         """E|Z_l|: (p,)."""
         return np.asarray(self.absolute.mean(axis=0))
 
-    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
+    def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
         """E|ψ_l| / E|h_l| for h = spread · Z: the share of the size that clipping leaves.
 
-        `spread` and `shape` are (…, p), `radius` (…); returns (…, p).
+        Parameters
+        ----------
+        spread, shape : (…, p)
+            Sizes of the deviations, and d of the clipping.
+        radius : (…)
+            c of the clipping.
+
+        Returns
+        -------
+        (…, p)
         """
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray(factors @ self.absolute / self.absolute.sum(axis=0))
@@ -95,7 +126,18 @@ class ReferenceLaw:
         """How much a clipped average moves when its centre does, coefficient by coefficient.
 
         E[f T_ll − 1{f < 1} h_l (Σ_q h_q T_ql/d_q²)/‖h/d‖²] for f = min(1, c/‖h/d‖), as a share of
-        E T_ll: (…, p).
+        E T_ll.
+
+        Parameters
+        ----------
+        spread, shape : (…, p)
+            Sizes of the deviations, and d of the clipping.
+        radius : (…)
+            c of the clipping.
+
+        Returns
+        -------
+        (…, p)
         """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
@@ -103,11 +145,11 @@ class ReferenceLaw:
         if self.slopes is None:
             lost = ratio * (clipped @ self.squared) / len(self.squared)
             return np.asarray(factors.mean(axis=-1, keepdims=True) - lost)
-        told = np.diagonal(self.slopes, axis1=1, axis2=2)
+        diagonal = np.diagonal(self.slopes, axis1=1, axis2=2)
         turned = (clipped @ self._turned).reshape(*spread.shape, -1)  # E of clipped Z_l Z_q T_ql
         lost = spread * (turned @ (spread / shape**2)[..., None])[..., 0]
-        moved = (factors @ told - lost) / len(self.sample)
-        mean = told.mean(axis=0)
+        moved = (factors @ diagonal - lost) / len(self.sample)
+        mean = diagonal.mean(axis=0)
         return np.asarray(np.where(mean > _UNTOLD, moved / np.maximum(mean, _UNTOLD),
                                    factors.mean(axis=-1, keepdims=True)))
 
@@ -119,9 +161,20 @@ class ReferenceLaw:
         return (products * self.slopes.swapaxes(1, 2)).reshape(len(self.sample), -1)
 
     def response(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """What moving the centre does to a clipped average: (…, p, p).
+        """What moving the centre does to a clipped average.
 
         E[f T − 1{f < 1} h (h/d²)'T/‖h/d‖²]; `slope` is its diagonal over that of E T.
+
+        Parameters
+        ----------
+        spread, shape : (…, p)
+            Sizes of the deviations, and d of the clipping.
+        radius : (…)
+            c of the clipping.
+
+        Returns
+        -------
+        (…, p, p)
         """
         assert self.slopes is not None
         n, p = self.sample.shape
@@ -145,7 +198,17 @@ class ReferenceLaw:
 
 @lru_cache(maxsize=64)
 def heavy_tailed(size: int) -> ReferenceLaw:
-    """The reference law in `size` dimensions where curves differ in their deviations alone."""
+    """The reference law where curves differ in their deviations alone.
+
+    Parameters
+    ----------
+    size : int
+        p, its dimensions.
+
+    Returns
+    -------
+    ReferenceLaw
+    """
     rng = np.random.default_rng(_SEED)
     normal = rng.standard_normal((_SAMPLE, size))
     sample = normal / np.sqrt(rng.chisquare(_DEGREES, (_SAMPLE, 1)) / _DEGREES)
@@ -159,7 +222,20 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
     Responses Σ_l l^{-1.5} z_l φ_l + e with standard normal z and e, times √(6/χ²₆) for each curve,
     at drawn times; T_i and t_i are formed from them as from data, and Z are the t_i. Derived in
     this project: curves that are observed at few times differ in T_i, which an elliptical law
-    leaves out. Of an unknown design, times are spread evenly and T_i = S_i.
+    leaves out.
+
+    Parameters
+    ----------
+    basis : Basis
+        Of p functions.
+    observations : int
+        Of every curve.
+    design : Design
+        How observation times come about; of an unknown one, times are spread evenly and T_i = S_i.
+
+    Returns
+    -------
+    ReferenceLaw
     """
     rng = np.random.default_rng(_SEED)
     times = draw_times(design, _CURVES, observations, Stratified(rng))
@@ -178,7 +254,17 @@ def of_observed_curves(basis: Basis, observations: int, design: Design) -> Refer
 
 
 def is_mixed(law: Law) -> TypeGuard[ReferenceLaw]:
-    """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`."""
+    """Whether E T is not the identity, so that what moves a centre is a matrix: its `response`.
+
+    Parameters
+    ----------
+    law : Law
+        Of any kind.
+
+    Returns
+    -------
+    bool
+    """
     return isinstance(law, ReferenceLaw) and law.is_mixed
 
 
@@ -194,8 +280,16 @@ class ProductLaw:
     their public ranges; S and e are those of errors at times of the public design: curves with few
     observations differ much in S, and those that would move a location most are clipped most. Every
     entry of Z is scaled to unit second moment. An elliptical law in its place would make bands far
-    too narrow. `directions` wF and `regressors` F are (repeats, columns, K, sample), `waves` e
-    (sample, r) and `products` S (sample, r, r).
+    too narrow.
+
+    Parameters
+    ----------
+    directions, regressors : (repeats, columns, K, sample)
+        wF and F.
+    waves : (sample, r)
+        e.
+    products : (sample, r, r)
+        S.
     """
 
     directions: Array
@@ -217,21 +311,46 @@ class ProductLaw:
         mean = self._scale * self._sizes(1.0) / len(self.waves)
         return np.asarray(mean.reshape(*mean.shape[:2], -1))
 
-    def kept(self, spread: Array, shape: Array, radius: Array) -> Array:
+    def retained_share(self, spread: Array, shape: Array, radius: Array) -> Array:
+        """E|ψ_l| / E|h_l|: the share of the size that clipping leaves.
+
+        Parameters
+        ----------
+        spread, shape : (repeats, columns, K · r)
+            Sizes of the deviations, and d of the clipping.
+        radius : (repeats, columns)
+            c of the clipping.
+
+        Returns
+        -------
+        (repeats, columns, K · r)
+        """
         factors = self._factors((spread / shape) ** 2, radius)[0]
         return np.asarray((self._sizes(factors[..., None, :]) / self._sizes(1.0)).reshape(
             spread.shape))
 
     def slope(self, spread: Array, shape: Array, radius: Array) -> Array:
-        """E[f wF_k² S_ll − 1{f < 1} f h_kl Σ_hm wF_h F_k S_ml h_hm/d_hm² /‖h/d‖²]: (…, p).
+        """E[f wF_k² S_ll − 1{f < 1} f h_kl Σ_hm wF_h F_k S_ml h_hm/d_hm² /‖h/d‖²].
 
         Moving coefficient (k, l) moves deviation (h, m) by wF_hF_k S_ml, and people whose
         deviations move more are clipped more: the mean of f alone would be too large.
+
+        Parameters
+        ----------
+        spread, shape : (repeats, columns, K · r)
+            Sizes of the deviations, and d of the clipping.
+        radius : (repeats, columns)
+            c of the clipping.
+
+        Returns
+        -------
+        (repeats, columns, K · r)
         """
         ratio = (spread / shape) ** 2
         factors, squared = self._factors(ratio, radius)
-        own = np.diagonal(self.products, axis1=-2, axis2=-1)
-        moved = (factors[..., None, :] * self.directions * self.regressors) @ own / len(own)
+        diagonal = np.diagonal(self.products, axis1=-2, axis2=-1)
+        weighted = factors[..., None, :] * self.directions * self.regressors
+        moved = weighted @ diagonal / len(diagonal)
         clipped = np.where(factors < 1, factors / squared, 0.0)[..., None, :]
         size = (spread / shape).reshape(self._scale.shape) * self._scale  # h/d over wF e
         by_shape = size / shape.reshape(self._scale.shape)
@@ -254,7 +373,25 @@ class ProductLaw:
 
 def of_regressors(moments: Array, regressor_map: RegressorMap, basis: Basis, readings: int,
                   design: Design) -> ProductLaw:
-    """The law for second moments (repeats, columns, K, K) and curves of so many observations."""
+    """The law for released second moments of the regressors.
+
+    Parameters
+    ----------
+    moments : (repeats, columns, K, K)
+        Second moments of the regressors, the first of which is 1.
+    regressor_map : RegressorMap
+        From regressors to directions.
+    basis : Basis
+        Of r functions.
+    readings : int
+        Of every curve.
+    design : Design
+        How observation times come about.
+
+    Returns
+    -------
+    ProductLaw
+    """
     sample, products, covariates = _regression_sample(
         basis, readings, design, moments.shape[-1] - 1)
     mean = moments[..., 1:, 0] / moments[..., :1, 0]
@@ -287,6 +424,6 @@ def _regression_sample(basis: Basis, readings: int, design: Design, n_covariates
     inverse = products_inverse(basis, readings, design)
     if inverse is not None:
         products, errors = inverse @ products, errors @ inverse
-    told = np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0)
-    size = np.sqrt(np.maximum(told, _UNTOLD))
+    diagonal = np.diagonal(products, axis1=-2, axis2=-1).mean(axis=0)
+    size = np.sqrt(np.maximum(diagonal, _UNTOLD))
     return errors, products / np.outer(size, size), covariates

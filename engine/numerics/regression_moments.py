@@ -1,4 +1,4 @@
-"""Per-curve moments of a varying-coefficient model, whose curves come with regressors.
+"""Per-curve moments and deviations of a varying-coefficient model, whose curves have regressors.
 
 The gradient of curve i with regressors G_i at coefficients b_0 … b_d is G_i ⊗ (M_i Σ_h G_ih b_h −
 v_i), with M_i and v_i as in `moments`. It is linear in the products of regressors and wave means,
@@ -9,21 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from engine.arrays import Array
 from engine.numerics.moments import Moments, beside_minus_one, product_table, wave_map
+from engine.numerics.regressor_maps import RegressorMap
 from engine.types import CurveData
 
 
 @dataclass(frozen=True)
 class RegressionMoments:
-    """Moments of curves and their regressors (repeats, K, curves), the first of which is 1.
+    """Moments of curves and their regressors.
 
     Coefficients run function after function: entry k·r + l belongs to regressor k and wave l.
-    `features` (repeats, K · waves + r, curves) hold the products of regressors and wave means,
-    then v.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the curves, for r basis functions.
+    regressors : (repeats, K, curves)
+        The first is 1.
+    features : (repeats, K · waves + r, curves)
+        The products of regressors and wave means, then v.
     """
 
     moments: Moments
@@ -42,16 +51,48 @@ class RegressionMoments:
     def n_curves(self) -> int:
         return self.moments.n_curves
 
-    def curves(self, chosen: slice) -> RegressionMoments:
-        return RegressionMoments(self.moments.curves(chosen), self.regressors[:, :, chosen],
-                                 self.features[:, :, chosen])
+    def curves(self, part: slice) -> RegressionMoments:
+        """The moments of some of the curves; a view.
 
-    def repeats(self, chosen: slice) -> RegressionMoments:
-        return RegressionMoments(self.moments.repeats(chosen), self.regressors[chosen],
-                                 self.features[chosen])
+        Parameters
+        ----------
+        part : slice
+            Which curves.
+
+        Returns
+        -------
+        RegressionMoments
+        """
+        return RegressionMoments(self.moments.curves(part), self.regressors[:, :, part],
+                                 self.features[:, :, part])
+
+    def repeats(self, part: slice) -> RegressionMoments:
+        """The moments of some of the data sets; a view.
+
+        Parameters
+        ----------
+        part : slice
+            Which data sets.
+
+        Returns
+        -------
+        RegressionMoments
+        """
+        return RegressionMoments(self.moments.repeats(part), self.regressors[part],
+                                 self.features[part])
 
     def first(self, size: int) -> RegressionMoments:
-        """The moments of the first `size` basis functions of each coefficient function."""
+        """The moments of the first basis functions of each coefficient function.
+
+        Parameters
+        ----------
+        size : int
+            How many functions.
+
+        Returns
+        -------
+        RegressionMoments
+        """
         if size == self.moments.size:
             return self
         return _with_features(self.moments.first(size), self.regressors)
@@ -68,9 +109,19 @@ class RegressionMoments:
         return gram, cross.reshape(repeats, self.size)
 
     def gradients(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """Gradients at iterates (repeats, columns, p), as a function of which curves.
+        """Gradients at iterates, as a function of which curves.
 
-        It returns (repeats, columns, p, curves). `linear` is the `linear_map` where it is known.
+        Parameters
+        ----------
+        iterates : (repeats, columns, p)
+            Coefficients, p = K · r.
+        linear : ndarray, optional
+            Their `linear_map`, where it is known.
+
+        Returns
+        -------
+        callable
+            From a slice of the curves to (repeats, columns, p, curves).
         """
         residuals = self.residuals(iterates, linear)
 
@@ -80,7 +131,20 @@ class RegressionMoments:
         return of
 
     def residuals(self, iterates: Array, linear: Array | None = None) -> Callable[[slice], Array]:
-        """M Σ_h G_h b_h − v at iterates (repeats, columns, p): (repeats, columns, r, curves)."""
+        """M Σ_h G_h b_h − v, as a function of which curves.
+
+        Parameters
+        ----------
+        iterates : (repeats, columns, p)
+            Coefficients b, p = K · r.
+        linear : ndarray, optional
+            Their `linear_map`, where it is known.
+
+        Returns
+        -------
+        callable
+            From a slice of the curves to (repeats, columns, r, curves).
+        """
         repeats, columns, _ = iterates.shape
         linear = self.linear_map(iterates) if linear is None else linear
 
@@ -91,7 +155,17 @@ class RegressionMoments:
         return of
 
     def linear_map(self, iterates: Array) -> Array:
-        """The linear map from `features` to residuals: (repeats, columns · r, K · waves + r)."""
+        """The linear map from `features` to residuals.
+
+        Parameters
+        ----------
+        iterates : (repeats, columns, p)
+            Coefficients, p = K · r.
+
+        Returns
+        -------
+        (repeats, columns · r, K · waves + r)
+        """
         repeats, columns, _ = iterates.shape
         k, r = self.n_functions, self.moments.size
         waves = (iterates.reshape(-1, r) @ wave_map(self.moments.basis)).reshape(
@@ -102,8 +176,16 @@ class RegressionMoments:
 def outer(directions: Array, residuals: Array) -> Array:
     """Directions ⊗ residuals of every curve.
 
-    (repeats, columns or 1, K, curves) and (repeats, columns, r, curves) to (repeats, columns, p,
-    curves).
+    Parameters
+    ----------
+    directions : (repeats, columns or 1, K, curves)
+        In the space of the regressors.
+    residuals : (repeats, columns, r, curves)
+        In the basis.
+
+    Returns
+    -------
+    (repeats, columns, K · r, curves)
     """
     repeats, columns, _, n = residuals.shape
     return np.asarray((directions[:, :, :, None] * residuals[:, :, None]).reshape(
@@ -115,6 +197,17 @@ def regression_moments(moments: Moments, data: CurveData) -> RegressionMoments:
 
     A curve with a covariate that is no number gets moments of zero, as one with such a reading
     has: it counts, and adds nothing.
+
+    Parameters
+    ----------
+    moments : Moments
+        Of the same curves.
+    data : CurveData
+        With covariates, or without: then 1 is the only regressor.
+
+    Returns
+    -------
+    RegressionMoments
     """
     if data.covariates is not None and not np.isfinite(data.covariates).all():
         known = np.asarray(np.isfinite(data.covariates).all(axis=2))[:, None]
@@ -131,3 +224,70 @@ def _with_features(moments: Moments, regressors: Array) -> RegressionMoments:
     np.multiply(regressors[:, 1:, None], waves[:, None], out=products[:, 1:])
     features[:, width:] = moments.cross
     return RegressionMoments(moments, regressors, features)
+
+
+@dataclass(frozen=True)
+class RegressionDeviations:
+    """How far each curve with covariates says the coefficient functions are from a centre.
+
+    h_i(b) = w_iF_i ⊗ (S_i Σ_h G_ih a_h − s_i) with F = W G and a = W'b: on average b − W⁻'β.
+    It is the Newton direction of weighted least squares in coordinates where the average of
+    w F F' is about the identity.
+
+    Parameters
+    ----------
+    curves : RegressionMoments
+        Of n curves.
+    map : RegressorMap
+        W and the weights w; may differ by column, as it is released.
+    inverse : (r, r), optional
+        Public; where times are not spread evenly it makes the average of S_i the identity.
+    """
+
+    curves: RegressionMoments
+    map: RegressorMap
+    inverse: Array | None = None
+    is_common: ClassVar[bool] = False
+
+    @property
+    def n_curves(self) -> int:
+        return self.curves.n_curves
+
+    @property
+    def entries(self) -> int:
+        return int(self.curves.features.shape[1])
+
+    def among(self, curves: slice) -> RegressionDeviations:
+        """Those of some of the curves; a view.
+
+        Parameters
+        ----------
+        curves : slice
+            Which of them.
+
+        Returns
+        -------
+        RegressionDeviations
+        """
+        return RegressionDeviations(self.curves.curves(curves), self.map, self.inverse)
+
+    def from_centres(self, centres: Array, repeats: slice) -> Array:
+        """How far every curve says the coefficients are from a centre.
+
+        Parameters
+        ----------
+        centres : (repeats, columns, p)
+            b, for the chosen repeats.
+        repeats : slice
+            Which data sets.
+
+        Returns
+        -------
+        (repeats, columns, p, curves)
+        """
+        moments, regressor_map = self.curves.repeats(repeats), self.map.repeats(repeats)
+        by_function = centres.reshape(*centres.shape[:2], moments.n_functions, -1)
+        coefficients = regressor_map.coefficients(by_function).reshape(centres.shape)
+        directions = regressor_map.directions(moments.regressors[:, None])
+        residuals = moments.residuals(coefficients)(slice(None))
+        return outer(directions, residuals if self.inverse is None else self.inverse @ residuals)

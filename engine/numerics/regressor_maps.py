@@ -30,40 +30,114 @@ class RegressorMap:
     standard: Array
     whole: Array
 
-    def repeats(self, chosen: slice) -> RegressorMap:
-        return RegressorMap(self.standard[chosen], self.whole[chosen])
+    def repeats(self, part: slice) -> RegressorMap:
+        """The map of some of the data sets.
+
+        Parameters
+        ----------
+        part : slice
+            Which data sets.
+
+        Returns
+        -------
+        RegressorMap
+        """
+        return RegressorMap(self.standard[part], self.whole[part])
 
     def directions(self, regressors: Array) -> Array:
-        """w(G) W G for regressors (repeats or 1, columns or 1, K, people)."""
+        """w(G) W G: weighted regressors in the new coordinates.
+
+        Parameters
+        ----------
+        regressors : (repeats or 1, columns or 1, K, people)
+            G.
+
+        Returns
+        -------
+        (repeats, columns, K, people)
+        """
         return np.asarray(weights(self.standard @ regressors) * (self.whole @ regressors))
 
     def coefficients(self, located: Array) -> Array:
-        """Coefficients (repeats, columns, K, r) of F as those of G: a'G = b'F for a = W'b."""
+        """Coefficients of F as those of G: a'G = b'F for a = W'b.
+
+        Parameters
+        ----------
+        located : (repeats, columns, K, r)
+            b.
+
+        Returns
+        -------
+        (repeats, columns, K, r)
+            a.
+        """
         return np.asarray(self.whole.swapaxes(-1, -2) @ located)
 
     def covariance(self, located: Array) -> Array:
-        """Their covariance (repeats, columns, K, r, K, r), likewise."""
+        """The covariance of coefficients of F as that of those of G.
+
+        Parameters
+        ----------
+        located : (repeats, columns, K, r, K, r)
+            Of b.
+
+        Returns
+        -------
+        (repeats, columns, K, r, K, r)
+            Of a = W'b.
+        """
         turned = np.einsum("...ka,...krjs->...arjs", self.whole, located)
         return np.asarray(np.einsum("...arjs,...jb->...arbs", turned, self.whole))
 
 
 def weights(standard: Array) -> Array:
-    """K/|x|² for x = V G (…, K, people), so that w x x' has trace K whatever x is: (…, 1, people).
+    """K/|x|² for x = V G, so that w x x' has trace K whatever x is.
 
     They depend on covariates alone, so weighted least squares has the same target as least squares.
+
+    Parameters
+    ----------
+    standard : (…, K, people)
+        x, regressors centred and scaled.
+
+    Returns
+    -------
+    (…, 1, people)
     """
     return np.asarray(standard.shape[-2] / (standard**2).sum(axis=-2, keepdims=True))
 
 
 def floored(moments: Array, least: Array) -> Array:
-    """Second moments (repeats, columns, K, K) with eigenvalues of at least `least` (columns,)."""
+    """Second moments with eigenvalues that are not too small to be inverted.
+
+    Parameters
+    ----------
+    moments : (repeats, columns, K, K)
+        Released, so perhaps with negative ones.
+    least : (columns,)
+        What smaller eigenvalues are raised to.
+
+    Returns
+    -------
+    (repeats, columns, K, K)
+    """
     values, vectors = np.linalg.eigh(moments)
     raised = np.maximum(values, least[:, None])[..., None, :]
     return np.asarray((vectors * raised) @ vectors.swapaxes(-1, -2))
 
 
 def standardising(moments: Array) -> Array:
-    """V with V Γ V' = 1, lower triangular: each covariate less what those before it explain."""
+    """V with V Γ V' = 1, lower triangular: each covariate less what those before it explain.
+
+    Parameters
+    ----------
+    moments : (…, K, K)
+        Γ, positive definite.
+
+    Returns
+    -------
+    (…, K, K)
+    """
     return np.asarray(np.linalg.inv(np.linalg.cholesky(moments)))
 
 
@@ -72,6 +146,15 @@ def mixed(maps: Array) -> Array:
 
     A rare answer would otherwise stand alone in a coordinate in which nearly everybody deviates by
     0, so that the typical size of deviations there says nothing of those who gave it.
+
+    Parameters
+    ----------
+    maps : (…, K, K)
+        Rows are the new coordinates.
+
+    Returns
+    -------
+    (…, K, K)
     """
     n_functions = maps.shape[-1]
     mirror = np.full(n_functions, 1 / np.sqrt(n_functions))

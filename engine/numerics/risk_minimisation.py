@@ -41,10 +41,19 @@ _STAGE = 1e-3  # accuracy, relative to the longest minimiser, of all stages but 
 
 @dataclass(frozen=True)
 class Records:
-    """Records with equal effect taken together: place, label and how many, (G,) each.
+    """Records with equal effect taken together.
 
     Square loss needs a mean label on each place and losses of classes two counts, so that a step
     does not depend on n; for Huber's loss it does, since every record is its own.
+
+    Parameters
+    ----------
+    place : (G,) of int
+        Where they stand.
+    label : (G,)
+        Their common, or mean, label.
+    weight : (G,)
+        How many they are.
     """
 
     place: Indices
@@ -63,22 +72,80 @@ class Loss:
     accuracy: ClassVar[float] = 1e-9
 
     def admissibility(self, kappa: float, penalty: float) -> float:
-        """M, over the f that minimisers may have."""
+        """M, over the f that minimisers may have.
+
+        Parameters
+        ----------
+        kappa : float
+            κ, see the function of that name.
+        penalty : float
+            ψ > 0.
+
+        Returns
+        -------
+        float
+            M with |L(y, f) − L(y, g)| ≤ M |f − g|.
+        """
         return 1.0
 
     def value(self, label: Array, f: Array) -> Array:
+        """L(y, f).
+
+        Parameters
+        ----------
+        label, f : ndarray
+            y and f, of shapes that broadcast.
+
+        Returns
+        -------
+        ndarray
+        """
         raise NotImplementedError
 
     def slope(self, label: Array, f: Array) -> Array:
-        """∂L/∂f."""
+        """∂L/∂f.
+
+        Parameters
+        ----------
+        label, f : ndarray
+            y and f, of shapes that broadcast.
+
+        Returns
+        -------
+        ndarray
+        """
         raise NotImplementedError
 
     def curvature(self, label: Array, f: Array) -> Array:
-        """∂²L/∂f²; between two pieces, of either."""
+        """∂²L/∂f²; between two pieces, of either.
+
+        Parameters
+        ----------
+        label, f : ndarray
+            y and f, of shapes that broadcast.
+
+        Returns
+        -------
+        ndarray
+        """
         raise NotImplementedError
 
     def records(self, place: Indices, y: Array, n_places: int) -> Records:
-        """The labels of one data set, (n,) each, held within what the loss allows."""
+        """The labels of one data set, held within what the loss allows.
+
+        Parameters
+        ----------
+        place : (n,) of int
+            Of every record, 0 … n_places − 1.
+        y : (n,)
+            Labels; what is no number counts as 0, or as the class −1.
+        n_places : int
+            K.
+
+        Returns
+        -------
+        Records
+        """
         return _classes(place, y, n_places)
 
     def stages(self) -> tuple[Loss, ...]:
@@ -92,6 +159,11 @@ class Square(Loss):
 
     F(u) ≤ F(0) ≤ B² bounds the minimiser, ‖u‖ ≤ B/√ψ and |f| ≤ κB/√ψ, and with it the slope:
     M = 2B(1 + κ/√ψ).
+
+    Parameters
+    ----------
+    bound : float
+        B, in response units.
     """
 
     bound: float
@@ -113,13 +185,19 @@ class Square(Loss):
         held = np.clip(_without_gaps(y), -self.bound, self.bound)
         count = np.bincount(place, minlength=n_places)
         total = np.bincount(place, held, n_places)
-        taken = np.flatnonzero(count)
-        return Records(taken, total[taken] / count[taken], count[taken].astype(float))
+        occupied = np.flatnonzero(count)
+        return Records(occupied, total[occupied] / count[occupied], count[occupied].astype(float))
 
 
 @dataclass(frozen=True)
 class Huber(Loss):
-    """(y − f)²/2 up to a distance k, and k(|y − f| − k/2) beyond; M = k."""
+    """(y − f)²/2 up to a distance k, and k(|y − f| − k/2) beyond; M = k.
+
+    Parameters
+    ----------
+    k : float
+        Above 0, in response units.
+    """
 
     k: float
     name: ClassVar[str] = "huber"
@@ -167,6 +245,11 @@ class Hinge(Loss):
     case, mostly it is far nearer. It is differentiable, with a certificate of the size of the
     rounding error of its slope, about 1e-16/w. For the hinge itself a duality gap as small as
     rounding errors leaves 1e-8/√ψ of doubt, which is too much beside r when n is large.
+
+    Parameters
+    ----------
+    width : float
+        w, as a share of the margin.
     """
 
     width: float = ROUNDING
@@ -199,12 +282,22 @@ def _classes(place: Indices, y: Array, n_places: int) -> Records:
     """Counts of both classes; whatever is not above 0 belongs to −1."""
     label = np.where(y > 0, 1.0, -1.0)
     count = np.bincount(2 * place + (label > 0), minlength=2 * n_places)
-    taken = np.flatnonzero(count)
-    return Records(taken // 2, np.where(taken % 2, 1.0, -1.0), count[taken].astype(float))
+    occupied = np.flatnonzero(count)
+    return Records(occupied // 2, np.where(occupied % 2, 1.0, -1.0), count[occupied].astype(float))
 
 
 def kappa(atoms: Array) -> float:
-    """κ = max_x ‖h(x)‖₂ over the places, from features (K, J)."""
+    """κ = max_x ‖h(x)‖₂ over the places.
+
+    Parameters
+    ----------
+    atoms : (K, J)
+        Features h of each place.
+
+    Returns
+    -------
+    float
+    """
     return float(np.sqrt((atoms**2).sum(axis=1).max()))
 
 
@@ -214,13 +307,45 @@ def tolerance(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
     A millionth of r for the hinge and Huber's loss, 1e-9 r for the others. Rounding errors set a
     limit: with more than 200 000 records it no longer falls with n, and where ψ is tiny, so that
     |f| ≤ κ²M/(2ψ) may be 10 000 times M, it grows with that bound.
+
+    Parameters
+    ----------
+    loss : Loss
+        L.
+    atoms : (K, J)
+        Features h of each place.
+    penalty : float
+        ψ > 0.
+    n : int
+        Number of records.
+
+    Returns
+    -------
+    float
+        In ‖·‖₂.
     """
     exact = _exact_radius(loss, atoms, penalty, min(n, _MANY))
     return loss.accuracy * exact * max(1.0, kappa(atoms)**2 / (2 * penalty) / 1e4)
 
 
 def radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
-    """Bound on ‖u_D − u_D'‖₂ of what `minimise` returns: Mκ/(ψn) and twice the tolerance."""
+    """Bound on ‖u_D − u_D'‖₂ of what `minimise` returns: Mκ/(ψn) and twice the tolerance.
+
+    Parameters
+    ----------
+    loss : Loss
+        L.
+    atoms : (K, J)
+        Features h of each place.
+    penalty : float
+        ψ > 0.
+    n : int
+        Number of records.
+
+    Returns
+    -------
+    float
+    """
     return (_exact_radius(loss, atoms, penalty, n)
             + 2 * tolerance(loss, atoms, penalty, n))
 
@@ -232,7 +357,15 @@ def _exact_radius(loss: Loss, atoms: Array, penalty: float, n: int) -> float:
 
 @dataclass(frozen=True)
 class Minimisers:
-    """`u` (…, J), and the certified distances `slack` (…,) to the exact minimisers in ‖·‖₂."""
+    """Minimisers with their certificates.
+
+    Attributes
+    ----------
+    u : (…, J)
+        Coefficients.
+    slack : (…)
+        Certified distances to the exact minimisers in ‖·‖₂; they depend on the data.
+    """
 
     u: Array
     slack: Array
@@ -244,6 +377,7 @@ def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float)
     Parameters
     ----------
     loss : Loss
+        L.
     atoms : (K, J)
         Features h of each place. Public.
     place : (…, n)
@@ -253,18 +387,28 @@ def minimise(loss: Loss, atoms: Array, place: Indices, y: Array, penalty: float)
     penalty : float
         ψ > 0. Public.
 
+    Returns
+    -------
+    Minimisers
+
     Raises
     ------
     RuntimeError
         If a minimiser is not certified to be within `tolerance`; nothing may be released then.
+
+    Examples
+    --------
+    >>> place, y = np.array([0, 0, 1]), np.array([1.0, 1.0, -1.0])
+    >>> minimise(Square(bound=1.0), np.eye(2), place, y, penalty=0.5).u.round(4).tolist()
+    [0.5714, -0.4]
     """
     n, least = place.shape[-1], tolerance(loss, atoms, penalty, place.shape[-1])
     places, labels = place.reshape(-1, n), y.reshape(-1, n)
-    found = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, least)
-             for p, label in zip(places, labels, strict=True)]
+    solutions = [_minimiser(loss, loss.records(p, label, len(atoms)), atoms, penalty, n, least)
+                 for p, label in zip(places, labels, strict=True)]
     shape = place.shape[:-1]
-    return Minimisers(np.array([u for u, _ in found]).reshape(*shape, atoms.shape[1]),
-                      np.array([slack for _, slack in found]).reshape(shape))
+    return Minimisers(np.array([u for u, _ in solutions]).reshape(*shape, atoms.shape[1]),
+                      np.array([slack for _, slack in solutions]).reshape(shape))
 
 
 def _minimiser(loss: Loss, records: Records, atoms: Array, penalty: float, n: int,

@@ -16,10 +16,20 @@ _CELLS = 16384
 
 
 def cos_sin(turns: Array) -> tuple[Array, Array]:
-    """cos(2πx) and sin(2πx) for x in [0, 1], to 3e-16; NaN where x is NaN.
+    """cos(2πx) and sin(2πx), to 3e-16.
 
     x is split into the nearest node of a table and a remainder h of at most 1/32768 turn; the angle
     sum formulas with cos h = 1 − h²/2 and sin h = h − h³/6, exact to rounding there, do the rest.
+
+    Parameters
+    ----------
+    turns : ndarray
+        x in [0, 1], of any shape.
+
+    Returns
+    -------
+    cosine, sine : ndarray
+        Of the same shape; NaN where x is NaN.
     """
     h = turns * _CELLS
     nearest = np.rint(h)
@@ -50,7 +60,24 @@ def _circle() -> tuple[Array, Array]:
 
 
 def horner(coefficients: Array, z: Array) -> Array:
-    """Σ_k coefficients[k] z^k with coefficients (degree + 1, curves) and z (points, curves)."""
+    """Polynomials Σ_k coefficients[k] z^k, one for each curve.
+
+    Parameters
+    ----------
+    coefficients : (degree + 1, curves)
+        Lowest degree first.
+    z : (points, curves)
+        Where each is evaluated.
+
+    Returns
+    -------
+    (points, curves)
+
+    Examples
+    --------
+    >>> horner(np.array([[1.0], [2.0], [3.0]]), np.array([[2.0]])).tolist()
+    [[17.0]]
+    """
     if len(coefficients) == 1:
         return np.broadcast_to(coefficients[0], z.shape).copy()
     total = coefficients[-1] * z

@@ -13,9 +13,14 @@ from engine.types import Truth
 
 @dataclass(frozen=True, eq=False)
 class Tabulated:
-    """Coefficients are the values at the K points of a grid on [0, 1]^d; a `FunctionBasis`.
+    """Functions whose coefficients are their values at the points of a grid; a `FunctionBasis`.
 
     Norms are those of the grid: ∫ f² is Σ w_k f_k².
+
+    Parameters
+    ----------
+    grid : Grid
+        Of K points of [0, 1]^d.
     """
 
     grid: Grid
@@ -25,19 +30,68 @@ class Tabulated:
         return len(self.grid.weights)
 
     def __call__(self, times: Array) -> Array:
-        """Values at times (…), or points (…, d) for d > 1: (…, size); constant beyond the ends."""
+        """Shares of the grid's values in the value between them; constant beyond the ends.
+
+        Parameters
+        ----------
+        times : (…), or (…, d) for d > 1
+            Of [0, 1]^d.
+
+        Returns
+        -------
+        (…, size)
+        """
         return self.grid.between(np.eye(self.size), times)
 
     def first(self, size: int) -> Tabulated:
-        """Values have no order: only all of them make a function."""
+        """The basis itself: values have no order, and only all of them make a function.
+
+        Parameters
+        ----------
+        size : int
+            K.
+
+        Returns
+        -------
+        Tabulated
+
+        Raises
+        ------
+        ValueError
+            If fewer are asked for.
+        """
         if size != self.size:
             raise ValueError("a function on a grid needs all its values")
         return self
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """The truth at the points of the grid, where nothing is left out."""
+        """The truth at the points of the grid.
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or several.
+
+        Returns
+        -------
+        values : (…, size)
+            Several functions come first.
+        energy : (…)
+            Zero: there nothing is left out.
+        """
         values = truth.at(self.grid.points[:, 0] if self.grid.dimension == 1 else self.grid.points)
         return values, np.zeros(values.shape[:-1])
 
     def squared_distance(self, difference: Array) -> Array:
+        """Σ_k w_k d_k².
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, of values.
+
+        Returns
+        -------
+        (…)
+        """
         return np.asarray(difference**2 @ self.grid.weights)

@@ -24,12 +24,25 @@ _LEAST_UNCERTAIN = 0.25  # of a cosine's noise, which shrinking it never removes
 
 
 def n_bins(size: int) -> int:
-    """Parts of the time range: two for each basis function."""
+    """Parts of the time range: two for each basis function, 16 at least.
+
+    Parameters
+    ----------
+    size : int
+        Basis functions.
+
+    Returns
+    -------
+    int
+    """
     return max(2 * size, _FEWEST_BINS)
 
 
 def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: int) -> Array:
     """Share of the observations of each curve in each part of the range.
+
+    Replacing a curve moves their sum over curves by at most √2 in Euclidean norm, whatever its
+    times, because the shares of a curve sum to 1 or are all 0.
 
     Parameters
     ----------
@@ -38,12 +51,18 @@ def time_shares(times: Array, values: Array, counts: NDArray[np.int64], bins: in
     counts : (curves,)
         Observations of each.
     bins : int
+        Equal parts of the range.
 
     Returns
     -------
-    Array (repeats, bins, curves), at least 0; they sum to 1 over the parts, or are all 0 for a
-    curve without observations or with one that is no number. Replacing a curve therefore moves
-    their sum over curves by at most √2 in Euclidean norm, whatever its times.
+    (repeats, bins, curves)
+        At least 0; all 0 for a curve without observations or with one that is no number.
+
+    Examples
+    --------
+    >>> times, values = np.array([[0.1, 0.2, 0.9]]), np.zeros((1, 3))
+    >>> time_shares(times, values, np.array([2, 1]), bins=2)[0].tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
     repeats, n = len(times), len(counts)
     curve = np.repeat(np.arange(n), counts)
@@ -73,9 +92,17 @@ class Mixing:
     directions: Array | None = None
 
     def uncertainty(self, covariance: Array) -> Array:
-        """Variance that the error of M adds to a measurement of a deviation: (…, p).
+        """Variance that the error of M adds to a measurement of a deviation.
 
-        `covariance` (…, p, p) is that of the deviation a − β.
+        Parameters
+        ----------
+        covariance : (…, p, p)
+            Of the deviation a − β.
+
+        Returns
+        -------
+        (…, p)
+            Zero where M has no error.
         """
         if self.variance is None or self.directions is None:
             return np.zeros(covariance.shape[:-1])
@@ -87,15 +114,22 @@ class Mixing:
 def mixing_of_shares(shares: Array, noise: Array, size: int) -> Mixing:
     """M from released shares of observation times.
 
+    Each E √2cos(πkt) is shrunk by the noise that it may hold (James and Stein, 1961), so that
+    times that are nearly even are taken for even; no density is taken to be below zero.
+
     Parameters
     ----------
     shares : (repeats, columns, bins)
-        Averages over curves with Gaussian noise of standard deviation `noise` (columns,) in each.
+        Averages over curves, with noise.
+    noise : (columns,)
+        Standard deviation of the Gaussian noise in each share.
     size : int
         Basis functions (cosines).
 
-    Each E √2cos(πkt) is shrunk by the noise that it may hold (James and Stein, 1961), so that
-    times that are nearly even are taken for even; no density is taken to be below zero.
+    Returns
+    -------
+    Mixing
+        Of (repeats, columns).
     """
     basis = Basis(size, family="cosine")
     bins, order = shares.shape[-1], np.arange(1, highest_wave(basis) + 1)
@@ -115,8 +149,19 @@ def mixing_of_shares(shares: Array, noise: Array, size: int) -> Mixing:
 def are_rough(shares: Array, noise: Array) -> NDArray[np.bool_]:
     """Whether released shares jump up and down as those of a few common times do.
 
-    `shares` (repeats, columns, bins) with noise of standard deviation `noise` (columns,). Compared
-    are second differences, less what noise alone makes of them, with the shares themselves.
+    Compared are second differences, less what noise alone makes of them, with the shares
+    themselves.
+
+    Parameters
+    ----------
+    shares : (repeats, columns, bins)
+        Averages over curves, with noise.
+    noise : (columns,)
+        Standard deviation of the Gaussian noise in each share.
+
+    Returns
+    -------
+    (repeats, columns) of bool
     """
     bins = shares.shape[-1]
     bends = shares[..., 1:-1] - (shares[..., :-2] + shares[..., 2:]) / 2

@@ -21,33 +21,74 @@ _ROWS = 32
 
 
 def edge_rule(moments: int, edges: str) -> Periodic | Corrected:
-    """The treatment of the ends by its name."""
+    """The treatment of the ends by its name.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments; with one, both treatments are the same.
+    edges : {"periodic", "corrected"}
+        Its name.
+
+    Returns
+    -------
+    Periodic or Corrected
+    """
     if moments == 1 or edges == "periodic":
         return Periodic(moments)
     return Corrected(moments)
 
 
 def allowed_levels(moments: int, edges: str) -> range:
-    """The levels J that this kind of basis can have."""
+    """The levels J that this kind of basis can have.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+    edges : {"periodic", "corrected"}
+        The treatment of the ends.
+
+    Returns
+    -------
+    range
+
+    Examples
+    --------
+    >>> allowed_levels(4, "corrected")
+    range(3, 11)
+    """
     return range(edge_rule(moments, edges).lowest_level, _HIGHEST_LEVEL[edges] + 1)
 
 
 @dataclass(frozen=True)
 class WaveletBasis:
-    """V_J of a Daubechies wavelet with `moments` vanishing moments A; `size` is 2^J.
+    """V_J of a Daubechies wavelet, coarse functions first.
 
     The first 2^K functions span V_K: first the scaling functions of the coarsest level, then the
-    wavelets of level after level. "periodic": for curves that end where they began; "corrected":
-    Cohen–Daubechies–Vial edges, which keep polynomials of degree below A. With A = 1 (Haar) both
-    are the same.
+    wavelets of level after level. Sums and noise live in *scaling coordinates*, those of
+    2^{J/2} φ(2^J x − k); `to_levels` is orthogonal, so white noise is white in both.
 
-    Sums and noise live in *scaling coordinates*, those of 2^{J/2} φ(2^J x − k); `to_levels` is
-    orthogonal, so white noise is white in both.
+    Parameters
+    ----------
+    size : int
+        2^J.
+    moments : int
+        A, vanishing moments; 1 is Haar's wavelet.
+    edges : {"periodic", "corrected"}
+        "periodic": for curves that end where they began; "corrected": Cohen–Daubechies–Vial edges,
+        which keep polynomials of degree below A. With A = 1 both are the same.
 
     Raises
     ------
     InputError
         If the size is no power of two or below the coarsest level.
+
+    Examples
+    --------
+    >>> haar = WaveletBasis(4, moments=1)
+    >>> haar(np.array([0.1])).round(3).tolist()
+    [[1.0, 1.0, 1.414, 0.0]]
     """
 
     size: int
@@ -70,17 +111,51 @@ class WaveletBasis:
         return edge_rule(self.moments, self.edges)
 
     def first(self, size: int) -> WaveletBasis:
+        """V_K, the first functions alone.
+
+        Parameters
+        ----------
+        size : int
+            2^K.
+
+        Returns
+        -------
+        WaveletBasis
+        """
         return replace(self, size=size)
 
     # -- as every basis ---------------------------------------------------------------------
 
     def __call__(self, times: Array) -> Array:
-        """Values at `times` (...): (..., size)."""
+        """Values of the functions.
+
+        Parameters
+        ----------
+        times : (…)
+            On [0, 1].
+
+        Returns
+        -------
+        (…, size)
+        """
         flat = self.scaling(np.ravel(times))
         return self.to_levels(flat).reshape(*np.shape(times), self.size)
 
     def project(self, truth: Truth) -> tuple[Array, Array]:
-        """Coefficients (…, size) of the best approximation, and the energy (…) it leaves out."""
+        """The best approximation of a known function in L² on [0, 1].
+
+        Parameters
+        ----------
+        truth : Truth
+            One function, or several; with the rule "midpoints", whose nodes follow wavelets.
+
+        Returns
+        -------
+        coefficients : (…, size)
+            Several functions come first.
+        energy : (…)
+            ∫ of the square of what they leave out.
+        """
         nodes, weights = truth.quadrature
         values = np.atleast_2d(truth.node_values)
         best = self.to_levels(self.inner_products(nodes, weights * values))
@@ -88,35 +163,102 @@ class WaveletBasis:
         return best, np.maximum(truth.energy - (best**2).sum(axis=-1), 0.0)
 
     def squared_distance(self, difference: Array) -> Array:
-        """∫ (Σ_l d_l b_l)² for coefficients d (..., size): (...)."""
+        """∫ (Σ_l d_l b_l)².
+
+        Parameters
+        ----------
+        difference : (…, size)
+            d, in coefficients.
+
+        Returns
+        -------
+        (…)
+        """
         return np.asarray((difference**2).sum(axis=-1))
 
     # -- scaling coordinates ----------------------------------------------------------------
 
     def scaling(self, times: Array) -> Array:
-        """b(x), the scaling functions at `times` (n,): (n, size)."""
+        """b(x), the scaling functions.
+
+        Parameters
+        ----------
+        times : (n,)
+            On [0, 1].
+
+        Returns
+        -------
+        (n, size)
+        """
         return 2 ** (self.level / 2) * self.rule.fold(shifts_at(times, self.level, self.moments))
 
     def sums(self, times: Array, weights: Array, per_site: tuple[int, ...]) -> Array:
-        """Σ_i w_i b(x_i) over the readings of every site: (repeats, sites, size)."""
+        """Σ_i w_i b(x_i) over the readings of every site.
+
+        Parameters
+        ----------
+        times, weights : (repeats, N)
+            x and w, site after site.
+        per_site : tuple of int
+            Readings of each site; they sum to N.
+
+        Returns
+        -------
+        (repeats, sites, size)
+            In scaling coordinates.
+        """
         extended = shift_sums(times, weights, per_site, self.level, self.moments)
         return 2 ** (self.level / 2) * self.rule.fold(extended)
 
     def inner_products(self, times: Array, weights: Array) -> Array:
-        """Σ_i w_i b(x_i) for `times` (n,) and several `weights` (rows, n): (rows, size)."""
+        """Σ_i w_i b(x_i) for several weights.
+
+        Parameters
+        ----------
+        times : (n,)
+            x, on [0, 1].
+        weights : (rows, n)
+            w.
+
+        Returns
+        -------
+        (rows, size)
+            In scaling coordinates.
+        """
         shared = np.broadcast_to(times, weights.shape)
         return self.sums(shared, weights, (len(times),))[:, 0]
 
     def curve(self, scaling: Array, times: Array) -> Array:
-        """The curve with scaling coordinates (size,) at `times` (...), without any matrix."""
+        """A curve at some times, without any matrix.
+
+        Parameters
+        ----------
+        scaling : (size,)
+            Its scaling coordinates.
+        times : (…)
+            On [0, 1].
+
+        Returns
+        -------
+        (…)
+        """
         extended = 2 ** (self.level / 2) * self.rule.unfold(scaling)
         return curve_of_shifts(extended, times, self.moments)
 
     def constant(self, value: float) -> Array:
-        """Coefficients of a constant curve, coarse functions first: (size,).
+        """Coefficients of a constant curve, coarse functions first.
 
         Shifts of φ add up to one, so the integral of a shift is the sum of its row of their Gram
         matrix.
+
+        Parameters
+        ----------
+        value : float
+            Of the curve.
+
+        Returns
+        -------
+        (size,)
         """
         whole = np.full(self.size, 1.0)
         if isinstance(self.rule, Corrected):
@@ -124,7 +266,17 @@ class WaveletBasis:
         return value * self.to_levels(whole / np.sqrt(self.size))
 
     def to_levels(self, scaling: Array) -> Array:
-        """The same curves, coarse functions first: (…, size), by the filter bank."""
+        """The same curves, coarse functions first, by the filter bank.
+
+        Parameters
+        ----------
+        scaling : (…, size)
+            In scaling coordinates.
+
+        Returns
+        -------
+        (…, size)
+        """
         details, lowest = [], 2**self.rule.lowest_level
         while scaling.shape[-1] > lowest:
             scaling, detail = self.rule.analysis(scaling)
@@ -132,7 +284,18 @@ class WaveletBasis:
         return np.concatenate([scaling, *details[::-1]], axis=-1)
 
     def from_levels(self, coefficients: Array) -> Array:
-        """The inverse of `to_levels`."""
+        """The inverse of `to_levels`.
+
+        Parameters
+        ----------
+        coefficients : (…, size)
+            Coarse functions first.
+
+        Returns
+        -------
+        (…, size)
+            In scaling coordinates.
+        """
         size = 2**self.rule.lowest_level
         scaling = coefficients[..., :size]
         while size < self.size:
@@ -164,30 +327,61 @@ class WaveletBasis:
         return float(np.sqrt(self.kappa * self.size))
 
     def diagonal(self, times: Array) -> Array:
-        """K(x, x) at `times` (n,): (n,)."""
+        """K(x, x) = ‖b(x)‖².
+
+        Parameters
+        ----------
+        times : (n,)
+            On [0, 1].
+
+        Returns
+        -------
+        (n,)
+        """
         table, ours = scaling_table(self.moments), 2 * self.moments - 1
         place = np.clip(times, 0.0, 1.0) * self.size
         near = (place < ours) | (place > self.size - ours)
         if isinstance(self.rule, Periodic):
             near[:] = False
-        at = (place % 1.0) * STEPS
-        at[place >= self.size] = STEPS
-        low = np.minimum(at.astype(np.int64), STEPS - 1)
+        position = (place % 1.0) * STEPS
+        position[place >= self.size] = STEPS
+        low = np.minimum(position.astype(np.int64), STEPS - 1)
         out = np.zeros(len(times))
         for row in table:
-            out += (row[low] + (row[low + 1] - row[low]) * (at - low)) ** 2
+            out += (row[low] + (row[low + 1] - row[low]) * (position - low)) ** 2
         out *= self.size
         out[near] = (self.scaling(times[near]) ** 2).sum(axis=1)
         return out
 
     def largest_kernel(self, point: float) -> float:
-        """M_J(x0) = sup_x |K(x0, x)|; K(x0, ·) is a line between nodes of the table."""
+        """M_J(x0) = sup_x |K(x0, x)|; K(x0, ·) is a line between nodes of the table.
+
+        Parameters
+        ----------
+        point : float
+            x0, on [0, 1].
+
+        Returns
+        -------
+        float
+        """
         return float(np.abs(self.kernel_on_cells(point)[1]).max())
 
     def largest_kernels(self, points: tuple[float, ...], order: int) -> float:
-        """sup_x of the norm of (K(x_1, x), …, K(x_k, x)), ℓ1 or ℓ2 by `order`.
+        """sup_x of the norm of (K(x_1, x), …, K(x_k, x)).
 
         Norms of lines are convex, so the largest value is at a node of the table.
+
+        Parameters
+        ----------
+        points : tuple of float
+            x_1 … x_k, on [0, 1].
+        order : {1, 2}
+            The norm, ℓ1 or ℓ2.
+
+        Returns
+        -------
+        float
         """
         powers: dict[int, Array] = {}
         for point in points:
@@ -196,12 +390,35 @@ class WaveletBasis:
         return float(max(values.max() for values in powers.values()) ** (1 / order))
 
     def absolute_kernel(self, point: float) -> float:
-        """Λ = ∫ |K(x0, x)| dx, by the trapezoidal rule on the table."""
+        """Λ = ∫ |K(x0, x)| dx, by the trapezoidal rule on the table.
+
+        Parameters
+        ----------
+        point : float
+            x0, on [0, 1].
+
+        Returns
+        -------
+        float
+        """
         values = np.abs(self.kernel_on_cells(point)[1])
         return float((values[:, :-1] + values[:, 1:]).sum() / (2 * STEPS * self.size))
 
     def kernel_on_cells(self, point: float) -> tuple[NDArray[np.int64], Array]:
-        """Cells where K(x0, ·) ≠ 0: (cells,), and its values at their nodes: (cells, 4097)."""
+        """Where K(x0, ·) is not zero, and its values there.
+
+        Parameters
+        ----------
+        point : float
+            x0, on [0, 1].
+
+        Returns
+        -------
+        cells : (cells,) of int
+            Numbers of the cells of the level.
+        values : (cells, 4097)
+            At the nodes of each.
+        """
         extended = self.size * self.rule.unfold(
             self.rule.fold(shifts_at(np.array([point]), self.level, self.moments)))[0]
         ours = 2 * self.moments - 1
@@ -244,7 +461,17 @@ class WaveletBasis:
         return _edge_choice(self)[1]
 
     def noise_shape(self, share: float) -> Array:
-        """Variances of the coordinates relative to the inner ones: (size,)."""
+        """Variances of the coordinates relative to the inner ones.
+
+        Parameters
+        ----------
+        share : float
+            ρ, of the edge coordinates.
+
+        Returns
+        -------
+        (size,)
+        """
         out, a = np.ones(self.size), self.n_edge // 2
         out[:a] = out[self.size - a:] = share
         return out
@@ -296,14 +523,14 @@ def _outermost(edge: Array, inner: Array) -> tuple[Array, Array]:
 def _widest_square(moments: int, level: int) -> float:
     """Largest ‖b(x) − b(x')‖²/2^J, with shifts folded at this level."""
     table, ours = scaling_table(moments), 2 * moments - 1
-    own, widest = (table**2).sum(axis=0), 0.0
+    squares, widest = (table**2).sum(axis=0), 0.0
     for cell in range(2**level):  # of x', x being in cell 0
         other = np.zeros((ours, table.shape[1]))
         for i in range(ours):  # the shift k = −i of x is i' = cell − k of x', modulo 2^J
             meets = np.arange((cell + i) % 2**level, ours, 2**level)
             other[i] = table[meets].sum(axis=0)
-        for first in range(0, len(own), _ROWS):  # blocks, to stay in cache
+        for first in range(0, len(squares), _ROWS):  # blocks, to stay in cache
             x = slice(first, first + _ROWS)
-            least = (table[:, x].T @ other - own / 2).min(axis=1)
-            widest = max(widest, float((own[x] - 2 * least).max()))
+            least = (table[:, x].T @ other - squares / 2).min(axis=1)
+            widest = max(widest, float((squares[x] - 2 * least).max()))
     return widest

@@ -19,9 +19,23 @@ _CROWDED = 0.2  # readings for each node of the table from which their sums are 
 
 
 def located(times: Array, level: int) -> tuple[Index, Index, Array]:
-    """Cell of the level, cell of the table within it, and the share of that: three like `times`.
+    """Where times lie on a level and on the table within a cell.
 
     Times are held within [0, 1]; the last cell keeps its right end.
+
+    Parameters
+    ----------
+    times : (…)
+        On [0, 1].
+    level : int
+        J.
+
+    Returns
+    -------
+    cell, step : (…) of int
+        Cell of the level, and cell of the table within it.
+    share : (…)
+        How far on between two nodes of the table.
     """
     node, share = _nodes(times, level)
     return node >> _BITS, node & STEPS - 1, share
@@ -39,11 +53,26 @@ def _nodes(times: Array, level: int) -> tuple[Index, Array]:
 
 def shift_sums(times: Array, weights: Array, per_site: tuple[int, ...], level: int, moments: int
                ) -> Array:
-    """Σ_i w_i φ(2^J x_i − k) for the readings of every site: (repeats, sites, extended).
+    """Σ_i w_i φ(2^J x_i − k) for the readings of every site.
 
-    `times` and `weights` (repeats, N) come site after site. φ is a broken line, so a reading is a
-    row of the table and a share of the step to the next one. Many readings are first summed at each
-    row; few are spread over cells by a sparse matrix.
+    φ is a broken line, so a reading is a row of the table and a share of the step to the next one.
+    Many readings are first summed at each row; few are spread over cells by a sparse matrix.
+
+    Parameters
+    ----------
+    times, weights : (repeats, N)
+        x and w, site after site.
+    per_site : tuple of int
+        Readings of each site; they sum to N.
+    level : int
+        J.
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    (repeats, sites, extended)
+        k = −2A + 2, …, 2^J − 1 along the last axis.
     """
     crowded = np.mean(per_site) >= _CROWDED * STEPS * 2**level
     method = _crowded_sums if crowded else _sparse_sums
@@ -108,9 +137,9 @@ def _by_cell(times: Array, weights: Array, level: int, moments: int) -> Array:
     """Σ_i w_i φ(u_i + k) over the readings of every cell: (cells, 2A − 1)."""
     node, share = _nodes(times, level)
     table, rise = _table_and_rise(moments)
-    own, moved = (np.bincount(node, each, minlength=STEPS * 2**level).reshape(-1, STEPS)
-                  for each in (weights, share * weights))
-    return np.asarray(own @ table[:, :-1].T + moved @ rise.T)
+    steady, rising = (np.bincount(node, each, minlength=STEPS * 2**level).reshape(-1, STEPS)
+                      for each in (weights, share * weights))
+    return np.asarray(steady @ table[:, :-1].T + rising @ rise.T)
 
 
 def _add_shifted(out: Array, by_cell: Array) -> None:
@@ -121,7 +150,21 @@ def _add_shifted(out: Array, by_cell: Array) -> None:
 
 
 def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
-    """Σ_k c_k φ(2^J x − k) for coefficients (extended,) at `times` (...): (...)."""
+    """Σ_k c_k φ(2^J x − k).
+
+    Parameters
+    ----------
+    extended : (extended,)
+        c, for all shifts that meet [0, 1].
+    times : (…)
+        x, on [0, 1].
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    (…)
+    """
     level = int(np.log2(len(extended) - 2 * moments + 2))
     cell, step, share = located(times, level)
     table, rise = _table_and_rise(moments)
@@ -132,7 +175,21 @@ def curve_of_shifts(extended: Array, times: Array, moments: int) -> Array:
 
 
 def shifts_at(times: Array, level: int, moments: int) -> Array:
-    """All shifts at `times` (n,): (n, extended)."""
+    """All shifts φ(2^J x − k).
+
+    Parameters
+    ----------
+    times : (n,)
+        x, on [0, 1].
+    level : int
+        J.
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    (n, extended)
+    """
     cell, step, share = located(times, level)
     table, rise = _table_and_rise(moments)
     out = np.zeros((len(times), 2**level + 2 * moments - 2))

@@ -31,9 +31,24 @@ STEPS = 2**12  # cells of the table between two integers
 
 @lru_cache
 def low_pass(moments: int) -> Array:
-    """h_0 … h_{2A−1} of the wavelet with A vanishing moments; Σh = √2, Σ h_i h_{i+2k} = 1{k=0}.
+    """The filter h of φ: Σh = √2, Σ h_i h_{i+2k} = 1{k=0}.
 
     The reconstruction filter, in the orientation in which φ(x) = √2 Σ h_i φ(2x − i).
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    (2A,)
+        Read-only.
+
+    Examples
+    --------
+    >>> low_pass(1).round(4).tolist()
+    [0.7071, 0.7071]
     """
     import pywt  # on first use: it takes a moment
 
@@ -42,17 +57,38 @@ def low_pass(moments: int) -> Array:
 
 @lru_cache
 def high_pass(moments: int) -> Array:
-    """g_i = (−1)^i h_{2A−1−i}, the filter of ψ."""
+    """The filter of ψ: g_i = (−1)^i h_{2A−1−i}.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    (2A,)
+        Read-only.
+    """
     h = low_pass(moments)
     return _fixed((-1.0) ** np.arange(len(h)) * h[::-1])
 
 
 @lru_cache
 def scaling_table(moments: int) -> Array:
-    """φ(i + u) for i < 2A − 1 and u = 0, 1/4096, …, 1: (2A − 1, 4097).
+    """φ(i + u) for i < 2A − 1 and u = 0, 1/4096, …, 1.
 
     Values at integers are the eigenvector of the two-scale relation, its sum one; each halving of
     the step is exact. For A = 1 φ is 1 on its only cell, both ends included.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    (2A − 1, 4097)
+        Read-only.
     """
     if moments == 1:
         return _fixed(np.ones((1, STEPS + 1)))
@@ -87,7 +123,17 @@ def _refined(values: Array, h: Array, support: int) -> Array:
 
 
 def sup_norms(moments: int) -> tuple[float, float]:
-    """‖φ‖_∞ and ‖ψ‖_∞, over the nodes of the table."""
+    """‖φ‖_∞ and ‖ψ‖_∞, over the nodes of the table.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    tuple of float
+    """
     table = scaling_table(moments)
     if moments == 1:
         return 1.0, 1.0
@@ -102,17 +148,55 @@ def sup_norms(moments: int) -> tuple[float, float]:
 
 
 def meeting_functions(moments: int) -> int:
-    """c_A = 2A − 1, the functions of one level that are not zero at one point in the interior."""
+    """c_A = 2A − 1, the functions of one level that are not zero at one point in the interior.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    int
+    """
     return 2 * moments - 1
 
 
 def printed_sensitivity_constant(moments: int) -> float:
-    """c_ψ = 2√2 √c_A ‖ψ‖_∞ of Lemma 3.1 in Cai, Chakraborty and Vuursteen (arXiv 2406.06755)."""
+    """c_ψ = 2√2 √c_A ‖ψ‖_∞.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Cai, Chakraborty and Vuursteen, arXiv 2406.06755, Lemma 3.1.
+    """
     return float(2 * np.sqrt(2 * meeting_functions(moments)) * sup_norms(moments)[1])
 
 
 def printed_point_constant(moments: int) -> float:
-    """c'_ψ = 2 c_A ‖ψ‖²_∞ of Lemma 3.3 there; too small by 2 for A = 1."""
+    """c'_ψ = 2 c_A ‖ψ‖²_∞; too small by 2 for A = 1.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    float
+
+    References
+    ----------
+    Cai, Chakraborty and Vuursteen, arXiv 2406.06755, Lemma 3.3.
+    """
     return float(2 * meeting_functions(moments) * sup_norms(moments)[1] ** 2)
 
 
@@ -121,7 +205,13 @@ def printed_point_constant(moments: int) -> float:
 
 @dataclass(frozen=True)
 class Periodic:
-    """Shifts that leave [0, 1] at one end come back at the other."""
+    """Shifts that leave [0, 1] at one end come back at the other.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+    """
 
     moments: int
 
@@ -131,29 +221,58 @@ class Periodic:
         return int(np.ceil(np.log2(2 * self.moments - 1)))
 
     def fold(self, extended: Array) -> Array:
-        """Extended vectors (…, 2^J + 2A − 2) as orthonormal coordinates (…, 2^J)."""
+        """Sums over extended shifts as orthonormal coordinates.
+
+        Parameters
+        ----------
+        extended : (…, 2^J + 2A − 2)
+            For all shifts that meet [0, 1].
+
+        Returns
+        -------
+        (…, 2^J)
+        """
         over = 2 * self.moments - 2
         out = extended[..., over:].copy()
         out[..., out.shape[-1] - over:] += extended[..., :over]
         return out
 
     def unfold(self, coordinates: Array) -> Array:
-        """The transpose of `fold`: what each shift is multiplied by."""
+        """The transpose of `fold`: what each shift is multiplied by.
+
+        Parameters
+        ----------
+        coordinates : (…, 2^J)
+            Of curves.
+
+        Returns
+        -------
+        (…, 2^J + 2A − 2)
+        """
         over = 2 * self.moments - 2
         return np.concatenate([coordinates[..., coordinates.shape[-1] - over:], coordinates], -1)
 
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
-        """Coarser scaling coefficients and details of one level, (…, 2^{J−1}) each.
+        """Coarser scaling coefficients and details of one level.
 
         Short vectors are multiplied by the whole matrix, long ones filtered tap by tap.
+
+        Parameters
+        ----------
+        coordinates : (…, 2^J)
+            Of curves.
+
+        Returns
+        -------
+        coarse, detail : (…, 2^{J−1})
         """
         half = coordinates.shape[-1] // 2
         if half <= _SHORT:
             both = coordinates @ _periodic_bank(self.moments, half)
             return both[..., :half], both[..., half:]
         over = 2 * self.moments - 2
-        phases = [np.concatenate([own, own[..., :over // 2]], axis=-1)
-                  for own in (coordinates[..., ::2], coordinates[..., 1::2])]
+        phases = [np.concatenate([phase, phase[..., :over // 2]], axis=-1)
+                  for phase in (coordinates[..., ::2], coordinates[..., 1::2])]
         coarse, detail = (np.zeros((*coordinates.shape[:-1], half)) for _ in range(2))
         taps = zip(low_pass(self.moments), high_pass(self.moments), strict=True)
         for k, (h, g) in enumerate(taps):
@@ -163,7 +282,17 @@ class Periodic:
         return coarse, detail
 
     def synthesis(self, coarse: Array, detail: Array) -> Array:
-        """The inverse and transpose of `analysis`: (…, 2^J)."""
+        """The inverse and transpose of `analysis`.
+
+        Parameters
+        ----------
+        coarse, detail : (…, 2^{J−1})
+            Of one level.
+
+        Returns
+        -------
+        (…, 2^J)
+        """
         half = coarse.shape[-1]
         out = np.zeros((*coarse.shape[:-1], 2 * half))
         pairs = zip(_periodic_places(self.moments, half).T, low_pass(self.moments),
@@ -198,6 +327,11 @@ class Corrected:
     Left: Σ_k q(k) φ(x − k) over k = −2A + 2, …, 0 with powers q of k; right: powers of
     (k + A)/(A − 1) over k = −2A + 1, …, −1, counted from 2^J. Both are made orthonormal by the
     Cholesky factor of their Gram matrix; this choice of powers keeps it well conditioned.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
     """
 
     moments: int
@@ -208,30 +342,84 @@ class Corrected:
         return int(np.ceil(np.log2(2 * self.moments)))
 
     def fold(self, extended: Array) -> Array:
-        """Extended vectors as coordinates: A left ones, 2^J − 2A inner ones, A right ones."""
+        """Sums over extended shifts as coordinates: A left ones, 2^J − 2A inner ones, A right ones.
+
+        Parameters
+        ----------
+        extended : (…, 2^J + 2A − 2)
+            For all shifts that meet [0, 1].
+
+        Returns
+        -------
+        (…, 2^J)
+        """
         (left, right), ours = edges(self.moments), 2 * self.moments - 1
         stop = extended.shape[-1] - ours
         return np.concatenate([extended[..., :ours] @ left.T, extended[..., ours:stop],
                                extended[..., stop:] @ right.T], axis=-1)
 
     def unfold(self, coordinates: Array) -> Array:
+        """The transpose of `fold`.
+
+        Parameters
+        ----------
+        coordinates : (…, 2^J)
+            Of curves.
+
+        Returns
+        -------
+        (…, 2^J + 2A − 2)
+        """
         (left, right), a = edges(self.moments), self.moments
         stop = coordinates.shape[-1] - a
         return np.concatenate([coordinates[..., :a] @ left, coordinates[..., a:stop],
                                coordinates[..., stop:] @ right], axis=-1)
 
     def analysis(self, coordinates: Array) -> tuple[Array, Array]:
+        """Coarser scaling coefficients and details of one level, by a full matrix.
+
+        Parameters
+        ----------
+        coordinates : (…, 2^J)
+            Of curves.
+
+        Returns
+        -------
+        coarse, detail : (…, 2^{J−1})
+        """
         coarse, detail = _corrected_bank(self.moments, coordinates.shape[-1])
         return coordinates @ coarse.T, coordinates @ detail.T
 
     def synthesis(self, coarse: Array, detail: Array) -> Array:
+        """The inverse and transpose of `analysis`.
+
+        Parameters
+        ----------
+        coarse, detail : (…, 2^{J−1})
+            Of one level.
+
+        Returns
+        -------
+        (…, 2^J)
+        """
         up, across = _corrected_bank(self.moments, 2 * coarse.shape[-1])
         return np.asarray(coarse @ up + detail @ across)
 
 
 @lru_cache
 def edges(moments: int) -> tuple[Array, Array]:
-    """Left and right edge functions in terms of their shifts, (A, 2A − 1) each."""
+    """Left and right edge functions in terms of their shifts.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    left, right : (A, 2A − 1)
+        Read-only.
+    """
     a, overlap = moments, half_line_gram(moments)
     left = np.arange(-2 * a + 2.0, 1) ** np.arange(a)[:, None]
     right = ((np.arange(-2 * a + 1.0, 0) + a) / max(a - 1, 1)) ** np.arange(a)[:, None]
@@ -248,10 +436,20 @@ def _orthonormal(rows: Array, gram: Array) -> Array:
 
 @lru_cache
 def half_line_gram(moments: int) -> Array:
-    """∫_0^∞ φ(x − k) φ(x − l) dx for k, l = −2A + 2, …, 0: (2A − 1, 2A − 1).
+    """∫_0^∞ φ(x − k) φ(x − l) dx for k, l = −2A + 2, …, 0.
 
     The two-scale relation gives M_kl = Σ_ab h_a h_b M_{2k+a, 2l+b}: linear equations once it is
     known that M_kl = 1{k = l} where k or l ≥ 0 and 0 where k or l ≤ −2A + 1.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+
+    Returns
+    -------
+    (2A − 1, 2A − 1)
+        Read-only.
     """
     h, reach = low_pass(moments), 2 * moments - 2
     n = reach + 1
@@ -270,7 +468,20 @@ def half_line_gram(moments: int) -> Array:
 
 
 def shift_gram(moments: int, level: int) -> Array:
-    """Inner products over [0, 1] of all shifts at one level: extended × extended."""
+    """Inner products over [0, 1] of all shifts at one level.
+
+    Parameters
+    ----------
+    moments : int
+        A, vanishing moments.
+    level : int
+        J.
+
+    Returns
+    -------
+    (extended, extended)
+        Of shifts k = −2A + 2, …, 2^J − 1.
+    """
     ours = 2 * moments - 1
     gram = np.eye(2**level + ours - 1)
     gram[:ours, :ours] = half_line_gram(moments)
@@ -290,8 +501,8 @@ def _corrected_bank(moments: int, size: int) -> tuple[Array, Array]:
         places = 2 * (e - over) + np.arange(2 * moments) + over
         inside = (places >= 0) & (places < refine.shape[1])
         refine[e, places[inside]] = h[inside]
-    kept = rule.fold(refine.T).T  # coarse functions in fine shifts
-    inner = rule.fold(kept @ shift_gram(moments, level))  # and their products with fine functions
+    coarse = rule.fold(refine.T).T  # coarse functions in fine shifts
+    inner = rule.fold(coarse @ shift_gram(moments, level))  # and their products with fine functions
     basis = np.linalg.qr(inner.T, mode="complete")[0]
     return _fixed(inner), _fixed(basis[:, size // 2:].T)
 

@@ -31,18 +31,41 @@ _ROUND_RHO = 1 + 1e-9  # ρ is made smaller by this factor, and ε of a given ρ
 _FARTHEST = 400.0  # beyond this loss nothing is left to tell, and no law is computed
 # noise that is private by how far numbers move: see `Laplace`
 MOVED = (NoiseLaw.LAPLACE, NoiseLaw.NORM)
+_TINY_DELTA = 1e-300  # below it 1/δ leaves floating point; no order so high is ever the best
 _ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # less 1: best for ε of about 0.3 to 10
 _SAME = 1e-6  # a proved ε this close below the asked one is reported as the asked one
 
 
 @lru_cache(maxsize=4096)
 def exact_mu(epsilon: float, delta: float) -> float:
-    """The largest μ whose Gaussian mechanism is (ε, δ)-DP, rounded down; ∞ at ε = ∞.
+    """The largest μ whose Gaussian mechanism is (ε, δ)-DP, rounded down.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0; ∞ for no protection.
+    delta : float
+        δ in (0, 1).
+
+    Returns
+    -------
+    float
+        μ: sensitivity over standard deviation of the noise; ∞ at ε = ∞.
 
     Raises
     ------
     InputError
         If δ = 0, where no Gaussian noise suffices.
+
+    Examples
+    --------
+    >>> mu = exact_mu(1.0, 1e-5)
+    >>> round(1 / mu, 2)  # noise for a number that one person moves by at most 1
+    3.73
+
+    References
+    ----------
+    Balle and Wang (2018), arXiv 1805.06530, Equation 6, solved for the noise.
     """
     if math.isinf(epsilon):
         return math.inf
@@ -52,7 +75,25 @@ def exact_mu(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def exact_epsilon(mu: float, delta: float) -> float:
-    """The smallest ε for which a release with this μ is (ε, δ)-DP, rounded up."""
+    """The smallest ε for which a release with this μ is (ε, δ)-DP, rounded up.
+
+    Parameters
+    ----------
+    mu : float
+        μ ≥ 0 of Gaussian differential privacy; ∞ without noise.
+    delta : float
+        δ in [0, 1).
+
+    Returns
+    -------
+    float
+        ε; 0 for μ = 0, else ∞ where δ = 0.
+
+    Examples
+    --------
+    >>> round(exact_epsilon(1.0, 1e-5), 2)
+    4.38
+    """
     if mu == 0:
         return 0.0
     if math.isinf(mu) or delta == 0:
@@ -61,18 +102,21 @@ def exact_epsilon(mu: float, delta: float) -> float:
 
 
 def certified_epsilon(mu: float, delta: float) -> float:
-    """The same, for what is certified: an upper bound whatever rounding does to the root.
+    """`exact_epsilon` for what is certified: an upper bound whatever rounding does to the root.
 
     Parameters
     ----------
-    mu : μ of Gaussian differential privacy, at least 0.
-    delta : δ; at 0 only μ = 0 has a finite ε.
+    mu : float
+        μ of Gaussian differential privacy, at least 0.
+    delta : float
+        δ; at 0 only μ = 0 has a finite ε.
 
     Returns
     -------
-    ε with δ(ε) ≤ (1 − 1e-9) δ in floating point, δ(ε) the Gaussian curve. Both of its terms and
-    their difference are computed to better than a relative 1e-9 (logarithms of normal tails to
-    1e-14, times the cancellation of the two), so the true δ(ε) is at most δ.
+    float
+        ε with δ(ε) ≤ (1 − 1e-9) δ in floating point, δ(ε) the Gaussian curve. Both of its terms and
+        their difference are computed to better than a relative 1e-9 (logarithms of normal tails to
+        1e-14, times the cancellation of the two), so the true δ(ε) is at most δ.
     """
     if mu == 0:
         return 0.0
@@ -91,6 +135,23 @@ def printed_mu(epsilon: float, delta: float, noise: str) -> float:
 
     "anisotropic": Lemma 1 of arXiv 2412.06582, σ_l² = 4 log(2/δ) Δ_l ‖Δ‖₁ / ε². "isotropic": the
     classical σ² = 2 log(1.25/δ) ‖Δ‖₂² / ε². Neither gives (ε, δ) for every ε: see `guarantee`.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        The budget that the formula was printed for.
+    noise : {"anisotropic", "isotropic"}
+        Which of the two formulas.
+
+    Returns
+    -------
+    float
+        μ of that noise; ∞ at ε = ∞.
+
+    Raises
+    ------
+    InputError
+        If δ = 0.
     """
     if math.isinf(epsilon):
         return math.inf
@@ -112,15 +173,37 @@ def _needs_delta(delta: float, noise: str) -> None:
 
 @lru_cache(maxsize=4096)
 def rho_of(epsilon: float, delta: float) -> float:
-    """The largest ρ that is proved to be (ε, δ)-DP, rounded down; ∞ at ε = ∞.
+    """The largest ρ that is proved to be (ε, δ)-DP, rounded down.
 
     Every a gives ρ = (ε − e(a))/(1 + a), with e(a) as in `_excess`. The best a is where that is
     also the ρ of which a is the best order.
+
+    Parameters
+    ----------
+    epsilon : float
+        ε > 0; ∞ for no protection.
+    delta : float
+        δ in (0, 1).
+
+    Returns
+    -------
+    float
+        ρ of zCDP; ∞ at ε = ∞.
 
     Raises
     ------
     InputError
         If δ = 0, where no ρ above 0 suffices.
+
+    Examples
+    --------
+    >>> rho = rho_of(1.0, 1e-5)
+    >>> round(rho, 4), round(epsilon_of_rho(rho, 1e-5), 6)
+    (0.0306, 1.0)
+
+    References
+    ----------
+    Canonne, Kamath and Steinke (2020), Proposition 12.
     """
     if math.isinf(epsilon):
         return math.inf
@@ -130,15 +213,41 @@ def rho_of(epsilon: float, delta: float) -> float:
 
 
 def smallest_rho(budgets: Sequence[Budget]) -> float:
-    """ρ of the strictest budget, where one noise serves all servers."""
-    return min(rho_of(one.epsilon, one.delta) for one in budgets)
+    """ρ of the strictest budget, where one noise serves all servers.
+
+    Parameters
+    ----------
+    budgets : sequence of Budget
+        One for each server, each with δ > 0; not empty.
+
+    Returns
+    -------
+    float
+        The least `rho_of` among them.
+
+    Raises
+    ------
+    InputError
+        If a finite budget has δ = 0.
+    """
+    return min(rho_of(budget.epsilon, budget.delta) for budget in budgets)
 
 
 @lru_cache(maxsize=4096)
 def epsilon_of_rho(rho: float, delta: float) -> float:
     """The smallest ε for which ρ-zCDP is proved to be (ε, δ)-DP, rounded up.
 
-    min_a (1 + a)ρ + e(a); ∞ for δ = 0, unless nothing was spent.
+    Parameters
+    ----------
+    rho : float
+        ρ ≥ 0 of everything that was released.
+    delta : float
+        δ in [0, 1).
+
+    Returns
+    -------
+    float
+        min_a (1 + a)ρ + e(a), with e(a) as in `_excess`; ∞ for δ = 0, unless nothing was spent.
     """
     if rho == 0:
         return 0.0
@@ -164,8 +273,22 @@ def epsilon_at_any_time(rho: float, delta: float) -> float:
     The same holds for sums of laws of losses and of μ²: they need releases, or their total, that
     are fixed beforehand.
 
-    References: Rogers, Roth, Ullman and Vadhan (2016) for odometers; Feldman and Zrnic (2021) and
-    Lécuyer (2021) for those by Rényi divergence; Whitehouse, Ramdas, Rogers and Wu (2023).
+    Parameters
+    ----------
+    rho : float
+        The sum of the ρ of all releases so far.
+    delta : float
+        δ in (0, 1), fixed before the first of them.
+
+    Returns
+    -------
+    float
+        ε, rounded up; 0 where nothing was released.
+
+    References
+    ----------
+    Rogers, Roth, Ullman and Vadhan (2016) for odometers; Feldman and Zrnic (2021) and Lécuyer
+    (2021) for those by Rényi divergence; Whitehouse, Ramdas, Rogers and Wu (2023).
     """
     if rho == 0:
         return 0.0
@@ -187,7 +310,7 @@ def _root(falling: Callable[[float], float], delta: float) -> float:
     """Where a function of a falls through 0, at most 1/δ − 1, beyond which no order is best."""
     from scipy.optimize import brentq  # on first use: it takes a moment
 
-    most = math.log(1 / delta - 1)
+    most = math.log(1 / delta - 1) if delta >= _TINY_DELTA else -math.log(_TINY_DELTA)
     if falling(math.exp(most)) >= 0:  # by rounding
         return math.exp(most)
     least = min(most - 100, -50.0)  # where δ is tiny, most is large
@@ -195,7 +318,25 @@ def _root(falling: Callable[[float], float], delta: float) -> float:
 
 
 def per_round_mu(total: float, rounds: int) -> float:
-    """The μ of each of `rounds` releases about the same people that together have `total`."""
+    """The μ of each of several releases about the same people that together have `total`.
+
+    Parameters
+    ----------
+    total : float
+        μ of all of them.
+    rounds : int
+        How many releases share it equally.
+
+    Returns
+    -------
+    float
+        total/√rounds, because squares of μ add.
+
+    Examples
+    --------
+    >>> per_round_mu(1.0, 4)
+    0.5
+    """
     return total / math.sqrt(rounds)
 
 
@@ -203,10 +344,20 @@ def per_round_mu(total: float, rounds: int) -> float:
 
 
 def total_mu(spends: Iterable[Spend]) -> float:
-    """The μ of all spends about one server's people together; NaN if some noise is not Gaussian.
+    """The μ of all spends about one server's people together.
 
     Lines add in squares. Within a line, `count` releases about the same people add in squares
     too; parallel ones, each about different people, cost as much as one.
+
+    Parameters
+    ----------
+    spends : iterable of Spend
+        Lines of one server.
+
+    Returns
+    -------
+    float
+        μ, rounded up; NaN if some noise is not Gaussian, ∞ if some line has none.
     """
     terms = [(spend.mu, spend.rounds) for spend in spends]
     if any(mu is None for mu, _ in terms):
@@ -219,7 +370,18 @@ def total_mu(spends: Iterable[Spend]) -> float:
 
 
 def total_epsilon(spends: Iterable[Spend]) -> float | None:
-    """The sum of the ε of spends that all hold with δ = 0; None if one does not."""
+    """The sum of the ε of spends that all hold with δ = 0.
+
+    Parameters
+    ----------
+    spends : iterable of Spend
+        Lines of one server.
+
+    Returns
+    -------
+    float or None
+        The sum, rounded up; None if a line does not hold with δ = 0.
+    """
     terms = [(spend.epsilon, spend.rounds) for spend in spends]
     if any(epsilon is None for epsilon, _ in terms):
         return None
@@ -227,12 +389,23 @@ def total_epsilon(spends: Iterable[Spend]) -> float | None:
 
 
 def total_rho(spends: Iterable[Spend]) -> float:
-    """The ρ of all spends about one server's people together."""
+    """The ρ of all spends about one server's people together.
+
+    Parameters
+    ----------
+    spends : iterable of Spend
+        Lines of one server. One without `rho` has μ²/2, or ε²/2.
+
+    Returns
+    -------
+    float
+        The sum, rounded up; NaN if a line states no cost at all.
+    """
     return _sum((_rho(spend), spend.rounds) for spend in spends)
 
 
 def _rho(spend: Spend) -> float:
-    """ρ of one release of a line: its own, μ²/2, or ε²/2."""
+    """ρ of one release of a line: its lines, μ²/2, or ε²/2."""
     if spend.rho is not None:
         return spend.rho
     size = spend.epsilon if spend.mu is None else spend.mu
@@ -267,6 +440,18 @@ def for_group(spends: Sequence[Spend], records: int) -> tuple[Spend, ...]:
     Parallel releases count as if all k were in one of them, the worst place; units at several
     sites cost at most k at the site where one costs most.
 
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The ledger, as it is for one record.
+    records : int
+        k, the most that one person has.
+
+    Returns
+    -------
+    tuple of Spend
+        The same lines at the cost to such a person, rounded up.
+
     Raises
     ------
     InputError
@@ -289,59 +474,88 @@ def _times(cost: float | None, factor: int) -> float | None:
 # -- what it all proves ---------------------------------------------------------------------------
 
 
-def trade_off(own: Sequence[Spend]) -> Curve:
+def trade_off(lines: Sequence[Spend]) -> Curve:
     """What tells apart two data sets that differ in one record of one server, at most.
 
     Exact for Gaussian noise and for one release with Laplace noise. Other pure releases, and pure
     and Gaussian ones together, by the laws of their losses, each at its worst pair; zCDP where a
     release has nothing else.
+
+    Parameters
+    ----------
+    lines : sequence of Spend
+        All lines of that server; see `by_server`.
+
+    Returns
+    -------
+    Curve
+        Never below the truth; read off it with `detection`, `delta` and `right`.
+
+    Examples
+    --------
+    >>> line = Spend(Step("mean"), 0, 0.6, (0.02,), (0.05,), 1, Composition.SEQUENTIAL,
+    ...              Budget(2.0, 1e-5), "for this example")
+    >>> curve = trade_off([line, line])  # the same people take part in both releases
+    >>> curve.name, round(curve.mu, 3)
+    ('gaussian', 0.849)
     """
     return _trade_off(tuple((spend.mu, spend.epsilon, spend.rho, spend.noise, spend.rounds)
-                            for spend in own))
+                            for spend in lines))
 
 
 _Key = tuple[float | None, float | None, float | None, NoiseLaw, int]
 
 
 @lru_cache(maxsize=4096)
-def _trade_off(lines: tuple[_Key, ...]) -> Curve:
-    own = [Spend(Step(""), 0, mu, (), (), rounds, Composition.SEQUENTIAL, Budget(1.0), "", epsilon,
-                 rho, noise=noise) for mu, epsilon, rho, noise, rounds in lines]
-    mu, pure = total_mu(own), total_epsilon(own)
+def _trade_off(keys: tuple[_Key, ...]) -> Curve:
+    lines = [Spend(Step(""), 0, mu, (), (), rounds, Composition.SEQUENTIAL, Budget(1.0), "",
+                   epsilon, rho, noise=noise) for mu, epsilon, rho, noise, rounds in keys]
+    mu, pure = total_mu(lines), total_epsilon(lines)
     if not math.isnan(mu):
         return Gaussian(mu)
-    if any(spend.mu is None and spend.epsilon is None for spend in own):
-        return Zcdp(total_rho(own))
+    if any(spend.mu is None and spend.epsilon is None for spend in lines):
+        return Zcdp(total_rho(lines))
     if pure is None:
-        return Losses(_parts(own)) if _can_be_added(own) else Zcdp(total_rho(own))
-    moved = all(spend.noise in MOVED for spend in own)
-    if sum(spend.rounds for spend in own) > 1 and _can_be_added(own):
-        return Losses(_parts(own))
+        return Losses(_parts(lines)) if _can_be_added(lines) else Zcdp(total_rho(lines))
+    moved = all(spend.noise in MOVED for spend in lines)
+    if sum(spend.rounds for spend in lines) > 1 and _can_be_added(lines):
+        return Losses(_parts(lines))
     return Laplace(pure) if moved else Approximate(Budget(max(pure, 1e-12)))
 
 
-def _can_be_added(own: Sequence[Spend]) -> bool:
+def _can_be_added(lines: Sequence[Spend]) -> bool:
     """Whether the laws of the losses are worth computing: finite, and not too long."""
     sizes = [(spend.mu or 0.0) * math.sqrt(spend.rounds) + (spend.epsilon or 0.0) * spend.rounds
-             for spend in own]
-    return sum(sizes) <= _FARTHEST and max((spend.mu or 0.0) for spend in own) <= 20
+             for spend in lines]
+    return sum(sizes) <= _FARTHEST and max((spend.mu or 0.0) for spend in lines) <= 20
 
 
-def _parts(own: Sequence[Spend]) -> tuple[Part, ...]:
+def _parts(lines: Sequence[Spend]) -> tuple[Part, ...]:
     """Lines as `tradeoff.Losses` takes them; those that cost nothing are left out."""
-    found = []
-    for spend in own:
+    parts = []
+    for spend in lines:
         kind = "gaussian" if spend.epsilon is None else (
             "laplace" if spend.noise in MOVED else "pure")
         size = spend.mu if spend.epsilon is None else spend.epsilon
         if size:
-            found.append((kind, size, spend.rounds))
-    return tuple(found)
+            parts.append((kind, size, spend.rounds))
+    return tuple(parts)
 
 
 def weakest(spends: Sequence[Spend]) -> list[Spend]:
-    """The lines of the server about whose people an attacker is most often right."""
-    return max(by_server(spends).values(), key=lambda own: float(trade_off(own).right()))
+    """The lines of the server about whose people an attacker is most often right.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger, of one server at least.
+
+    Returns
+    -------
+    list of Spend
+        All lines of that server.
+    """
+    return max(by_server(spends).values(), key=lambda lines: float(trade_off(lines).right()))
 
 
 def guarantee(spends: Sequence[Spend], server: int) -> Budget:
@@ -351,12 +565,44 @@ def guarantee(spends: Sequence[Spend], server: int) -> Budget:
     noise is neither all Gaussian nor all with δ = 0 it is what the sum of losses proves, or the sum
     of ρ. It may exceed what was asked when printed constants do not keep their promise, and falls
     below it when they are loose.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    server : int
+        Number of the server, as in the ledger.
+
+    Returns
+    -------
+    Budget
+        What is proved.
+
+    Examples
+    --------
+    >>> line = Spend(Step("mean"), 0, 0.6, (0.02,), (0.05,), 1, Composition.SEQUENTIAL,
+    ...              Budget(2.0, 1e-5), "for this example")
+    >>> round(guarantee([line], server=0).epsilon, 2)  # more than the 2 that was asked for
+    2.44
+    >>> keeps_promise([line])
+    False
     """
     return proved(by_server(spends)[server])
 
 
 def by_server(spends: Sequence[Spend]) -> dict[int, list[Spend]]:
-    """The lines of every server, in order of the servers."""
+    """The lines of every server, in order of the servers.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+
+    Returns
+    -------
+    dict of int to list of Spend
+        Lines keep their order.
+    """
     lines: dict[int, list[Spend]] = {}
     for spend in spends:
         lines.setdefault(spend.server, []).append(spend)
@@ -364,28 +610,62 @@ def by_server(spends: Sequence[Spend]) -> dict[int, list[Spend]]:
 
 
 def guarantees(spends: Sequence[Spend]) -> tuple[Budget, ...]:
-    """The proved guarantee of every server, in order."""
-    return tuple(proved(own) for own in by_server(spends).values())
+    """The proved guarantee of every server, in order of the servers.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+
+    Returns
+    -------
+    tuple of Budget
+        See `guarantee`.
+    """
+    return tuple(proved(lines) for lines in by_server(spends).values())
 
 
 def keeps_promise(spends: Sequence[Spend]) -> bool:
-    """Whether every server's people get at least the protection that was asked for."""
-    return all(proved(own).epsilon <= own[0].asked.epsilon for own in by_server(spends).values())
+    """Whether every server's people get at least the protection that was asked for.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger; `asked` of a server's first line is what was asked for.
+
+    Returns
+    -------
+    bool
+        Whether no proved ε exceeds the one asked for.
+    """
+    return all(proved(lines).epsilon <= lines[0].asked.epsilon
+               for lines in by_server(spends).values())
 
 
-def proved(own: Sequence[Spend]) -> Budget:
-    """The guarantee of the lines of one server."""
-    asked, pure = own[0].asked, total_epsilon(own)
-    epsilon = _proved_epsilon(own, asked.delta) if pure is None else pure
+def proved(lines: Sequence[Spend]) -> Budget:
+    """The guarantee of the lines of one server.
+
+    Parameters
+    ----------
+    lines : sequence of Spend
+        All lines of that server, one at least.
+
+    Returns
+    -------
+    Budget
+        See `guarantee`. An ε within a millionth below the one asked for is reported as that one.
+    """
+    asked, pure = lines[0].asked, total_epsilon(lines)
+    epsilon = _proved_epsilon(lines, asked.delta) if pure is None else pure
     if epsilon <= asked.epsilon * (1 + _ROUNDING) and asked.epsilon <= epsilon * (1 + _SAME):
         return asked
     return Budget(max(epsilon, 1e-12), asked.delta if pure is None else 0.0)
 
 
-def _proved_epsilon(own: Sequence[Spend], delta: float) -> float:
+def _proved_epsilon(lines: Sequence[Spend], delta: float) -> float:
     """Of everything that is proved, the least."""
-    mu = total_mu(own)
+    mu = total_mu(lines)
     if not math.isnan(mu):
         return exact_epsilon(mu, delta)
-    by_rho, curve = epsilon_of_rho(total_rho(own), delta), trade_off(own)
+    by_rho, curve = epsilon_of_rho(total_rho(lines), delta), trade_off(lines)
     return min(by_rho, curve.epsilon(delta)) if isinstance(curve, Losses) else by_rho

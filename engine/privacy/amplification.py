@@ -31,12 +31,27 @@ MOST_PEOPLE = 10**10
 
 @dataclass(frozen=True)
 class SecretSample:
-    """`people` were drawn of `population`; `declared` says that somebody vouches for it.
+    """A declared secret random sample of a larger group.
+
+    Parameters
+    ----------
+    people : int
+        n, how many were drawn, all of whom take part.
+    population : int
+        N > n, how many could have been drawn; at most 10¹⁰.
+    declared : bool
+        Whether somebody vouches that the draw was random and is secret.
 
     Raises
     ------
     InputError
         If the larger group is not larger, or nothing was declared.
+
+    Examples
+    --------
+    >>> sample = SecretSample(people=100, population=1000, declared=True)
+    >>> round(sample.budget(Budget(1.0, 1e-6)).epsilon, 4)
+    0.1586
     """
 
     people: int
@@ -60,20 +75,46 @@ class SecretSample:
         return near if Fraction(near) >= exact else math.nextafter(near, 1.0)
 
     def budget(self, full: Budget) -> Budget:
-        """(log(1 + q(e^ε − 1)), qδ) from (ε, δ), rounded up."""
+        """The budget for one of the larger group: (log(1 + q(e^ε − 1)), qδ) from (ε, δ).
+
+        Parameters
+        ----------
+        full : Budget
+            What is proved for those who take part.
+
+        Returns
+        -------
+        Budget
+            Rounded up; beyond ε = 700 that ε itself, which is no smaller.
+        """
         if full.epsilon > 700:
             return Budget(full.epsilon, full.delta * self.share)
         epsilon = math.log1p(self.share * math.expm1(full.epsilon)) * (1 + 1e-12)
         return Budget(min(epsilon, full.epsilon), self.share * full.delta)
 
     def odds(self, spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5) -> risk.Odds:
-        """For one person of the larger group, all of whose records take part if one does.
+        """The odds of an attacker about one person of the larger group.
 
-        The people are what is drawn, so a person's `group` of records counts before the draw.
+        All records of a person take part if one does. The people are what is drawn, so a person's
+        `group` of records counts before the draw.
+
+        Parameters
+        ----------
+        spends : sequence of Spend
+            The ledger of the release.
+        group : int
+            Protected units that the person has.
+        first_guess : float
+            Chance in (0, 1) of the right curve before the release.
+
+        Returns
+        -------
+        Odds
+            At the server that is protected least.
         """
-        own = accounting.weakest(accounting.for_group(spends, group))
-        curve = Subsampled(accounting.trade_off(own), self.share)
-        return risk.odds(curve, self.budget(accounting.proved(own)), first_guess, group)
+        lines = accounting.weakest(accounting.for_group(spends, group))
+        curve = Subsampled(accounting.trade_off(lines), self.share)
+        return risk.odds(curve, self.budget(accounting.proved(lines)), first_guess, group)
 
 
 @dataclass(frozen=True)
@@ -91,7 +132,18 @@ ONE = Person()
 
 
 def reason_against(sizes: Sizes) -> str:
-    """Why a secret sample is worth nothing here; empty where it may be."""
+    """Why a secret sample is worth nothing here.
+
+    Parameters
+    ----------
+    sizes : Sizes
+        Public sizes of the data.
+
+    Returns
+    -------
+    str
+        A sentence where there are several sites; empty where it may be worth something.
+    """
     if sizes.n_servers > 1:
         return ("**Not counted here:** each site knows who of its people takes part, so against a "
                 "site a secret sample hides nothing.")

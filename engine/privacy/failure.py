@@ -16,7 +16,23 @@ _ROUNDING = 1 + 1e-9
 
 
 def usual_delta(n_people: int) -> float:
-    """1/n² for n people in all; 1/100 for fewer than ten."""
+    """The δ that nobody chose: 1/n² for n people in all; 1/100 for fewer than ten.
+
+    Parameters
+    ----------
+    n_people : int
+        People at all sites together.
+
+    Returns
+    -------
+    float
+        δ.
+
+    Examples
+    --------
+    >>> usual_delta(1000)
+    1e-06
+    """
     return 1.0 / max(n_people, _FEW) ** 2
 
 
@@ -50,17 +66,25 @@ class Delta:
         return self.is_above_common or self.is_near_one_in_n
 
 
-def delta_rule(n_people: int, chosen: float | None = None, is_pure: bool = False) -> Delta:
-    """δ of a scenario: 0 where the method never needs one, else the chosen one, else 1/n².
+def delta_rule(n_people: int, stated: float | None = None, is_pure: bool = False) -> Delta:
+    """δ of a scenario: 0 where the method never needs one, else the stated one, else 1/n².
 
     Parameters
     ----------
-    n_people : people in all, at all sites that take part.
-    chosen : δ that was asked for; None for the usual one.
-    is_pure : whether the method's limit never fails.
+    n_people : int
+        People in all, at all sites that take part.
+    stated : float, optional
+        δ that was asked for; None for the usual one.
+    is_pure : bool
+        Whether the method's limit never fails.
+
+    Returns
+    -------
+    Delta
+        The value, and where it is from.
     """
     if is_pure:
         return Delta(0.0, n_people)
-    if chosen is None:
+    if stated is None:
         return Delta(usual_delta(n_people), n_people)
-    return Delta(chosen, n_people, is_chosen=True)
+    return Delta(stated, n_people, is_chosen=True)

@@ -57,19 +57,71 @@ class Odds:
 
 
 def of_ledger(spends: Sequence[Spend], group: int = 1, first_guess: float = 0.5) -> Odds:
-    """For one person at the server that is protected least, who has `group` protected units.
+    """The odds about one person at the server that is protected least.
 
     The budget is the one that all of this proves: exact for one unit, larger for several.
+
+    Parameters
+    ----------
+    spends : sequence of Spend
+        The whole ledger.
+    group : int
+        Protected units that the person has.
+    first_guess : float
+        Chance in (0, 1) of the right curve before the release.
+
+    Returns
+    -------
+    Odds
+        Upper bounds for this attacker.
+
+    Raises
+    ------
+    InputError
+        If `group` is below 1, or `first_guess` is no chance.
+
+    Examples
+    --------
+    >>> from engine.types import Composition, Step
+    >>> line = Spend(Step("mean"), 0, 0.6, (0.02,), (0.05,), 1, Composition.SEQUENTIAL,
+    ...              Budget(2.5, 1e-5), "for this example")
+    >>> round(of_ledger([line]).right, 3)
+    0.618
     """
-    own = accounting.weakest(accounting.for_group(spends, group))
-    return odds(accounting.trade_off(own), accounting.proved(own), first_guess, group)
+    lines = accounting.weakest(accounting.for_group(spends, group))
+    return odds(accounting.trade_off(lines), accounting.proved(lines), first_guess, group)
 
 
-def odds(found: Curve | float | None, budget: Budget, first_guess: float = 0.5, group: int = 1
-         ) -> Odds:
-    """All chances from a curve, or from the μ of Gaussian noise; else what the budget allows."""
+def odds(trade_off: Curve | float | None, budget: Budget, first_guess: float = 0.5,
+         group: int = 1) -> Odds:
+    """All chances from a curve, or from the μ of Gaussian noise; else what the budget allows.
+
+    Parameters
+    ----------
+    trade_off : Curve, float or None
+        What is known of the noise: its curve, its μ, or nothing.
+    budget : Budget
+        What is proved of it; no chance exceeds what this allows.
+    first_guess : float
+        Chance in (0, 1) of the right curve before the release.
+    group : int
+        Protected units that the person has; it is noted, and changes nothing here.
+
+    Returns
+    -------
+    Odds
+        Upper bounds for this attacker.
+
+    Raises
+    ------
+    InputError
+        If `first_guess` is not between 0 and 1.
+    """
     cap = Approximate(budget)
-    curve = cap if found is None else found if isinstance(found, Curve) else Gaussian(found)
+    if trade_off is None:
+        curve: Curve = cap
+    else:
+        curve = trade_off if isinstance(trade_off, Curve) else Gaussian(trade_off)
     alarms = np.array([FALSE_ALARMS, FEW_FALSE_ALARMS])
     detected, rarely = map(float, np.minimum(curve.detection(alarms), cap.detection(alarms)))
     flagged = float(_precision(detected, first_guess, FALSE_ALARMS))
@@ -80,12 +132,51 @@ def odds(found: Curve | float | None, budget: Budget, first_guess: float = 0.5, 
 
 
 def right_guess(mu: ArrayLike) -> Chances:
-    """Chance Φ(μ/2) of choosing the right one of two curves that seemed equally likely."""
+    """Chance Φ(μ/2) of choosing the right one of two curves that seemed equally likely.
+
+    Parameters
+    ----------
+    mu : array_like
+        μ ≥ 0 of Gaussian noise, of any shape.
+
+    Returns
+    -------
+    ndarray
+        Chances of the same shape, from one half to one.
+
+    Raises
+    ------
+    InputError
+        If a μ is negative or missing.
+
+    Examples
+    --------
+    >>> round(float(right_guess(1.0)), 3)
+    0.691
+    """
     return np.asarray(ndtr(at_least_zero(mu, "mu") / 2))
 
 
 def detection(mu: ArrayLike, false_alarms: ArrayLike = FALSE_ALARMS) -> Chances:
-    """Chance Φ(Φ⁻¹(α) + μ) of catching the right curve when a share α of flags may be false."""
+    """Chance Φ(Φ⁻¹(α) + μ) of catching the right curve when a share α of flags may be false.
+
+    Parameters
+    ----------
+    mu : array_like
+        μ ≥ 0 of Gaussian noise.
+    false_alarms : array_like
+        α in (0, 1); broadcasts against `mu`.
+
+    Returns
+    -------
+    ndarray
+        Chances of the common shape.
+
+    Raises
+    ------
+    InputError
+        If a μ is negative or missing, or an α is not between 0 and 1.
+    """
     return np.asarray(ndtr(ndtri(_chance(false_alarms, "false_alarms"))
                            + at_least_zero(mu, "mu")))
 
@@ -93,12 +184,50 @@ def detection(mu: ArrayLike, false_alarms: ArrayLike = FALSE_ALARMS) -> Chances:
 def flagged_right(
     mu: ArrayLike, first_guess: ArrayLike, false_alarms: ArrayLike = FALSE_ALARMS
 ) -> Chances:
-    """Share of the people such an attacker flags who are rightly flagged (the precision)."""
+    """Share of the people such an attacker flags who are rightly flagged (the precision).
+
+    Parameters
+    ----------
+    mu : array_like
+        μ ≥ 0 of Gaussian noise.
+    first_guess : array_like
+        Chance in (0, 1) of the flagged curve before the release.
+    false_alarms : array_like
+        α in (0, 1).
+
+    Returns
+    -------
+    ndarray
+        Shares of the common shape.
+
+    Raises
+    ------
+    InputError
+        As `detection`; or if a first guess is not between 0 and 1.
+    """
     return _precision(detection(mu, false_alarms), first_guess, false_alarms)
 
 
 def right_guess_cap(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> Chances:
-    """Largest chance of a right guess that (ε, δ) allows: (e^ε + δ) / (e^ε + 1)."""
+    """Largest chance of a right guess that (ε, δ) allows: (e^ε + δ) / (e^ε + 1).
+
+    Parameters
+    ----------
+    epsilon : array_like
+        ε ≥ 0.
+    delta : array_like
+        δ in [0, 1).
+
+    Returns
+    -------
+    ndarray
+        Chances of the common shape.
+
+    Raises
+    ------
+    InputError
+        If an ε is negative or missing, or a δ is out of range.
+    """
     epsilon = at_least_zero(epsilon, "epsilon")
     return np.asarray(expit(epsilon) + _delta(delta) * expit(-epsilon))
 
@@ -106,7 +235,31 @@ def right_guess_cap(epsilon: ArrayLike, delta: ArrayLike = 0.0) -> Chances:
 def detection_cap(
     epsilon: ArrayLike, delta: ArrayLike = 0.0, false_alarms: ArrayLike = FALSE_ALARMS
 ) -> Chances:
-    """Largest detection that (ε, δ) allows: the lower of the two lines of its trade-off."""
+    """Largest detection that (ε, δ) allows: the lower of the two lines of its trade-off.
+
+    Parameters
+    ----------
+    epsilon : array_like
+        ε ≥ 0.
+    delta : array_like
+        δ in [0, 1).
+    false_alarms : array_like
+        α in (0, 1).
+
+    Returns
+    -------
+    ndarray
+        Chances of the common shape.
+
+    Raises
+    ------
+    InputError
+        If an ε is negative or missing, or a δ or an α is out of range.
+
+    References
+    ----------
+    Wasserman and Zhou (2010).
+    """
     epsilon = np.minimum(at_least_zero(epsilon, "epsilon"), _LARGEST_EXPONENT)
     delta, alpha = _delta(delta), _chance(false_alarms, "false_alarms")
     few_alarms = np.exp(epsilon) * alpha + delta

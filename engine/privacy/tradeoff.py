@@ -38,13 +38,36 @@ _NOT_COMPUTED = 1e-13  # rounding of a convolution, far above what it is
 
 
 class Curve:
-    """What tells two neighbouring data sets apart, at most."""
+    """What tells two neighbouring data sets apart, at most.
+
+    A subclass gives `delta`; the rest follows from it. `exact` says whether some pair of neighbours
+    attains the curve for this noise, `name` is its kind.
+
+    Examples
+    --------
+    >>> curve = Gaussian(1.0)
+    >>> round(float(curve.detection(0.05)), 3)  # right catches at 5 false alarms in 100
+    0.26
+    >>> round(float(curve.delta(1.0)), 3), round(float(curve.right()), 3)
+    (0.127, 0.691)
+    """
 
     exact = True  # whether some pair of neighbours attains it for this noise
     name = ""
 
     def detection(self, false_alarms: ArrayLike) -> Chances:
-        """Share of right detections: min over ε of e^ε α + δ(ε), both ways round."""
+        """Share of right detections: min over ε of e^ε α + δ(ε), both ways round.
+
+        Parameters
+        ----------
+        false_alarms : array_like
+            α in [0, 1], of any shape.
+
+        Returns
+        -------
+        ndarray
+            The largest chance p of a detection, of the same shape; at least α.
+        """
         alpha, delta = np.asarray(false_alarms, dtype=float)[..., None], self._bounds
         few = np.exp(self.slopes) * alpha + delta
         many = 1 - np.exp(-self.slopes) * (1 - delta - alpha)
@@ -52,7 +75,18 @@ class Curve:
         return chances
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """δ(ε), for any ε."""
+        """δ(ε): the largest P(A) − e^ε Q(A) over events A.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε, negative ones too.
+
+        Returns
+        -------
+        ndarray
+            δ in [0, 1], of the same shape.
+        """
         raise NotImplementedError
 
     @property
@@ -68,6 +102,16 @@ class Curve:
         """Chance that the best guess is right if one of the two had the chance `first_guess`.
 
         1 − π + π δ(log((1 − π)/π)): nothing is learnt where that is the larger of π and 1 − π.
+
+        Parameters
+        ----------
+        first_guess : array_like
+            π in (0, 1).
+
+        Returns
+        -------
+        ndarray
+            Chances of the same shape.
         """
         prior = np.asarray(first_guess, dtype=float)
         known = np.maximum(prior, 1 - prior)
@@ -91,9 +135,33 @@ class Gaussian(Curve):
         at_least_zero(self.mu, "mu")
 
     def detection(self, false_alarms: ArrayLike) -> Chances:
+        """Φ(Φ⁻¹(α) + μ).
+
+        Parameters
+        ----------
+        false_alarms : array_like
+            α in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         return np.asarray(ndtr(ndtri(np.asarray(false_alarms, dtype=float)) + self.mu))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
+        """Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         epsilon = np.asarray(epsilon, dtype=float)
         if self.mu == 0:
             delta: Chances = np.maximum(0.0, -np.expm1(epsilon))
@@ -126,12 +194,36 @@ class Laplace(Curve):
         at_least_zero(self.theta, "epsilon")
 
     def detection(self, false_alarms: ArrayLike) -> Chances:
+        """e^θ α up to α = e^(−θ)/2, 1 − e^(−θ)/(4α) up to one half, 1 − e^(−θ)(1 − α) beyond.
+
+        Parameters
+        ----------
+        false_alarms : array_like
+            α in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         alpha, theta = np.asarray(false_alarms, dtype=float), min(self.theta, _LARGEST_EXPONENT)
         middle = 1 - math.exp(-theta) / (4 * np.maximum(alpha, 1e-300))
         few, many = math.exp(theta) * alpha, 1 - math.exp(-theta) * (1 - alpha)
         return np.where(alpha <= math.exp(-theta) / 2, few, np.where(alpha < 0.5, middle, many))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
+        """1 − e^((ε − θ)/2) for 0 ≤ ε ≤ θ, 0 beyond, and the mirror image below 0.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         epsilon = np.asarray(epsilon, dtype=float)
         within = -np.expm1((np.abs(epsilon) - min(self.theta, 1e6)) / 2)
         return _mirrored(epsilon, np.maximum(0.0, within))
@@ -149,6 +241,18 @@ class Approximate(Curve):
     name = "budget"
 
     def detection(self, false_alarms: ArrayLike) -> Chances:
+        """The lower of e^ε α + δ and 1 − e^(−ε)(1 − δ − α).
+
+        Parameters
+        ----------
+        false_alarms : array_like
+            α in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         alpha, failing = np.asarray(false_alarms, dtype=float), self.budget.delta
         most = min(self.budget.epsilon, _LARGEST_EXPONENT)
         few = math.exp(most) * alpha + failing
@@ -156,6 +260,18 @@ class Approximate(Curve):
         return np.clip(np.minimum(few, many), 0.0, 1.0)
 
     def delta(self, epsilon: ArrayLike) -> Chances:
+        """The budget's δ from its ε on; before that a line in e^ε, by the corner of the curve.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         epsilon = np.asarray(epsilon, dtype=float)
         size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
         failing = self.budget.delta
@@ -180,6 +296,18 @@ class Zcdp(Curve):
         at_least_zero(self.rho, "rho")
 
     def detection(self, false_alarms: ArrayLike) -> Chances:
+        """The largest p that every order of the divergence allows, by halving the range.
+
+        Parameters
+        ----------
+        false_alarms : array_like
+            α in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         alpha = np.asarray(false_alarms, dtype=float)
         flat = np.clip(alpha, 1e-300, 1.0).ravel()
         if math.isinf(self.rho):
@@ -197,16 +325,29 @@ class Zcdp(Curve):
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             p, q = np.log(detected), np.log1p(-detected)
             a, b = np.log(alarms), np.log1p(-alarms)
-            one = np.logaddexp(order * p + (1 - order) * a, _no_nan(order * q + (1 - order) * b))
-            other = np.logaddexp(order * a + (1 - order) * p, _no_nan(order * b + (1 - order) * q))
-        return np.maximum(one, other) <= (order - 1) * order * self.rho
+            forward = np.logaddexp(order * p + (1 - order) * a,
+                                   _no_nan(order * q + (1 - order) * b))
+            backward = np.logaddexp(order * a + (1 - order) * p,
+                                    _no_nan(order * b + (1 - order) * q))
+        return np.maximum(forward, backward) <= (order - 1) * order * self.rho
 
     @cached_property
     def _table(self) -> Chances:
         return self.detection(_ALARMS)
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """The largest p − e^ε α lies between two of many α: at most p at the upper of them."""
+        """The largest p − e^ε α over a table: p at the upper of two neighbours, α at the lower.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape; never below the truth.
+        """
         epsilon = np.asarray(epsilon, dtype=float)
         weight = np.exp(np.minimum(np.abs(epsilon), _LARGEST_EXPONENT))[..., None]
         below = np.concatenate([[0.0], _ALARMS[:-1]])
@@ -214,7 +355,20 @@ class Zcdp(Curve):
         return _mirrored(epsilon, np.clip(most, 0.0, 1.0))
 
     def right(self, first_guess: ArrayLike = 0.5) -> Chances:
-        """At even chances the best test has as many false alarms as misses."""
+        """Chance that the best guess is right; at even chances, exactly of the two divergences.
+
+        At even chances the best test has as many false alarms as misses.
+
+        Parameters
+        ----------
+        first_guess : array_like
+            π in (0, 1).
+
+        Returns
+        -------
+        ndarray
+            Chances of the same shape.
+        """
         general = super().right(first_guess)
         return np.where(np.asarray(first_guess) == 0.5, self._balanced, general)
 
@@ -237,10 +391,14 @@ def _no_nan(values: Chances) -> Chances:
 class Losses(Curve):
     """Releases of several kinds about the same people, by the law of their privacy loss.
 
-    `parts` are (kind, size, how many): "gaussian" with μ, "laplace" with θ, or "pure" with ε. Each
-    is replaced by its worst pair, and their losses, on a grid and rounded up, are added
+    Each is replaced by its worst pair, and their losses, on a grid and rounded up, are added
     (Koskela, Jälkö and Honkela 2020; Doroshenko et al. 2022; Zhu, Dong and Wang 2022, Thm 10 that
     worst pairs may be composed, adaptively too). Computed by dp-accounting.
+
+    Parameters
+    ----------
+    parts : tuple of (str, float, int)
+        Kind, size and how many releases: "gaussian" with μ, "laplace" with θ, or "pure" with ε.
     """
 
     parts: tuple[Part, ...]
@@ -248,12 +406,37 @@ class Losses(Curve):
     name = "losses"
 
     def detection(self, false_alarms: ArrayLike) -> Chances:
-        found = super().detection(false_alarms)
+        """From the summed losses; where all parts are pure, no more than the sum of their ε allows.
+
+        Parameters
+        ----------
+        false_alarms : array_like
+            α in [0, 1].
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
+        chances = super().detection(false_alarms)
         together = self._together
-        return found if together is None else np.minimum(found, together.detection(false_alarms))
+        if together is None:
+            return chances
+        return np.minimum(chances, together.detection(false_alarms))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
-        """Between the tabulated ones chords, which lie above: δ is convex in e^ε."""
+        """δ by chords between tabulated ε, which lie above: δ is convex in e^ε.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         epsilon = np.asarray(epsilon, dtype=float)
         sizes = np.abs(epsilon)
         above = np.interp(np.exp(np.minimum(sizes, _SLOPES[-1])), np.exp(_SLOPES), self._table)
@@ -263,8 +446,8 @@ class Losses(Curve):
 
     @cached_property
     def _table(self) -> Chances:
-        found = loss_distribution(self.parts).get_delta_for_epsilon(_SLOPES)
-        return np.asarray(found) + _NOT_COMPUTED
+        deltas = loss_distribution(self.parts).get_delta_for_epsilon(_SLOPES)
+        return np.asarray(deltas) + _NOT_COMPUTED
 
     @cached_property
     def _together(self) -> Curve | None:
@@ -276,7 +459,18 @@ class Losses(Curve):
         return Approximate(Budget(total)) if "pure" in kinds else Laplace(total)
 
     def epsilon(self, delta: float) -> float:
-        """The ε proved at δ, rounded up; ∞ where rounding of the sums could hide a δ so small."""
+        """The ε proved at δ, rounded up.
+
+        Parameters
+        ----------
+        delta : float
+            δ in [0, 1).
+
+        Returns
+        -------
+        float
+            ε; ∞ where rounding of the sums could hide a δ so small.
+        """
         left = delta * (1 - 1e-9) - _NOT_COMPUTED
         if left <= 0:
             return math.inf
@@ -285,7 +479,18 @@ class Losses(Curve):
 
 @lru_cache(maxsize=512)
 def loss_distribution(parts: Sequence[Part]) -> Any:
-    """The law of the summed loss, never too small."""
+    """The law of the summed loss, never too small.
+
+    Parameters
+    ----------
+    parts : sequence of (str, float, int)
+        As those of `Losses`; a tuple, because results are kept in memory.
+
+    Returns
+    -------
+    PrivacyLossDistribution
+        Of dp-accounting, discretised in steps of 1e-4, or coarser where the losses reach far.
+    """
     from dp_accounting.pld import common
     from dp_accounting.pld import privacy_loss_distribution as pld
 
@@ -293,19 +498,19 @@ def loss_distribution(parts: Sequence[Part]) -> Any:
                 for kind, size, count in parts)
     step = max(_FINEST, 2 * reach / _MOST_STEPS)
 
-    def one(kind: str, size: float, count: int) -> Any:
+    def summed_loss(kind: str, size: float, count: int) -> Any:
         if kind == "gaussian":
             return pld.from_gaussian_mechanism(1 / (size * math.sqrt(count)),
                                                value_discretization_interval=step)
-        made = (pld.from_laplace_mechanism(1 / size, value_discretization_interval=step)
+        loss = (pld.from_laplace_mechanism(1 / size, value_discretization_interval=step)
                 if kind == "laplace" else pld.from_privacy_parameters(
                     common.DifferentialPrivacyParameters(size, 0),
                     value_discretization_interval=step))
-        return made if count == 1 else made.self_compose(count)
+        return loss if count == 1 else loss.self_compose(count)
 
     total = None
     for part in parts:
-        total = one(*part) if total is None else total.compose(one(*part))
+        total = summed_loss(*part) if total is None else total.compose(summed_loss(*part))
     return total
 
 
@@ -317,6 +522,13 @@ class Subsampled(Curve):
     with chance q. For ε ≥ 0 then δ'(log(1 + q(e^ε − 1))) = q δ(ε) (Balle, Barthe and Gaboardi
     2018, NeurIPS, Theorem 9), and the mirror image for the other direction, which is C_q of Dong,
     Roth and Su (2022), Theorem 4.2.
+
+    Parameters
+    ----------
+    full : Curve
+        What is known about those who take part.
+    share : float
+        q in (0, 1].
     """
 
     full: Curve
@@ -330,6 +542,18 @@ class Subsampled(Curve):
         return np.asarray(np.log1p(self.share * np.expm1(_SLOPES)))
 
     def delta(self, epsilon: ArrayLike) -> Chances:
+        """The share q times δ of the full release at the ε that becomes this one.
+
+        Parameters
+        ----------
+        epsilon : array_like
+            Any real ε.
+
+        Returns
+        -------
+        ndarray
+            Of the same shape.
+        """
         epsilon = np.asarray(epsilon, dtype=float)
         size = np.minimum(np.abs(epsilon), _LARGEST_EXPONENT)
         before = np.log1p(np.expm1(size) / self.share)
@@ -340,7 +564,19 @@ class Subsampled(Curve):
 
 
 def at_least_zero(value: ArrayLike, field: str) -> Chances:
-    """The values as an array.
+    """The values as an array, refused where one is negative or missing.
+
+    Parameters
+    ----------
+    value : array_like
+        Numbers of any shape.
+    field : str
+        What they are, for the message.
+
+    Returns
+    -------
+    ndarray
+        The same numbers.
 
     Raises
     ------

@@ -62,7 +62,8 @@ class Parts:
         Its standard deviation.
     way : (repeats, columns), int
         The ways that were chosen.
-    together : from noisy parts (repeats, 1, parts) to what is computed from them.
+    together : callable
+        From noisy parts (repeats, 1, parts) to what is computed from them.
     """
 
     values: Array
@@ -84,15 +85,47 @@ class Listener(Protocol):
     """Who overhears a run; for the arguments see the functions of the same names."""
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
-        """What the other side hears instead of these values, in their shape."""
+        """What the other side hears instead of these values; see `sent`.
+
+        Parameters
+        ----------
+        server, step, values, noise
+            As those of `sent`.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of `values`.
+        """
         ...
 
     def summed(self, step: Step, parts: Parts) -> Array | None:
-        """Noisy numbers in place of `parts.used`; None where the mechanism is to draw."""
+        """Hear the numbers of a sum; see `summed`.
+
+        Parameters
+        ----------
+        step : Step
+            What is sent.
+        parts : Parts
+            The numbers, and the noise that each has.
+
+        Returns
+        -------
+        ndarray or None
+            Noisy numbers in place of `parts.used`; None where the mechanism is to draw.
+        """
         ...
 
-    def weighed(self, server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales
-                ) -> None: ...
+    def weighed(self, server: int, step: Step, values: Array, law: Law, n_selected: int,
+                scales: Scales) -> None:
+        """Hear the numbers of which the largest are sent; see `weighed`.
+
+        Parameters
+        ----------
+        server, step, values, law, n_selected, scales
+            As those of `weighed`.
+        """
+        ...
 
 
 _record: ContextVar[list[Message] | None] = ContextVar("transcript", default=None)
@@ -101,7 +134,20 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def recorded() -> Iterator[list[Message]]:
-    """Collect the messages that are sent in this block, in order."""
+    """Collect the messages that are sent in this block, in order.
+
+    Yields
+    ------
+    list of Message
+        It fills while the block runs.
+
+    Examples
+    --------
+    >>> with recorded() as messages:
+    ...     _ = sent(0, Step("mean"), np.ones((1, 1, 3)), np.array(0.5))
+    >>> messages[0].step.key, messages[0].noise.tolist()
+    ('mean', [0.5, 0.5, 0.5])
+    """
     messages: list[Message] = []
     token = _record.set(messages)
     try:
@@ -112,7 +158,13 @@ def recorded() -> Iterator[list[Message]]:
 
 @contextmanager
 def overheard(listener: Listener) -> Iterator[None]:
-    """Let a listener answer for whatever is sent in this block."""
+    """Let a listener answer for whatever is sent in this block.
+
+    Parameters
+    ----------
+    listener : Listener
+        It hears every message of this thread, and says what the other side hears instead.
+    """
     token = _listener.set(listener)
     try:
         yield
@@ -121,7 +173,24 @@ def overheard(listener: Listener) -> Iterator[None]:
 
 
 def sent(server: int, step: Step, values: Array, noise: Array) -> Array:
-    """Pass on what leaves a server: values (repeats, columns, …) with noise of this size."""
+    """Pass on what leaves a server.
+
+    Parameters
+    ----------
+    server : int
+        Number of the server; `CENTRE` for what a trusted centre publishes.
+    step : Step
+        What is sent.
+    values : (repeats, columns, …)
+        The message, with its noise in it; a column for every budget and draw.
+    noise : array
+        Standard deviation of the noise; broadcasts against `values`.
+
+    Returns
+    -------
+    (repeats, columns, …)
+        What the mechanism is to go on with: `values`, or what a listener puts in their place.
+    """
     messages = _record.get()
     if messages is not None:
         size = np.broadcast_to(noise, values.shape)
@@ -131,15 +200,29 @@ def sent(server: int, step: Step, values: Array, noise: Array) -> Array:
 
 
 def sent_by_each(step: Step, values: Array, noise: Array, first: int = 0) -> Array:
-    """Pass on what leaves several servers at once: values (repeats, columns, servers, …).
+    """Pass on what leaves several servers at once.
 
-    They are numbered from `first`; `noise` is like the values of one data set.
+    Parameters
+    ----------
+    step : Step
+        What is sent.
+    values : (repeats, columns, servers, …)
+        The messages, with their noise in them.
+    noise : array
+        Standard deviations; broadcasts against the values of one data set, (columns, servers, …).
+    first : int
+        Number of the first of these servers.
+
+    Returns
+    -------
+    (repeats, columns, servers, …)
+        What the mechanism is to go on with.
     """
     messages, listener = _record.get(), _listener.get()
     size = np.broadcast_to(noise, values.shape[1:])
     if messages is not None:
-        messages.extend(Message(first + server, step, own.copy(), size[0, server].copy())
-                        for server, own in enumerate(values[0, 0]))
+        messages.extend(Message(first + server, step, array.copy(), size[0, server].copy())
+                        for server, array in enumerate(values[0, 0]))
     if listener is None:
         return values
     return np.stack([listener.sent(first + server, step, values[:, :, server], size[:, server])
@@ -155,27 +238,62 @@ def summed(step: Step, parts: Callable[[], Parts], draw: Callable[[], Array]) ->
 
     Parameters
     ----------
-    step : what is sent.
-    parts : gives the numbers that noise is added to; asked for only where somebody listens.
-    draw : gives the result with noise of the mechanism's own, (repeats, columns, …).
+    step : Step
+        What is sent.
+    parts : callable
+        Gives the numbers that noise is added to; called only where somebody listens.
+    draw : callable
+        Gives the result with noise of the mechanism, (repeats, columns, …).
+
+    Returns
+    -------
+    (repeats, columns, …)
+        What the mechanism is to go on with.
     """
     listener = _listener.get()
     if listener is None:
         return draw()
-    shown = parts()
-    noisy = listener.summed(step, shown)
-    return draw() if noisy is None else shown.together(noisy)
+    exact = parts()
+    noisy = listener.summed(step, exact)
+    return draw() if noisy is None else exact.together(noisy)
 
 
-def weighed(server: int, step: Step, values: Array, law: Law, kept: int, scales: Scales) -> None:
-    """Show the exact numbers (repeats, columns, d) of which the largest are chosen and sent."""
+def weighed(server: int, step: Step, values: Array, law: Law, n_selected: int, scales: Scales
+            ) -> None:
+    """Show a listener the exact numbers of which the largest are selected and sent.
+
+    Parameters
+    ----------
+    server : int
+        Number of the server that selects.
+    step : Step
+        What is sent.
+    values : (repeats, columns, d)
+        The entries, without noise.
+    law : Law
+        How they are selected and released.
+    n_selected : int
+        How many of the d entries.
+    scales : Scales
+        Scales of the noise in the selection and in the values.
+    """
     listener = _listener.get()
     if listener is not None:
-        listener.weighed(server, step, values, law, kept, scales)
+        listener.weighed(server, step, values, law, n_selected, scales)
 
 
 def entrusted(server: int, step: Step, values: Array) -> None:
-    """Note exact numbers (repeats, columns, …) that a machine hands to the trusted centre."""
+    """Note exact numbers that a machine hands to the trusted centre.
+
+    Parameters
+    ----------
+    server : int
+        Number of the machine.
+    step : Step
+        What they are.
+    values : (repeats, columns, …)
+        Without noise; they go no further than the centre.
+    """
     messages = _record.get()
     if messages is not None:
         first = values[0, 0].copy()

@@ -42,7 +42,13 @@ def _wanted() -> dict[str, str]:
 
 
 class DaskExecutor(Executor):
-    """Runs tasks on the workers of a scheduler; see `connect`."""
+    """Runs tasks on the workers of a scheduler; see `connect`.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Connected; it is closed with the executor.
+    """
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -50,19 +56,49 @@ class DaskExecutor(Executor):
         self.places = 2 * self.n_workers
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        own: Future[Any] = Future()
+        """Send a task to the scheduler.
+
+        Parameters
+        ----------
+        fn : callable
+            Of a module that the workers have.
+        *args, **kwargs
+            Its arguments; they are pickled.
+
+        Returns
+        -------
+        Future
+            Cancelling it withdraws the task. It ends with `WorkerDied` if the task killed workers,
+            and with an `InputError` if the scheduler was lost or a worker is not like this machine.
+        """
+        future: Future[Any] = Future()
         there = self._client.submit(_run, _wanted(), fn, args, kwargs, pure=False)
-        own.add_done_callback(lambda own: there.cancel() if own.cancelled() else None)
-        there.add_done_callback(lambda there: _hand_on(there, own))
-        return own
+        future.add_done_callback(lambda ended: there.cancel() if ended.cancelled() else None)
+        there.add_done_callback(lambda ended: _hand_on(ended, future))
+        return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the scheduler, which forgets what it has not begun."""
+        """Leave the scheduler, which forgets what it has not begun.
+
+        Parameters
+        ----------
+        wait, cancel_futures : bool
+            As everywhere in `concurrent.futures`; neither changes anything here.
+        """
         self._client.close()
 
 
 def connect(address: str) -> DaskExecutor:
-    """The executor of the scheduler at HOST:PORT.
+    """The executor of a Dask scheduler.
+
+    Parameters
+    ----------
+    address : str
+        HOST:PORT of the scheduler.
+
+    Returns
+    -------
+    DaskExecutor
 
     Raises
     ------
@@ -97,12 +133,12 @@ def _refuse_unlike(client: Any, address: str) -> None:
         raise InputError(f"The scheduler at {brief(address)} has no workers.", field="executor",
                          hint=_HOW) from None
     try:
-        found = client.run(surroundings)
+        replies = client.run(surroundings)
         client.submit(surroundings, pure=False).result(_PATIENCE)  # passes through the scheduler
     except Exception as problem:
         raise InputError("The scheduler or a worker cannot load this project "
                          f"({type(problem).__name__}).", field="executor", hint=_HOW) from None
-    for theirs in found.values():
+    for theirs in replies.values():
         _refuse_other(theirs, _wanted())
 
 
@@ -120,15 +156,15 @@ def _run(wanted: Mapping[str, str], fn: Callable[..., Any], args: Any, kwargs: A
     return fn(*args, **kwargs)
 
 
-def _hand_on(there: Any, own: Future[Any]) -> None:
+def _hand_on(there: Any, future: Future[Any]) -> None:
     """Pass what became of a task on to the future that the caller holds."""
-    if not own.set_running_or_notify_cancel():
+    if not future.set_running_or_notify_cancel():
         return
     try:
         if there.cancelled():
             raise InputError("The scheduler was lost.", field="executor",
                              hint="Start it again; what is finished can be resumed.")
-        own.set_result(there.result())
+        future.set_result(there.result())
     except Exception as problem:
         died = type(problem).__name__ == "KilledWorker"
-        own.set_exception(WorkerDied(str(problem)) if died else problem)
+        future.set_exception(WorkerDied(str(problem)) if died else problem)

@@ -22,7 +22,20 @@ _READINGS_PER_BLOCK = 5000
 
 @dataclass(frozen=True)
 class Limits:
-    """What a sweep may take: minutes on all workers, and gigabytes of all workers together."""
+    """What a sweep may take.
+
+    Parameters
+    ----------
+    minutes : float
+        On all workers, from now on.
+    gigabytes : float
+        Of all workers together.
+
+    Raises
+    ------
+    InputError
+        If a limit is not above 0.
+    """
 
     minutes: float = math.inf
     gigabytes: float = math.inf
@@ -40,10 +53,19 @@ def refuse_memory(work: Sequence[Block], left: Sequence[Block], n_workers: int, 
                   ) -> None:
     """Refuse a sweep whose results and largest blocks at once do not fit; see `memory`.
 
+    Parameters
+    ----------
+    work, left : sequence of Block
+        The whole sweep, and what is still to be run.
+    n_workers : int
+        How many blocks run at once.
+    limits : Limits
+        What it may take.
+
     Raises
     ------
     InputError
-        If the limit of memory would be passed.
+        If the limit of memory would be passed; it names the figure.
     """
     needed = memory(work, left, n_workers) / 1e9 if limits.gigabytes < math.inf else 0.0
     if needed > limits.gigabytes:
@@ -54,13 +76,37 @@ def refuse_memory(work: Sequence[Block], left: Sequence[Block], n_workers: int, 
 
 
 def memory(work: Sequence[Block], left: Sequence[Block], n_workers: int) -> float:
-    """Bytes: the results of all blocks, and as many of the largest blocks as run at once."""
+    """The memory of a sweep: the results of all blocks, and as many of the largest as run at once.
+
+    Parameters
+    ----------
+    work, left : sequence of Block
+        The whole sweep, and what is still to be run.
+    n_workers : int
+        How many blocks run at once.
+
+    Returns
+    -------
+    float
+        Bytes.
+    """
     results = sum(8.0 * len(KINDS) * _releases(block) for block in work)
     return results + sum(sorted(map(_block_bytes, left))[-n_workers:])
 
 
 def probes(work: Sequence[Block]) -> list[Block]:
-    """Of each kind of block, with the same classes of source and mechanism, the largest."""
+    """Blocks to be timed: the largest of each kind, with the same classes of source and mechanism.
+
+    Parameters
+    ----------
+    work : sequence of Block
+        What is to be run.
+
+    Returns
+    -------
+    list of Block
+        Some of them.
+    """
     largest: dict[tuple[type, type], Block] = {}
     for block in sorted(work, key=_work):
         largest[_kind(block)] = block
@@ -71,10 +117,21 @@ def refuse_time(work: Sequence[Block], timed: Mapping[Block, float], n_workers: 
                 limits: Limits) -> None:
     """Refuse blocks that would take too long by those that were timed; see `seconds`.
 
+    Parameters
+    ----------
+    work : sequence of Block
+        What is still to be run.
+    timed : mapping of Block to float
+        Seconds of one block of each kind.
+    n_workers : int
+        How many blocks run at once.
+    limits : Limits
+        What it may take.
+
     Raises
     ------
     InputError
-        If the limit of time would be passed.
+        If the limit of time would be passed; it names the figure.
     """
     minutes = seconds(work, timed, n_workers) / 60
     if minutes > limits.minutes:
@@ -85,10 +142,24 @@ def refuse_time(work: Sequence[Block], timed: Mapping[Block, float], n_workers: 
 
 
 def seconds(work: Sequence[Block], timed: Mapping[Block, float], n_workers: int) -> float:
-    """Seconds of blocks on workers that share them evenly, each in proportion to its work.
+    """The time of blocks on workers that share them evenly, each in proportion to its work.
 
-    `timed` holds the seconds of one block of each kind. A block's work is its readings, and for
-    each release as much as some hundreds of readings: right within a factor of about three.
+    A block's work is its readings, and for each release as much as some hundreds of readings:
+    right within a factor of about three.
+
+    Parameters
+    ----------
+    work : sequence of Block
+        What is to be run.
+    timed : mapping of Block to float
+        Seconds of one block of each kind; a kind without one takes no time.
+    n_workers : int
+        How many blocks run at once.
+
+    Returns
+    -------
+    float
+        Seconds.
     """
     pace = {_kind(block): spent / _work(block) for block, spent in timed.items()}
     return sum(pace.get(_kind(block), 0.0) * _work(block) for block in work) / n_workers

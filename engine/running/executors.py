@@ -29,6 +29,20 @@ class SerialExecutor(Executor):
     n_workers = places = 1
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Run a task and wait for it.
+
+        Parameters
+        ----------
+        fn : callable
+            Any function.
+        *args, **kwargs
+            Its arguments.
+
+        Returns
+        -------
+        Future
+            Done, with the result or the exception.
+        """
         future: Future[Any] = Future()
         try:
             future.set_result(fn(*args, **kwargs))
@@ -38,9 +52,14 @@ class SerialExecutor(Executor):
 
 
 class ProcessExecutor(Executor):
-    """Runs tasks in `count` processes of this machine; one that dies is replaced.
+    """Runs tasks in processes of this machine; one that dies is replaced.
 
     Leaving its `with` block by an exception, such as Ctrl-C, kills what still runs.
+
+    Parameters
+    ----------
+    count : int
+        How many processes; they start with the first task.
     """
 
     def __init__(self, count: int) -> None:
@@ -51,6 +70,25 @@ class ProcessExecutor(Executor):
         self._closed, self._killed = False, threading.Event()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Queue a task for the next free process.
+
+        Parameters
+        ----------
+        fn : callable
+            Of a module, so that it can be pickled.
+        *args, **kwargs
+            Its arguments; they are pickled.
+
+        Returns
+        -------
+        Future
+            It ends with `WorkerDied` if the process ended in the middle of the task.
+
+        Raises
+        ------
+        RuntimeError
+            If the executor has been shut down.
+        """
         if self._closed:
             raise RuntimeError("This executor has been shut down.")
         future: Future[Any] = Future()
@@ -60,7 +98,15 @@ class ProcessExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End after the tasks that are there or, with `cancel_futures`, at once."""
+        """End after the tasks that are there, or at once.
+
+        Parameters
+        ----------
+        wait : bool
+            Whether to return only when all processes have ended.
+        cancel_futures : bool
+            Whether to kill what runs and cancel what waits.
+        """
         if cancel_futures:
             self._killed.set()
         if not self._closed:
@@ -124,12 +170,28 @@ def _answer(pipe: Connection, task: bytes) -> None:
 
 
 def make(description: str) -> Executor:
-    """The executor of that description: "serial", "processes:N" or "dask://host:port".
+    """The executor of a description.
+
+    Parameters
+    ----------
+    description : str
+        "serial", "processes:N" or "dask://host:port".
+
+    Returns
+    -------
+    Executor
+        With `n_workers` and `places`.
 
     Raises
     ------
     InputError
         For any other description; if there is no such cluster or it cannot do the work.
+
+    Examples
+    --------
+    >>> with make("serial") as executor:
+    ...     executor.submit(divmod, 17, 5).result()
+    (3, 2)
     """
     kind, _, where = description.partition(":")
     if description == "serial":
@@ -146,12 +208,32 @@ def make(description: str) -> Executor:
 
 
 def n_workers(executor: Executor) -> int:
-    """How many tasks run at once; a guess for an executor that was not made here."""
+    """How many tasks run at once.
+
+    Parameters
+    ----------
+    executor : Executor
+        Any; two is the guess for one that was not made here.
+
+    Returns
+    -------
+    int
+    """
     known: int = getattr(executor, "n_workers", 2)
     return known
 
 
 def places(executor: Executor) -> int:
-    """How many tasks keep all workers busy."""
+    """How many tasks keep all workers busy.
+
+    Parameters
+    ----------
+    executor : Executor
+        Any; twice its workers where it does not say.
+
+    Returns
+    -------
+    int
+    """
     known: int = getattr(executor, "places", 2 * n_workers(executor))
     return known

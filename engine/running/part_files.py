@@ -22,8 +22,8 @@ from engine.entrance import bytes_of, folder_to_fill, write_whole
 from engine.experiments import Part
 from engine.types import Array, Budget, Spend, Step
 
-# Another version may give other last bits, so its files are as good as not there.
 _MOST_BYTES = 2_000_000_000  # of one part
+# Another version may give other last bits, so its files are as good as not there.
 VERSIONS = {"format": "1", "engine": __version__, "numpy": np.__version__,
             "scipy": scipy.__version__}
 
@@ -33,6 +33,11 @@ class PartFiles:
 
     A file is written under another name and then renamed, so a kill at any instant leaves the old
     state or the new one. What is broken, or made by other versions, counts as missing.
+
+    Parameters
+    ----------
+    folder : path
+        It is made if it is not there.
 
     Raises
     ------
@@ -44,6 +49,18 @@ class PartFiles:
         self.folder = folder_to_fill(folder, "resume")
 
     def get(self, key: str) -> Part | None:
+        """The part of a block.
+
+        Parameters
+        ----------
+        key : str
+            Digest of the block's recipe.
+
+        Returns
+        -------
+        Part or None
+            None if it is missing, broken, or of other versions.
+        """
         try:
             content = bytes_of(self._path(key), _MOST_BYTES, "resume")
             first, second = content.decode().splitlines()

@@ -9,7 +9,18 @@ Result = TypeVar("Result")
 
 
 def result_of(steps: Generator[Any, None, Result]) -> Result:
-    """What a generator returns, its steps passed over."""
+    """What a generator returns, its steps passed over.
+
+    Parameters
+    ----------
+    steps : generator
+        Work that yields as it goes on; run to its end.
+
+    Returns
+    -------
+    object
+        The value of its return statement.
+    """
     while True:
         try:
             next(steps)
@@ -19,10 +30,29 @@ def result_of(steps: Generator[Any, None, Result]) -> Result:
 
 
 def all_of(steps: Generator[Result, None, Result]) -> list[Result]:
-    """Every step of a generator, and last what it returns."""
-    found: list[Result] = []
+    """Every step of a generator, and last what it returns.
+
+    Parameters
+    ----------
+    steps : generator
+        Work that yields as it goes on; run to its end.
+
+    Returns
+    -------
+    list
+
+    Examples
+    --------
+    >>> def count(to):
+    ...     for number in range(to):
+    ...         yield number
+    ...     return to
+    >>> all_of(count(2)), result_of(count(2))
+    ([0, 1, 2], 2)
+    """
+    results: list[Result] = []
     while True:
         try:
-            found.append(next(steps))
+            results.append(next(steps))
         except StopIteration as end:
-            return [*found, end.value]
+            return [*results, end.value]

@@ -19,31 +19,60 @@ _WARM_FROM = 1.0  # seconds from which a first run is not repeated to leave out 
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a sweep will take on one worker: seconds, right within a factor of three, and bytes."""
+    """What a sweep will take on one worker.
+
+    Attributes
+    ----------
+    seconds : float
+        Right within a factor of three.
+    bytes : float
+        Of memory.
+    """
 
     seconds: float
     bytes: float
 
 
-def run(chosen: Scenario, limits: Limits) -> Iterator[Part]:
+def run(scenario: Scenario, limits: Limits) -> Iterator[Part]:
     """The parts of a sweep, one for each block, as `python -m engine run` has them.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Has the cells and how often they are run.
+    limits : Limits
+        What it may take.
+
+    Yields
+    ------
+    Part
 
     Raises
     ------
     InputError
         If it needs more memory or time than `limits` allow, with the figure.
     """
-    yield from run_sweep(blocks(chosen.cells(), chosen.run), SerialExecutor(), limits=limits)
+    yield from run_sweep(blocks(scenario.cells(), scenario.run), SerialExecutor(), limits=limits)
 
 
-def foresee(chosen: Scenario) -> Iterator[Foreseen]:
+def foresee(scenario: Scenario) -> Iterator[Foreseen]:
     """Time one repeat of the largest block of each kind, and reckon from it.
 
     A block that cannot be run takes no time: its message is what there is to know of it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Has the cells and how often they are run.
+
+    Yields
+    ------
+    Foreseen
+        Once.
     """
     exact_mu(1.0, 1e-6)  # its import takes long, once
-    work = blocks(chosen.cells(), chosen.run)
-    timed = {one: _seconds(one) for one in map(_one_repeat, effort.probes(work))}
+    work = blocks(scenario.cells(), scenario.run)
+    timed = {block: _seconds(block) for block in map(_one_repeat, effort.probes(work))}
     yield Foreseen(effort.seconds(work, timed, 1), effort.memory(work, work, 1))
 
 

@@ -32,7 +32,19 @@ _GAVE_UP = (f"The worker ended {_MOST_DEATHS} times in the middle of this, perha
 class Finished(Protocol):
     """Where finished parts are kept, by the digest of their block: a dictionary, or files."""
 
-    def get(self, key: str, /) -> Part | None: ...
+    def get(self, key: str, /) -> Part | None:
+        """The part of a block that is there.
+
+        Parameters
+        ----------
+        key : str
+            Digest of the block's recipe.
+
+        Returns
+        -------
+        Part or None
+        """
+        ...
 
     def __setitem__(self, key: str, part: Part, /) -> None: ...
 
@@ -45,6 +57,22 @@ def run_sweep(work: Sequence[Block], executor: Executor, finished: Finished | No
     not started; a task that runs goes on for a fifth of a second or for one block. A block whose
     worker died is tried again; at its third death its cells fail, and the rest goes on. For the
     time limit, one block of each kind runs before the others; its part is not lost.
+
+    Parameters
+    ----------
+    work : sequence of Block
+        From `experiments.blocks`.
+    executor : Executor
+        Where they run; parts do not depend on it.
+    finished : Finished, optional
+        Where parts are kept, so that a sweep can be taken up again.
+    limits : Limits
+        What it may take.
+
+    Yields
+    ------
+    Part
+        In the order in which blocks finish; `experiments.gather` puts them together.
 
     Raises
     ------
@@ -89,43 +117,55 @@ class _Sweep:
                 if not running:
                     return
                 ended, _ = wait(running, return_when=FIRST_COMPLETED)
-                parts = [self._taken(queue, task, running.pop(task)) for task in ended]
+                parts = [self._parts_of(queue, task, running.pop(task)) for task in ended]
                 yield from itertools.chain.from_iterable(parts)
         finally:
             for task in running:
                 task.cancel()
 
-    def _taken(self, queue: _Queue, task: Future[_Done], group: Sequence[Block]) -> list[Part]:
+    def _parts_of(self, queue: _Queue, task: Future[_Done], group: Sequence[Block]) -> list[Part]:
         """The parts of a task that has ended; blocks it did not run go back into the queue."""
         try:
             done = task.result()
         except WorkerDied:
             return [_given_up(block) for block in queue.died(group)]
         queue.put_back(group[len(done):])
-        return [self._kept(*one) for one in zip(group, done, strict=False)]
+        return [self._recorded(block, *result)
+                for block, result in zip(group, done, strict=False)]
 
-    def _kept(self, block: Block, done: tuple[Part, float]) -> Part:
-        part, self.seconds[block] = done
+    def _recorded(self, block: Block, part: Part, seconds: float) -> Part:
+        self.seconds[block] = seconds
         if self._finished is not None:
             self._finished[digest(block.recipe)] = part
         return part.placed(block.cells)
 
 
 def run_group(group: Sequence[Block]) -> _Done:
-    """Parts and seconds of the first blocks of a group, until the task is long enough."""
+    """The first blocks of a group, until the task is long enough.
+
+    Parameters
+    ----------
+    group : sequence of Block
+        Recipes; they run in this order.
+
+    Returns
+    -------
+    list of (Part, float)
+        Parts, and the seconds of each; shorter than the group where it was not run to its end.
+    """
     start, done = time.perf_counter(), []
     for block in group:
         began = time.perf_counter()
         part = run_block(block)
-        now = time.perf_counter()
-        done.append((part, now - began))
-        if now - start >= LONG_ENOUGH:
+        ended = time.perf_counter()
+        done.append((part, ended - began))
+        if ended - start >= LONG_ENOUGH:
             break
     return done
 
 
 def _given_up(block: Block) -> Part:
-    """Not kept, because another day it may go well."""
+    """Not put into the finished parts, because another day it may go well."""
     return Part(block.index, {}, {}, dict.fromkeys(block.cells, _GAVE_UP))
 
 

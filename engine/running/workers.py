@@ -30,15 +30,22 @@ class WorkerDied(Exception):
     """The worker of a task ended before the task did: killed, crashed or out of memory."""
 
 
-
 class Worker:
     """The process, seen from outside: started, and replaced, when a task comes.
 
-    `answer` is a function of a module, which runs in the worker: it takes the pipe and one task,
-    and sends what the task gives. A worker that died shows as EOFError or OSError.
-
     Where the system can, `modules` are imported once for all workers of this process that name any:
-    those are copies of a process that has them, so that to replace one costs next to nothing.
+    those are copies of a process that has them, so that to replace one costs next to nothing. A
+    worker that died shows as EOFError or OSError.
+
+    Parameters
+    ----------
+    answer : callable
+        A function of a module, which runs in the worker: it takes the pipe and one task, and sends
+        what the task gives.
+    niceness : int
+        How far the process stands behind others of the machine; 0 as they do.
+    modules : sequence of str
+        What the function needs, to be imported beforehand.
     """
 
     def __init__(self, answer: Answer, niceness: int = 0, modules: Sequence[str] = ()) -> None:
@@ -46,12 +53,34 @@ class Worker:
         self._life, self._modules = (answer, niceness), [*modules]
 
     def send(self, task: bytes) -> None:
+        """Hand a task over, to a new process if there is none or it has died.
+
+        Parameters
+        ----------
+        task : bytes
+            As `answer` takes it.
+
+        Raises
+        ------
+        OSError
+            If the process dies while it is sent.
+        """
         if self.process is None or not self.process.is_alive():
             self._start()
         self._pipe.send_bytes(task)
 
     def has_message(self, seconds: float) -> bool:
-        """Whether a message, or the end of the worker, comes within that time."""
+        """Whether a message, or the end of the worker, comes within a time.
+
+        Parameters
+        ----------
+        seconds : float
+            How long to wait.
+
+        Returns
+        -------
+        bool
+        """
         return self._pipe.poll(seconds)
 
     def message(self) -> Any:

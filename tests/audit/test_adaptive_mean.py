@@ -96,7 +96,7 @@ def test_noise_without_delta_has_the_law_of_the_k_norm_mechanism():
 def box_clip_with_ellipsoid_noise(patch):
     """Every coefficient is held within ±c d_l on its own; the noise is for the ellipsoid."""
     def average(own, centres, shape, radius):
-        h = own.at(centres, slice(None))
+        h = own.from_centres(centres, slice(None))
         most = (radius[..., None] * shape)[..., None]
         return np.clip(h, -most, most).mean(axis=-1)
 
@@ -118,7 +118,7 @@ def floor_from_the_data(patch):
 def divisor_counts_unclipped_curves(patch):
     """The sum is divided by how many curves were not clipped."""
     def averaged(own, centres, shape, radius, statistic):
-        h = own.at(centres, slice(None))
+        h = own.from_centres(centres, slice(None))
         factors = clipping._factors(h, shape, radius)
         inside = np.maximum((factors == 1).sum(axis=-1), 1)
         summed = statistic(h, factors, shape)

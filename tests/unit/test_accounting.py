@@ -192,7 +192,7 @@ def test_rho_grows_with_epsilon_and_delta():
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 1.0, 1e3])
-@pytest.mark.parametrize("delta", [1e-100, 1e-300])
+@pytest.mark.parametrize("delta", [1e-100, 1e-300, 1e-310, 5e-324])
 def test_rho_is_found_at_any_delta_that_can_be_written(epsilon, delta):
     log = -math.log(delta)
     simple = (epsilon / (math.sqrt(log + epsilon) + math.sqrt(log))) ** 2

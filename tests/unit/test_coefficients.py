@@ -19,8 +19,7 @@ from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient
 from engine.numerics.moments import curve_moments
 from engine.numerics.reference_law import of_regressors
-from engine.numerics.regression_deviations import RegressionDeviations
-from engine.numerics.regression_moments import regression_moments
+from engine.numerics.regression_moments import RegressionDeviations, regression_moments
 from engine.numerics.regressor_maps import RegressorMap, floored, mixed, standardising, weights
 from engine.privacy import transcript
 from engine.sources.coefficient_curves import CoefficientCurves
@@ -171,7 +170,7 @@ def test_deviations_average_to_the_distance_from_the_truth():
     covariates = without_noise(data.regressors[0]).map
     best, at = FOURIER.project(data.truth)[0], np.linspace(-1, 1, 9)
     target = np.linalg.solve(covariates.whole[0, 0].T, best).ravel()
-    own = RegressionDeviations(moments_of(data), covariates).at(
+    own = RegressionDeviations(moments_of(data), covariates).from_centres(
         at[None, None], slice(None))[0, 0]
     error = own.std(axis=1) / np.sqrt(4000)
     assert (np.abs(own.mean(axis=1) - (at - target)) < 5 * error).all()
@@ -197,7 +196,7 @@ def test_the_reference_law_of_covariates_agrees_with_sums_over_its_sample():
     h = spread[:, None] * z
     norm = np.sqrt(((h / shape[:, None]) ** 2).sum(axis=0))
     f = np.minimum(1, radius / norm)
-    kept = law.kept(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
+    kept = law.retained_share(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
     assert np.allclose(kept, np.abs(f * h).mean(axis=1) / np.abs(h).mean(axis=1))
     slope = law.slope(spread[None, None], shape[None, None], np.array([[radius]]))[0, 0]
     moved = np.einsum("hn,kn,nlm->hlkmn", direction, regressor, law.products).reshape(9, 9, -1)

@@ -13,9 +13,8 @@ from engine.mechanisms.frl import Frl
 from engine.mechanisms.gaussian_process import GaussianProcess
 from engine.mechanisms.iclp import Iclp
 from engine.metrics import integrated_squared_errors
-from engine.numerics.bases import Basis
+from engine.numerics.bases import Basis, CosineProducts
 from engine.numerics.bernstein import BernsteinBasis
-from engine.numerics.cosine_products import CosineProducts
 from engine.numerics.eigensystems import Kernel, eigensystem, midpoints, of_times
 from engine.numerics.kernel_densities import (
     bumps,

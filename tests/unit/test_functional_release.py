@@ -529,7 +529,7 @@ def test_a_positive_part_is_nearer_to_every_covariance_and_changes_no_ledger(mec
     assert whole.spends == cut.spends
     values = cut.basis.on_grid(cut.coefficients[0, 0])
     assert np.linalg.eigvalsh(values).min() > -1e-9 * np.abs(values).max()
-    truth = cut.basis.coordinates(np.eye(cut.basis.one.size))
+    truth = cut.basis.coordinates(np.eye(cut.basis.basis.size))
     assert (cut.squared_distance(cut.coefficients - truth)
             <= whole.squared_distance(whole.coefficients - truth)).all()
 

@@ -55,7 +55,7 @@ def test_deviations_are_those_of_the_formula_curve_by_curve(family):
     centres = np.random.default_rng(1).normal(size=(2, 3, 5))
     sizes = {}
     for size, found in weighted_within_curves(moments, COUNTS, {3, 5}, Design()):
-        sizes[size] = found.at(centres[..., :size], slice(None))
+        sizes[size] = found.from_centres(centres[..., :size], slice(None))
     for size, seen in sizes.items():
         small = basis.first(size)
         for curve in np.flatnonzero(COUNTS):
@@ -85,7 +85,7 @@ def test_slopes_are_the_identity_on_average_over_the_public_law_of_the_times():
 def test_without_weighting_the_deviation_is_the_plain_gradient():
     moments, *_ = curves()
     centres = np.random.default_rng(1).normal(size=(2, 3, 4))
-    seen = plain(moments).at(centres, slice(None))
+    seen = plain(moments).from_centres(centres, slice(None))
     assert np.allclose(seen, moments.gradients(centres)(slice(None)), atol=1e-12)
 
 
@@ -106,7 +106,7 @@ def test_averages_of_clipped_deviations_are_those_of_a_loop():
     centres = rng.normal(size=(2, 3, 4))
     shape, radius = rng.uniform(0.2, 1, (2, 3, 4)), rng.uniform(0.1, 2, (2, 3))
     own = plain(moments)
-    h = own.at(centres, slice(None))
+    h = own.from_centres(centres, slice(None))
     norm = np.sqrt(((h / shape[..., None]) ** 2).sum(axis=2, keepdims=True))
     psi = h * np.minimum(1, radius[..., None, None] / np.maximum(norm, 1e-300))
     x = psi / shape[..., None]
@@ -164,7 +164,7 @@ def test_the_reference_law_is_standardised_and_wide_radii_lose_nothing():
     law = heavy_tailed(5)
     assert np.allclose(law.squared.mean(axis=0), 1)
     spread = np.linspace(1, 0.2, 5)
-    assert np.allclose(law.kept(spread, np.sqrt(spread), np.array(1e9)), 1)
+    assert np.allclose(law.retained_share(spread, np.sqrt(spread), np.array(1e9)), 1)
     assert np.allclose(law.slope(spread, np.sqrt(spread), np.array(1e9)), 1)
 
 
@@ -408,8 +408,8 @@ class ScaledByColumn:
     def among(self, chosen):
         return ScaledByColumn(self.own.among(chosen))
 
-    def at(self, centres, repeats):
-        return self.own.at(centres, repeats) * np.array([1.0, 2.0])[:, None, None]
+    def from_centres(self, centres, repeats):
+        return self.own.from_centres(centres, repeats) * np.array([1.0, 2.0])[:, None, None]
 
 
 def test_columns_with_deviations_of_their_own_are_never_answered_as_one():

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from engine.errors import InputError
 from engine.grids import quadrature
 from engine.numerics.bases import Basis
 from engine.numerics.gradients import mean_clipped_gradient, project_on_ellipsoid
 from engine.numerics.kernels import eigenvalues, matern, path_polynomials
 from engine.numerics.moments import curve_moments
+from engine.numerics.public_curves import PublicCurve
 from engine.numerics.tables import cos_sin, horner
 from engine.sources.sparse_curves import growth, mu1, mu2
 from engine.types import Truth
@@ -176,3 +178,9 @@ def test_the_ellipsoid_projection_never_moves_points_apart():
     after = project_on_ellipsoid(x, weights, 2.0) - project_on_ellipsoid(y, weights, 2.0)
     before = np.linalg.norm(x - y, axis=1)
     assert (np.linalg.norm(after, axis=1) <= before * (1 + 1e-9)).all()
+
+
+def test_heights_of_a_density_that_cannot_be_added_are_refused():
+    with pytest.raises(InputError, match="too large to add up"):
+        PublicCurve.stated("1e308, 1e308", "density").as_density("density")
+    assert PublicCurve.stated("1e307, 1e307", "density").as_density("density").heights == (1, 1)

@@ -8,7 +8,7 @@ from engine.errors import InputError
 from engine.mechanisms import mechanisms
 from engine.mechanisms.noisy_gradient_mean import NoisyGradientMean
 from engine.rates import rates
-from engine.registry import Registry, parameters
+from engine.registry import Parameter, Registry, parameters
 from engine.sources import sources
 from engine.tasks import TASKS
 
@@ -23,6 +23,16 @@ def test_two_members_with_one_key_are_refused():
     shelf.register(NoisyGradientMean)
     with pytest.raises(ValueError, match="noisy_gradient_mean"):
         shelf.register(NoisyGradientMean)
+
+
+@pytest.mark.parametrize("bounds, words", [({"low": 1}, "at least 1; got 0"),
+                                           ({"high": -1}, "at most -1; got 0"),
+                                           ({"low": 1, "high": 9}, "between 1 and 9; got 0")])
+def test_a_range_may_be_open_on_either_side(bounds, words):
+    size = Parameter("size", int, False, 3, "Size", "How many.", **bounds)
+    with pytest.raises(InputError, match=words):
+        size.check(0)
+    assert size.as_dict()["range"] == [size.low, size.high]
 
 
 def test_usual_values_follow_the_chosen_variant():
