@@ -33,6 +33,17 @@ def content_of(source: Source[Data]) -> bytes:
     Curves are hashed one by one, readings in order of time, and their hashes are sorted. A bundled
     file is one data set, whichever part of it is used.
 
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+
+    Returns
+    -------
+    bytes
+        32 of them (SHA-256). As private as the data: whoever has it can check a guess of all
+        readings.
+
     Raises
     ------
     InputError
@@ -56,8 +67,16 @@ def content_of(source: Source[Data]) -> bytes:
 def traces_of(source: Source[Data]) -> Traces:
     """Texts by which the people of a file are known again; none for public data.
 
-    "ids" are those of the file, where it has some; "values" and "shapes" are one for each curve or
-    record. All are as private as the data.
+    Parameters
+    ----------
+    source : Source
+        Public data, or an upload.
+
+    Returns
+    -------
+    mapping of str to tuple of bytes
+        "ids" are those of the file, where it has some; "values" and "shapes" are one for each curve
+        or record. All are as private as the data.
     """
     if isinstance(source, Upload):
         _, values, ends = _sorted(source.curves)
@@ -117,7 +136,8 @@ def _shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
     starts = (ends - counts)[counts > 0]
     low, high = (np.repeat(end.reduceat(values, starts), counts[counts > 0])
                  for end in (np.minimum, np.maximum))
-    told = (high > low) & (np.repeat(counts, counts) >= _FEWEST)
-    cells = np.floor((values[told] - low[told]) / (high - low)[told] * _CELLS + _OFFSET)
-    kept = np.add.reduceat(told.astype(np.int64), starts)
-    return np.cumsum(kept), cells.astype(np.int64)
+    has_shape = (high > low) & (np.repeat(counts, counts) >= _FEWEST)
+    cells = np.floor((values[has_shape] - low[has_shape]) / (high - low)[has_shape] * _CELLS
+                     + _OFFSET)
+    sizes = np.add.reduceat(has_shape.astype(np.int64), starts)
+    return np.cumsum(sizes), cells.astype(np.int64)

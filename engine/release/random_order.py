@@ -33,9 +33,11 @@ def reordered(data: Data, across_sites: bool = False) -> Data:
 
     Parameters
     ----------
-    data : one data set (n_repeats = 1).
-    across_sites : whether records are dealt to sites by their place, so that the order of all of
-        them is drawn anew; sites keep their sizes. For records that are rows.
+    data : Data
+        One data set (n_repeats = 1).
+    across_sites : bool
+        Whether records are dealt to sites by their place, so that the order of all of them is drawn
+        anew; sites keep their sizes. For records that are rows.
     """
     server = np.zeros_like(data.server) if across_sites else data.server
     order = _random_order(server)

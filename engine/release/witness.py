@@ -37,9 +37,20 @@ _LINE = re.compile(
 class Spent:
     """What the people of one label had spent, by a line of the witness.
 
-    `epsilon` and `most` are in billionths; `most` and `most_delta`, their total, are None in lines
-    of earlier versions. `joined` are all labels of the same people, `data` the salted hash of the
-    data.
+    Parameters
+    ----------
+    label : str
+        Of the people in the ledger.
+    epsilon : int
+        In billionths.
+    delta : float
+        The sum of all δ.
+    most, most_delta : int and float, or None
+        Their total, ε in billionths; None in lines of earlier versions.
+    joined : tuple of str
+        All labels of the same people.
+    data : str
+        The salted hash of the data.
     """
 
     label: str
@@ -53,7 +64,19 @@ class Spent:
 
 @dataclass(frozen=True)
 class Line:
-    """One line: which entry it names, and what it says was spent, if it is whole."""
+    """One line of the witness.
+
+    Parameters
+    ----------
+    number : int
+        Of the entry that it names.
+    seal : str
+        Of that entry, in hexadecimal digits.
+    spent : Spent or None
+        What it says was spent, if it is whole.
+    is_early : bool
+        Whether an earlier version wrote it, with fewer digits.
+    """
 
     number: int
     seal: str
@@ -63,9 +86,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Witness:
-    """All lines of a witness; `damaged` are the numbers of those in the file that are not whole.
+    """All lines of a witness.
 
-    The line at the end that a power cut left unfinished is damaged, too, and harmless.
+    Parameters
+    ----------
+    lines : tuple of Line
+        In their order.
+    damaged : tuple of int
+        Places in the file of those that are not whole. The line at the end that a power cut left
+        unfinished is damaged, too, and harmless.
     """
 
     lines: tuple[Line, ...] = ()
@@ -82,6 +111,11 @@ class Witness:
 
 def read(path: Path) -> Witness:
     """The witness as it stands; empty where there is none.
+
+    Parameters
+    ----------
+    path : Path
+        Of the witness.
 
     Raises
     ------
@@ -104,6 +138,13 @@ def read(path: Path) -> Witness:
 def append(path: Path, rows: Sequence[str]) -> None:
     """Add lines durably, after one that a power cut left unfinished if need be.
 
+    Parameters
+    ----------
+    path : Path
+        Of the witness; its folder is made, for its owner alone, if it is not there.
+    rows : sequence of str
+        Without ends of lines.
+
     Raises
     ------
     OSError
@@ -125,11 +166,24 @@ def append(path: Path, rows: Sequence[str]) -> None:
         to_disk(path.parent)
 
 
-def line(number: int, seal: bytes, at: str, kind: str, spent: Spent, release_id: str) -> str:
-    """The line for one entry."""
+def line(number: int, seal: bytes, timestamp: str, kind: str, spent: Spent, release_id: str) -> str:
+    """The line for one entry.
+
+    Parameters
+    ----------
+    number : int
+        Of the entry.
+    seal : bytes
+        Of the entry.
+    timestamp, kind, release_id : str
+        When it was written, what it is, and of which release.
+    spent : Spent
+        What its people have spent with it, and of which total.
+    """
     assert spent.most is not None
     assert spent.most_delta is not None
-    text = (f"{number} {seal.hex()} {at} {kind} {spent.label} total epsilon {_nine(spent.epsilon)} "
+    text = (f"{number} {seal.hex()} {timestamp} {kind} {spent.label} total epsilon "
+            f"{_nine(spent.epsilon)} "
             f"delta {spent.delta!r} of {_nine(spent.most)} {spent.most_delta!r} "
             f"people {'+'.join(spent.joined or (spent.label,))} data {spent.data} id {release_id}")
     return f"{text} check {_check(text)}"
@@ -164,10 +218,10 @@ def _read(row: str) -> Line | None:
     return Line(number, seal, spent, is_early=True)
 
 
-def _spent(said: dict[str, str]) -> Spent:
-    return Spent(said["label"], _billionths(said["epsilon"]), float(said["delta"]),
-                 _billionths(said["most"]), float(said["most_delta"]),
-                 tuple(said["joined"].split("+")), said["data"])
+def _spent(stated: dict[str, str]) -> Spent:
+    return Spent(stated["label"], _billionths(stated["epsilon"]), float(stated["delta"]),
+                 _billionths(stated["most"]), float(stated["most_delta"]),
+                 tuple(stated["joined"].split("+")), stated["data"])
 
 
 def _billionths(text: str) -> int:
@@ -183,9 +237,20 @@ def _up(text: str) -> float:
 
 
 def largest(lines: Iterable[Spent]) -> dict[str, tuple[int, float]]:
-    """The largest total that is stated for each label."""
+    """The largest total that is stated for each label.
+
+    Parameters
+    ----------
+    lines : iterable of Spent
+        Of any labels.
+
+    Returns
+    -------
+    dict of str to tuple of int and float
+        ε in billionths and δ, each the largest on its own.
+    """
     totals: dict[str, tuple[int, float]] = {}
-    for one in lines:
-        epsilon, delta = totals.get(one.label, (0, 0.0))
-        totals[one.label] = max(epsilon, one.epsilon), max(delta, one.delta)
+    for spent in lines:
+        epsilon, delta = totals.get(spent.label, (0, 0.0))
+        totals[spent.label] = max(epsilon, spent.epsilon), max(delta, spent.delta)
     return totals
