@@ -11,7 +11,18 @@ _FEW = 6  # significant digits
 
 
 def verified(state: State) -> list[str]:
-    """Whether the ledger can be believed, and what was spent by it."""
+    """Whether the ledger can be believed, and what was spent by it.
+
+    Parameters
+    ----------
+    state : State
+        From `engine.release.repair.verify`.
+
+    Returns
+    -------
+    list of str
+        Lines.
+    """
     if state.problem is not None:
         return [f"Wrong: {state.problem}", _counts(state)]
     if not state.exists:
@@ -37,7 +48,13 @@ def _counts(state: State) -> str:
 
 
 def spent(book: Odometer) -> list[str]:
-    """What was spent on one group of people, and all of their releases."""
+    """What was spent on one group of people, and all of their releases.
+
+    Parameters
+    ----------
+    book : Odometer
+        Of the group.
+    """
     lines = [f"{book.label}: ε = {book.spent_epsilon:.{_FEW}g} of {book.total.epsilon:.{_FEW}g}, "
              f"δ = {small(book.spent_delta)} of {small(book.total.delta)} spent."]
     for entry in book.entries:
@@ -49,7 +66,13 @@ def spent(book: Odometer) -> list[str]:
 
 
 def repaired(done: Repaired | None) -> list[str]:
-    """What a repair did."""
+    """What a repair did.
+
+    Parameters
+    ----------
+    done : Repaired or None
+        From `engine.release.repair.repair`.
+    """
     if done is None:
         return ["Nothing to repair: the ledger can be believed."]
     if done.added:
