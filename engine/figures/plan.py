@@ -27,8 +27,20 @@ def error_map(people: Sequence[int], epsilons: Sequence[float], errors: Array, t
               here: tuple[float, float], who: str, unit: str, theme: Theme) -> Chart:
     """Contours of the error, stronger where it is larger; a line where it is the target.
 
-    `errors` (people, epsilons) in response units, NaN where nothing would be published; `here` is
-    (ε, people) of the diamond.
+    Parameters
+    ----------
+    people, epsilons : sequence
+        Up and across, increasing.
+    errors : (people, epsilons)
+        In response units, NaN where nothing would be published.
+    target : float
+        The error that is asked for.
+    here : (ε, people)
+        Of the diamond.
+    who, unit : str
+        The noun for several persons, and the unit of values.
+    theme : {"light", "dark"}
+        Of the page.
     """
     known = errors[np.isfinite(errors)]
     data: list[Spec] = []
@@ -72,7 +84,7 @@ def _shades(people: Sequence[int], epsilons: Sequence[float], errors: Array,
                                       [1, translucent(indigo, 0.55)]],
              "contours": {"start": 0, "end": len(levels) - 1, "size": 1},
              "line": {"width": 1, "color": translucent(colour("page", theme), 0.6)},
-             "text": [[_said(v, unit) for v in row] for row in errors],
+             "text": [[_error_text(v, unit) for v in row] for row in errors],
              "hovertemplate": f"%{{y}} {who}, ε = %{{x}}: %{{text}}<extra></extra>"},
             {**common, "contours": {"start": wanted, "end": wanted, "size": 1,
                                     "coloring": "lines"},
@@ -94,5 +106,5 @@ def _name(level: float, people: Sequence[int], epsilons: Sequence[float], errors
     return []
 
 
-def _said(error: float, unit: str) -> str:
+def _error_text(error: float, unit: str) -> str:
     return with_unit(number(error), unit) if math.isfinite(error) else "nothing published"
