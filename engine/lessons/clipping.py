@@ -24,7 +24,13 @@ _TALLEST = 8.0  # minutes of error that are shown
 
 
 def parts(limit: float) -> tuple[float, float]:
-    """Bias and standard deviation of the noise of a mean held to [0, limit], in minutes."""
+    """Bias and standard deviation of the noise of a mean held to [0, limit], in minutes.
+
+    Parameters
+    ----------
+    limit : float
+        In minutes.
+    """
     held = replace(CLASS, value_high=limit)
     noise = METHOD.exact_error(held.sizes, (BUDGET,), held.facts)
     assert noise is not None
