@@ -101,13 +101,13 @@ class _Passing:
     def entries(self) -> int:
         return int(self.honest.entries)
 
-    def among(self, chosen: slice) -> Any:
-        return type(self)(self.honest.among(chosen))
+    def among(self, curves: slice) -> Any:
+        return type(self)(self.honest.among(curves))
 
     def at(self, centres: Array, repeats: slice) -> Array:
-        found = self.honest.at(centres, repeats)
+        deviations = self.honest.at(centres, repeats)
         empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
-        return np.where(empty[:, None, None], np.nan, found)
+        return np.where(empty[:, None, None], np.nan, deviations)
 
 
 @bug(_MEAN, truncation=3)
