@@ -380,8 +380,8 @@ def unit_of(source: Source[Data], mechanism: Mechanism) -> str:
     --------
     >>> from engine.mechanisms import mechanisms
     >>> from engine.sources import sources
-    >>> unit_of(sources.build("growth_study", {}), mechanisms.build("adaptive_mean", {}))
-    'one child’s whole curve'
+    >>> unit_of(sources.build("sparse_curves", {}), mechanisms.build("adaptive_mean", {}))
+    'one person’s whole curve'
     """
     facts = source.facts
     if isinstance(mechanism, UnivariateMean) and not mechanism.setting.is_by_person:

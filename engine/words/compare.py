@@ -50,7 +50,7 @@ def span(errors: Sequence[float], unit: str) -> str:
     Examples
     --------
     >>> span([2.0, 0.5, float("nan")], "cm")
-    '0.5 to 2 cm'
+    '0.5 to 2.00 cm'
     """
     known = [error for error in errors if math.isfinite(error)]
     if not known:
