@@ -52,8 +52,8 @@ def climbing(lines: Sequence[Line], claim: float, theme: Theme) -> Chart:
     theme : {"light", "dark"}
         Of the page.
     """
-    known = [value for line in lines for step in line.steps for value in _values(step)
-             if math.isfinite(value)]
+    known = [value for line in lines for step in line.steps
+             for value in (step.worst_epsilon, step.bound) if math.isfinite(value)]
     top = min(max([1.25 * claim, *(1.1 * value for value in known)]), _MOST_SHOWN * claim)
     data: list[Spec] = []
     for line in lines:
@@ -78,10 +78,6 @@ def _claimed(theme: Theme, **ends: Any) -> Spec:
     """The dashed line of the claim."""
     return {"type": "line", **ends,
             "line": {"color": colour("text", theme), "width": 2, "dash": "6px,4px"}}
-
-
-def _values(step: Progress) -> tuple[float, float]:
-    return step.worst_epsilon, step.bound
 
 
 def _worst(line: Line, top: float, theme: Theme) -> Spec:

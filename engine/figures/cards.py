@@ -108,6 +108,7 @@ def error_dots(errors: Array, floor: float | None, unit: str, theme: Theme) -> C
     """
     dots = np.quantile(errors, (np.arange(_DOTS) + 0.5) / _DOTS)
     top = float(max(dots.max(), floor or 0.0)) * 1.08 or 1.0
+    # Each dot (_DOTS,) stands in one of 28 columns, above those before it in the same one.
     columns = np.round(dots / top * 28)
     heights = np.array([int((columns[:k] == c).sum()) + 1 for k, c in enumerate(columns)])
     tallest = max(int(heights.max()), 6)

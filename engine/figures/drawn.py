@@ -301,13 +301,10 @@ def _path(x: Array, y: Array, mark: Mark, look: Look) -> str:
             continue
         steps.append(f"{pen}{a:.1f} {b:.1f}")
         pen = "L"
+    dash = f'stroke-dasharray="{mark.dash}" ' if mark.dash else ""
     return (f'<path d="{"".join(steps)}" stroke-opacity="{mark.opacity:g}" '
-            f'{_dash(mark)}stroke-linejoin="round" '
+            f'{dash}stroke-linejoin="round" '
             f'style="stroke:var(--pc-{mark.role});stroke-width:{mark.width * look.thick:.2f}"/>')
-
-
-def _dash(mark: Mark) -> str:
-    return f'stroke-dasharray="{mark.dash}" ' if mark.dash else ""
 
 
 def _dot(x: float, y: float, mark: Mark, size: float) -> str:

@@ -63,7 +63,7 @@ def coefficients(view: SparseView, theme: Theme, difference: bool = False) -> Ch
 def _all_releases(view: SparseView, features: NDArray[np.intp], names: list[str], zero: Array,
                   theme: Theme) -> Spec:
     """A dot for every feature in every release that kept it."""
-    dots = view.releases[:, features]
+    dots = view.releases[:, features]  # (releases, features)
     is_chosen = (dots != 0).T.ravel()
     x = np.repeat(names, len(dots))[is_chosen]
     marker = {"size": 8, "color": translucent(colour("sparse", theme), 0.45)}

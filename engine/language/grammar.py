@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from engine.types import PublicFacts
 
@@ -68,6 +69,22 @@ def uncapital(text: str) -> str:
     """
     keeps = text[1:2].isupper() or text.startswith(_NAMES_OF_PEOPLE)
     return text if keeps else text[:1].lower() + text[1:]
+
+
+def conjunction(words: Sequence[str]) -> str:
+    """Words or numbers one after the other, with “and” before the last.
+
+    Parameters
+    ----------
+    words : sequence of str
+        At least one.
+
+    Examples
+    --------
+    >>> conjunction(["0.5", "1", "2"]), conjunction(["1"])
+    ('0.5, 1 and 2', '1')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def escape(words: str) -> str:

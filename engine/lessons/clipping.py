@@ -39,7 +39,7 @@ def parts(limit: float) -> tuple[float, float]:
 
 def errors() -> Array:
     """Bias, noise and both together at every limit: (3, limits)."""
-    bias, noise = np.array([parts(limit) for limit in LIMITS]).T
+    bias, noise = np.array([parts(limit) for limit in LIMITS]).T  # (limits, 2) to (limits,) each
     return np.stack([bias, noise, np.hypot(bias, noise)])
 
 

@@ -44,6 +44,7 @@ from engine.noise import NoiseLaw
 from engine.noise.hardened import Measurement, Quiet, epsilon_of_rho
 from engine.noise.selection import Law, Scales
 from engine.privacy import accounting, transcript
+from engine.release.books import sum_up
 from engine.release.stand_ins import stand_in, with_counts
 from engine.sources import Source
 from engine.tasks import TASKS
@@ -352,17 +353,10 @@ def _by_maps(messages: Sequence[Measurement], delta: float) -> Budget:
     """The sum of ε of Laplace noise; else ε of the sum of ρ."""
     costs = [measurement.cost for measurement in messages]
     if all(measurement.law is NoiseLaw.LAPLACE for measurement in messages):
-        return Budget(_sum(costs))
-    rho = _sum([cost if measurement.law is NoiseLaw.GAUSSIAN else cost**2 / 2 * (1 + 1e-15)
-                for cost, measurement in zip(costs, messages, strict=True)])
+        return Budget(sum_up(costs))
+    rho = sum_up([cost if measurement.law is NoiseLaw.GAUSSIAN else cost**2 / 2 * (1 + 1e-15)
+                  for cost, measurement in zip(costs, messages, strict=True)])
     return Budget(max(epsilon_of_rho(rho, delta), accounting.epsilon_of_rho(rho, delta)), delta)
-
-
-def _sum(costs: Sequence[float]) -> float:
-    """The sum, rounded up if it is no floating-point number."""
-    exact = sum(map(Fraction, costs))
-    total = float(exact)
-    return total if Fraction(total) >= exact else math.nextafter(total, math.inf)
 
 
 # -- the release ----------------------------------------------------------------------------------

@@ -132,6 +132,7 @@ def _coarse(values: Array) -> tuple[Array, Array]:
 
 def _shapes(values: Array, ends: Integers) -> tuple[Integers, Integers]:
     """Of curves with three values or more that differ: the ends, and the values in cells."""
+    # `counts` are (curves,), `starts` those of curves that have values, all else is (values,).
     counts = np.diff(ends, prepend=0)
     starts = (ends - counts)[counts > 0]
     low, high = (np.repeat(end.reduceat(values, starts), counts[counts > 0])

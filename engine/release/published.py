@@ -115,6 +115,15 @@ def quote(source: Source[Data], mechanism: Mechanism, asked: Budget) -> Quote:
     ------
     InputError
         If it may not be published; see `certified.quote` and `certified.drawn`.
+
+    Examples
+    --------
+    >>> from engine.mechanisms import mechanisms
+    >>> from engine.sources import sources
+    >>> sea, method = sources.build("sea_temperature", {}), mechanisms.build("adaptive_mean", {})
+    >>> cost = quote(sea, method, Budget(1.0, 1e-6))
+    >>> cost.certified, round(cost.ideal.epsilon, 4), cost.numbers
+    (Budget(epsilon=1.0, delta=1e-06), 0.9997, 30)
     """
     data = release.drawn(source)
     _check_variables(mechanism, data.facts)
@@ -153,6 +162,20 @@ def publish(source: Source[Data], mechanism: Mechanism, asked: Budget, book: Led
         If it may not be published or the total would be overrun: then nothing was charged. After
         the charge, if the ledger cannot be written; then nothing was shown, and the same call once
         more does what is missing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from engine.mechanisms import mechanisms
+    >>> from engine.sources import sources
+    >>> ages = sources.build("ages_at_death", {})
+    >>> method = mechanisms.build("iclp", {"task": "density"})
+    >>> with TemporaryDirectory() as folder:
+    ...     book = Ledger(Path(folder) / "ledger.sqlite3")
+    ...     release = publish(ages, method, Budget(1.0), book, "ages-2026")
+    >>> release.title, release.x.shape, release.quote.certified.epsilon, release.odometer.left
+    ('Density, released', (101,), 1.0, 2.0)
     """
     plan, data = planned(source, mechanism, asked, name), release.drawn(source)
     quoted = plan.quote
@@ -325,6 +348,8 @@ def _released(estimate: Estimate, mechanism: Mechanism, data: Data, quoted: Quot
 
     Averages lie between the bounds of values and densities above 0; effects have no such bounds.
     """
+    # Values are (budgets, repeats, draws, places), or (…, functions, places): the first of each is
+    # the release; rows are (functions, places).
     rows = np.atleast_2d(estimate.values(drawing_grid()[:len(x)])[0, 0, 0]) * scale
     ranges = _ranges(estimate, names, scale)
     facts = data.facts
@@ -486,13 +511,10 @@ def _bounds(data: Data) -> dict[str, Any]:
         "time": {"name": facts.time_name, "unit": facts.time_unit, "low": facts.time_low,
                  "high": facts.time_high}}
     if facts.covariates:
-        ranges["columns"] = [_column(c) for c in facts.covariates]
+        ranges["columns"] = [
+            {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
+             "high": covariate.high} for covariate in facts.covariates]
     return ranges
-
-
-def _column(covariate: Any) -> dict[str, Any]:
-    return {"name": covariate.name, "unit": covariate.unit, "low": covariate.low,
-            "high": covariate.high}
 
 
 def _jsonable(value: Any) -> Any:

@@ -102,16 +102,14 @@ def _connected(copy: Path) -> sqlite3.Connection:
     return file
 
 
-def _tables(file: sqlite3.Connection) -> set[str]:
-    return {name for name, in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-
 def _is_foreign(copy: Path) -> bool:
     """Whether it is a sound database without the tables of a ledger."""
     file = _connected(copy)
     try:
         is_sound = file.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-        return is_sound and not _OURS & _tables(file)
+        tables = {name for name, in file.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'")}
+        return is_sound and not _OURS & tables
     except _FAULTS:
         return False
     finally:

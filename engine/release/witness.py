@@ -5,7 +5,8 @@ written, so that the ledger can be rebuilt from it (`engine.release.repair`). It
 of itself, so that a line that was cut or hit is known and not believed. Lines are only ever added.
 
 Lines of earlier versions end with the running total, in fewer digits and without a digest; they are
-read as they are, their totals rounded up by one in the last digit.
+read as they are. Totals of six digits or more are rounded up by one in the sixth, because they may
+have been rounded down; those of fewer are taken for exact.
 """
 
 from __future__ import annotations
@@ -229,7 +230,7 @@ def _billionths(text: str) -> int:
 
 
 def _up(text: str) -> float:
-    """A number that was printed with up to nine digits, or six, rounded up."""
+    """A number that was printed with up to nine digits, or six, rounded up if it fills six."""
     value = float(text)
     digits = len(text.partition("e")[0].replace(".", "").lstrip("0"))
     is_exact = digits < 6

@@ -170,11 +170,8 @@ def shortfall(report: Report) -> str:
     report : Report
         Of a finished attack.
     """
-    return f"Releases show less: {_lower(report.shortfall)}" if report.shortfall else ""
-
-
-def _lower(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+    text = report.shortfall
+    return f"Releases show less: {text[:1].lower()}{text[1:]}" if text else ""
 
 
 def running(progress: Progress) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from engine.feasibility import Feasibility
 from engine.language import quality
-from engine.language.grammar import escape, of, uncapital
+from engine.language.grammar import conjunction, escape, of, uncapital
 from engine.language.numbers import number, percent, times, two_digits_up, with_unit
+from engine.sources.table_words import counted
 from engine.types import Budget, Covariate, PublicFacts
 from engine.views.coefficients import CoefficientView, CostOfCovariates, total
 
@@ -156,7 +157,7 @@ def visible(view: CoefficientView, facts: PublicFacts) -> str:
     facts : PublicFacts
         Of the same data.
     """
-    known = view.truth if view.truth is not None else view.without
+    known = view.truth if view.truth is not None else view.without  # (functions, times)
     size = np.sqrt((known[1:] ** 2).mean(axis=1))
     lost = [escape(_lower(name)) for name, s, e in
             zip(view.names[1:], size, view.error[1:], strict=True) if e > s]
@@ -164,7 +165,8 @@ def visible(view: CoefficientView, facts: PublicFacts) -> str:
         return "Every effect is larger than its error, so the release shows it."
     if len(lost) == 1:
         return f"The effect of {lost[0]} is smaller than its error: noise would hide it."
-    return f"The effects of {_and(lost)} are smaller than their errors: noise would hide them."
+    return (f"The effects of {conjunction(lost)} are smaller than their errors: noise would hide "
+            "them.")
 
 
 def compared(error: float, others: Mapping[str, float]) -> str:
@@ -196,7 +198,7 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
     first, last = int(known[0]), int(known[-1])
     fewest, most = costs.counts[first], costs.counts[last]
     if fewest == most:
-        return (f"At ε = {budget.epsilon:g} only {fewest} {_covariates(fewest)} can be had from "
+        return (f"At ε = {budget.epsilon:g} only {counted(fewest, 'covariate')} can be had from "
                 "so many.")
     private = times(float(costs.private[last] / costs.private[first]))
     free = times(float(costs.without[last] / costs.without[first]))
@@ -205,11 +207,3 @@ def cost(costs: CostOfCovariates, budget: Budget) -> str:
     if last < len(costs.counts) - 1:
         text += f" With {most + 1} or more nothing would be published."
     return text
-
-
-def _covariates(count: int) -> str:
-    return "covariate" if count == 1 else "covariates"
-
-
-def _and(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"

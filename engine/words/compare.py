@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from engine.language import chances
-from engine.language.grammar import escape, uncapital
+from engine.language.grammar import conjunction, escape, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.privacy.risk import Odds
 from engine.types import PublicFacts
@@ -33,8 +33,7 @@ def budgets(epsilons: Sequence[float]) -> str:
     >>> budgets([0.5, 1, 2])
     'ε = 0.5, 1 and 2'
     """
-    *others, last = (f"{epsilon:g}" for epsilon in epsilons)
-    return f"ε = {', '.join(others)} and {last}" if others else f"ε = {last}"
+    return f"ε = {conjunction([f'{epsilon:g}' for epsilon in epsilons])}"
 
 
 def span(errors: Sequence[float], unit: str) -> str:

@@ -49,15 +49,15 @@ def label(spends: Sequence[Spend], facts: PublicFacts, arrangement: str = "") ->
     """
     arrangement, unit = arrangement or way_of(spends), spends[0].unit
     person, people = escape(facts.person), escape(facts.people)
+    site = "" if arrangement == "holder" else ", or belongs to a site"
     return {
         "Protected": f"One {unit} of {a(person)}, all of it at once: exchanging it for any other "
                      f"changes what is published only a little.{_weaker(unit, person)}",
         "From whom": _from_whom(arrangement),
         "Not from whom": _not_from(arrangement, person, unit),
-        "Not covered": f"That {a(person)} is in the data{_of_a_site(arrangement)}, how many "
-                       f"{people} there "
-                       f"are, and what is true of {people} in general, even if it says something "
-                       f"about {a(person)} who took no part.",
+        "Not covered": f"That {a(person)} is in the data{site}, how many {people} there are, and "
+                       f"what is true of {people} in general, even if it says something about "
+                       f"{a(person)} who took no part.",
         "Taken for granted": _granted(spends, unit, person),
     }
 
@@ -69,10 +69,11 @@ def _weaker(unit: str, person: str) -> str:
 
 
 def _from_whom(arrangement: str) -> str:
-    hidden_from = {"holder": "Everybody who sees what is published",
-            "sites": "Everybody who sees what is published, **the other sites, and the centre**, "
-                     "which get noisy numbers only",
-            "centre": "Everybody who sees what is published, and the other sites"}[arrangement]
+    hidden_from = {
+        "holder": "Everybody who sees what is published",
+        "sites": "Everybody who sees what is published, **the other sites, and the centre**, which "
+                 "get noisy numbers only",
+        "centre": "Everybody who sees what is published, and the other sites"}[arrangement]
     return f"{hidden_from}; whatever else they know, now or later, and however much they compute."
 
 
@@ -82,10 +83,6 @@ def _not_from(arrangement: str, person: str, unit: str) -> str:
     if arrangement == "sites":
         return f"The {of(person)} own site, which holds the {unit}s it was given."
     return f"**The centre**, which sees every {unit} as it is, and the {of(person)} own site."
-
-
-def _of_a_site(arrangement: str) -> str:
-    return "" if arrangement == "holder" else ", or belongs to a site"
 
 
 def _granted(spends: Sequence[Spend], unit: str, person: str) -> str:

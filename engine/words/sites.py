@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 
 from engine.agreement import STANDARD_ERRORS
 from engine.language import numbers
@@ -352,20 +353,11 @@ def costliest(cases: Sequence[WhatIf], facts: PublicFacts) -> str:
     held = [case for case in cases if not math.isnan(case.tightens)]
     if not left or not held:
         return "Some of these changes would leave too little to publish anything."
-    missed, tight = max(left, key=_leaves), max(held, key=_tightens)
+    missed, tight = max(left, key=attrgetter("leaves")), max(held, key=attrgetter("tightens"))
     current, gone, halved = (with_unit(number(value), unit) for value in
                          (missed.now, missed.leaves, tight.tightens))
     return (f"Now: {current}. Without {missed.name} it would be **{gone}**, the largest change of "
-            "this "
-            f"kind. With half the ε at {tight.name}: **{halved}**.")
-
-
-def _leaves(case: WhatIf) -> float:
-    return case.leaves
-
-
-def _tightens(case: WhatIf) -> float:
-    return case.tightens
+            f"this kind. With half the ε at {tight.name}: **{halved}**.")
 
 
 def seen(messages: Sequence[Sent]) -> str:

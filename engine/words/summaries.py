@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.language.grammar import uncapital
+from engine.language.grammar import conjunction, uncapital
 from engine.language.numbers import number, small, times, with_unit
 from engine.mechanisms import Mechanism
 from engine.mechanisms.iclp import THEOREM_8_EXCESS, Iclp
@@ -108,12 +108,8 @@ def not_comparable(methods: Sequence[Way]) -> str:
                    and not method.guarantee.is_pure]
     if not approximate or len(approximate) == len(methods):
         return ""
-    return (f"**Not the same kind of promise.** {_and(approximate)} can fail with chance δ; the "
-            "others never fail. Equal ε are not equally protective.")
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return (f"**Not the same kind of promise.** {conjunction(approximate)} can fail with chance δ; "
+            "the others never fail. Equal ε are not equally protective.")
 
 
 def largest(method: Way) -> str:
