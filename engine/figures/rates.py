@@ -158,6 +158,7 @@ class Series:
 
     @property
     def known(self) -> list[Measured]:
+        """Points at which anything was published."""
         return [p for p in self.points if math.isfinite(p.mean)]
 
 

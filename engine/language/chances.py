@@ -27,7 +27,7 @@ def odds_short(odds: Odds) -> str:
     return _bare(odds.right) + (f" ({odds.group} together)" if odds.group > 1 else "")
 
 
-def odds_main(odds: Odds, person: str, held: str = "curve") -> str:
+def odds_main(odds: Odds, person: str, unit: str = "curve") -> str:
     """What an attacker who knows all but one record gets right, in one sentence.
 
     Parameters
@@ -36,7 +36,7 @@ def odds_main(odds: Odds, person: str, held: str = "curve") -> str:
         From `engine.privacy.risk`; of one protected unit, or of several of one person.
     person : str
         The noun for one person, such as "child".
-    held : str
+    unit : str
         The noun for one protected unit, such as "curve" or "record".
 
     Returns
@@ -49,26 +49,26 @@ def odds_main(odds: Odds, person: str, held: str = "curve") -> str:
                 "100**, as with a coin toss.")
     almost = ", almost a coin toss." if odds.right <= 0.51 else ". A coin toss gets 50."
     if odds.group > 1:
-        return (f"An attacker who knows every other {of(person)} {held}s, and has narrowed all "
+        return (f"An attacker who knows every other {of(person)} {unit}s, and has narrowed all "
                 f"{odds.group} of this {person} down to two possibilities, picks the right one "
                 f"**{in_hundred(odds.right)}**{almost}")
-    return (f"An attacker who knows every other {of(person)} {held}, and has narrowed this "
+    return (f"An attacker who knows every other {of(person)} {unit}, and has narrowed this "
             f"{of(person)} down to two, picks the right one **{in_hundred(odds.right)}**{almost}")
 
 
-def group(single: Odds, several: Odds, person: str, held: str = "curve") -> str:
+def group(single: Odds, several: Odds, person: str, unit: str = "curve") -> str:
     """What several protected units of one person cost together, beside one of them.
 
     Parameters
     ----------
     single, several : Odds
         Of one protected unit, and of `several.group` of them at the same noise.
-    person, held : str
+    person, unit : str
         Nouns for one person and for one protected unit.
     """
-    return (f"Protected is **one {held}**, with {proved_chip(single.budget)}. {capital(a(person))} "
-            f"with **{several.group} {held}s** has **{proved_chip(several.budget)}**: where a "
-            f"guess about one {held} is right {_bare(single.right)}, one about all of them "
+    return (f"Protected is **one {unit}**, with {proved_chip(single.budget)}. {capital(a(person))} "
+            f"with **{several.group} {unit}s** has **{proved_chip(several.budget)}**: where a "
+            f"guess about one {unit} is right {_bare(single.right)}, one about all of them "
             f"together is right {_bare(several.right)}.")
 
 
@@ -96,18 +96,18 @@ DECLARATION = ("I declare: they were drawn at random without replacement, nobody
                "and all who were drawn take part")
 
 
-def with_and_without(odds: Odds, person: str, held: str = "curve") -> str:
+def with_and_without(odds: Odds, person: str, unit: str = "curve") -> str:
     """A guess with this person's record in the data and with another in its place.
 
     Parameters
     ----------
     odds : Odds
         `first_guess` is the attacker's belief in one of the two possibilities before the release.
-    person, held : str
+    person, unit : str
         Nouns for one person and for one protected unit.
     """
     best = max(odds.first_guess, 1 - odds.first_guess)
-    records = held if odds.group == 1 else f"{odds.group} {held}s"
+    records = unit if odds.group == 1 else f"{odds.group} {unit}s"
     return (f"**With** this {of(person)} {records} in the data, an attacker’s best guess which of "
             f"the two it is, starting from {100 * odds.first_guess:.0f} in 100, is right "
             f"**{_bare(odds.guessed)}**. **With another {of(person)} in its place** it is right "

@@ -50,27 +50,27 @@ def spread(facts: PublicFacts) -> str:
             "not known, so possibly with skew, groups or outliers")
 
 
-def trust(sizes: Sizes, held: str = "curve") -> str:
+def trust(sizes: Sizes, unit: str = "curve") -> str:
     """Who sees the data: one centre, or nobody but each site.
 
     Parameters
     ----------
     sizes : Sizes
         One server is one trusted centre; with more, each adds its own noise.
-    held : str
+    unit : str
         The noun for one protected unit.
     """
     if sizes.n_servers == 1:
-        return f"one trusted centre holds all {held}s"
-    return f"each of {sizes.n_servers} sites adds its own noise; nobody else sees its {held}s"
+        return f"one trusted centre holds all {unit}s"
+    return f"each of {sizes.n_servers} sites adds its own noise; nobody else sees its {unit}s"
 
 
-def trust_tag(sizes: Sizes, held: str = "curve") -> tuple[str, str]:
+def trust_tag(sizes: Sizes, unit: str = "curve") -> tuple[str, str]:
     """The chip that says who is trusted, and its tooltip.
 
     Parameters
     ----------
-    sizes, held
+    sizes, unit
         As for `trust`.
 
     Returns
@@ -79,8 +79,8 @@ def trust_tag(sizes: Sizes, held: str = "curve") -> tuple[str, str]:
         The chip and its tooltip.
     """
     if sizes.n_servers == 1:
-        return "One trusted centre", (f"One centre holds all {held}s and adds noise once. The "
+        return "One trusted centre", (f"One centre holds all {unit}s and adds noise once. The "
                                       "guarantee is against everybody else.")
     return f"{sizes.n_servers} sites, own noise", (
         f"Each site adds noise to what it sends, so that no centre has to be trusted with its "
-        f"{held}s.")
+        f"{unit}s.")

@@ -58,6 +58,7 @@ class Guess:
 
     @property
     def is_curve(self) -> bool:
+        """Whether heights are guessed; else it is a number."""
         return bool(self.places)
 
     def off(self, guess: Array) -> float:
@@ -101,7 +102,17 @@ class Worked:
 
 @dataclass(frozen=True)
 class Option:
-    """One answer to the question, and why it is right or wrong."""
+    """One answer to the question.
+
+    Parameters
+    ----------
+    text : str
+        The answer.
+    why : str
+        Why it is right or wrong.
+    is_right : bool
+        Whether it is right.
+    """
 
     text: str
     why: str
@@ -110,19 +121,38 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with options, one of which is right."""
+    """A question with options.
+
+    Parameters
+    ----------
+    ask : str
+        The question.
+    options : tuple of Option
+        One of which is right.
+    """
 
     ask: str
     options: tuple[Option, ...]
 
     @property
     def right(self) -> Option:
+        """The option that is right."""
         return next(option for option in self.options if option.is_right)
 
 
 @dataclass(frozen=True)
 class See:
-    """A page on which to go on, opened with these settings."""
+    """A page on which to go on.
+
+    Parameters
+    ----------
+    script : str
+        The file of the page.
+    label : str
+        Of the link.
+    token : str
+        The settings it is opened with, as in a link.
+    """
 
     script: str
     label: str

@@ -245,11 +245,13 @@ class _Rehearsal:
         self.steps: dict[str, Step] = {}
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
+        """Note how many numbers of a message have noise; it goes on as it is."""
         exact, unit = _first(values, noise)
         self._note(server, step, int((_units(unit, _is_matrix(values)) > 0).sum()), exact)
         return values
 
     def summed(self, step: Step, parts: transcript.Parts) -> Array:
+        """Note the numbers of a sum that only the centre reads; they go on as they are."""
         if parts.law is not NoiseLaw.LAPLACE:
             raise _unhardened(step)
         self._note(transcript.CENTRE, step, parts.used.shape[-1], parts.used)
@@ -257,6 +259,7 @@ class _Rehearsal:
 
     def weighed(self, server: int, step: Step, values: Array, law: Law, n_kept: int, scales: Scales
                 ) -> None:
+        """Refuse what draws its noise among choices: there is no hardened noise for it."""
         raise _unhardened(step)
 
     def _note(self, server: int, step: Step, size: int, exact: Array) -> None:
@@ -369,6 +372,7 @@ class _Hardened:
         self._quoted, self.lattice = quoted, dict[Key, Array]()
 
     def sent(self, server: int, step: Step, values: Array, noise: Array) -> Array:
+        """Add the noise of the quote to a message."""
         measured, out = self._take(server, step), values.copy()
         exact, unit = _first(values, noise)
         if measured.law is NoiseLaw.LAPLACE:
@@ -398,6 +402,7 @@ class _Hardened:
 
     def weighed(self, server: int, step: Step, values: Array, law: Law, n_kept: int, scales: Scales
                 ) -> None:
+        """Refuse what draws its noise among choices, as in the rehearsal."""
         raise _unhardened(step)
 
     def _take(self, server: int, step: Step) -> Measurement:

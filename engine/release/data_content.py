@@ -54,7 +54,7 @@ def content_of(source: Source[Data]) -> bytes:
         records = _pieces(ends, times, values)
     elif isinstance(source, UploadRows):
         table = _numbers(source.rows)
-        records = _pieces(_every(table), table.ravel())
+        records = _pieces(_ends_of_rows(table), table.ravel())
     elif isinstance(source, BundledCurves | AgesAtDeath):
         records = iter([(DATA / source.file).read_bytes()])
     else:
@@ -104,7 +104,7 @@ def _numbers(rows: RowTable) -> Array:
     return np.ascontiguousarray(np.where(np.isnan(table), np.nan, table + 0.0))
 
 
-def _every(table: Array) -> Integers:
+def _ends_of_rows(table: Array) -> Integers:
     return np.asarray(np.arange(1, len(table) + 1) * table.shape[1])
 
 

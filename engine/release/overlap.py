@@ -56,6 +56,7 @@ class Sketch:
     hashes: Hashes
 
     def to_bytes(self) -> bytes:
+        """The hashes, eight bytes each, for the ledger."""
         return self.hashes.astype(">u8").tobytes()
 
     @classmethod

@@ -139,14 +139,17 @@ class Plan:
 
     @property
     def name(self) -> str:
+        """What the release is called."""
         return str(self.plain["name"])
 
     @property
     def asked(self) -> Budget:
+        """The budget that was asked for."""
         return Budget(**self.plain["asked"])
 
     @cached_property
     def mechanism(self) -> Mechanism:
+        """The method with its settings."""
         stated = self.plain["mechanism"]
         built: Mechanism = mechanisms.build(stated["key"], stated["parameters"])
         return built

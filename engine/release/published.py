@@ -266,7 +266,22 @@ def _drawn(data: Data, source: Source[Data], mechanism: Mechanism, quoted: Quote
 
 
 def assemble(plan: Plan, messages: Mapping[Key, Array], receipt: Receipt) -> Published:
-    """What is published, from public facts and noised messages alone."""
+    """What is published, from public facts and noised messages alone.
+
+    Parameters
+    ----------
+    plan : Plan
+        All that is public of the release.
+    messages : mapping of (server, key of a step) to Array
+        Noisy numbers of each message, as `certified.hardened` returns them.
+    receipt : Receipt
+        Of its charge.
+
+    Raises
+    ------
+    InputError
+        If this version would make other numbers of them.
+    """
     plan.check_noise()
     mechanism, data, quoted = plan.mechanism, plan.standin, plan.quote
     estimate = release.replayed(data, mechanism, quoted, messages)

@@ -35,7 +35,7 @@ from engine.release.books import Books, Odometer, sum_up
 from engine.release.ledger import Ledger
 from engine.release.ledger_file import Damaged
 from engine.release.salvage import Salvage, salvage
-from engine.release.sealed_log import FINAL, OpenLog, digest, line, refusals, unseen
+from engine.release.sealed_log import FINAL, OpenLog, digest, line_for, refusals, unseen
 from engine.release.witness import Witness
 
 Total = tuple[int, float]
@@ -125,10 +125,9 @@ def verify(book: Ledger) -> State:
                          book.log.is_witnessed(opened))
     except InputError as problem:
         with refusals():
-            left = salvage(book.path, max((witness_line.number for witness_line in witnessed.lines),
-                                          default=0))
-        return State(problem, (), book.path.exists(), len(left.entries), len(left.intact), n_lines,
-                     n_damaged)
+            salvaged = salvage(book.path, witnessed.last)
+        return State(problem, (), book.path.exists(), len(salvaged.entries), len(salvaged.intact),
+                     n_lines, n_damaged)
 
 
 def repair(book: Ledger) -> Repaired | None:
@@ -156,18 +155,17 @@ def repair(book: Ledger) -> Repaired | None:
         added = _complete(book, witnessed)
         if added:
             return Repaired(added=added)
-        left = salvage(book.path, max((witness_line.number for witness_line in witnessed.lines),
-                                      default=0))
-        if left.is_foreign:
+        salvaged = salvage(book.path, witnessed.last)
+        if salvaged.is_foreign:
             raise InputError("The file in the place of the ledger is a database of another "
                              "program; it was not touched.", field="ledger",
                              hint="Name the ledger, or move that file away and repair again.")
-        if not left.entries and not witnessed.lines:
+        if not salvaged.entries and not witnessed.lines:
             raise InputError("Neither the ledger nor its witness can be read, so nothing is known "
                              "of what was spent.", field="ledger", hint="Publish nothing more "
                              "about the people it was about. Put back any copy of either file and "
                              "repair again.")
-        return _Rebuilt(left, witnessed).put_in_place(book)
+        return _Rebuilt(salvaged, witnessed).put_in_place(book)
 
 
 def _odometers(books: Books) -> tuple[Odometer, ...]:
@@ -193,7 +191,7 @@ def _complete(book: Ledger, witnessed: Witness) -> int:
             missing = unseen(opened, witnessed)
             if witnessed.names - names - settled or not missing:
                 return 0
-            witness.append(book.witness, [line(sealed) for sealed in missing])
+            witness.append(book.witness, [line_for(sealed) for sealed in missing])
             return len(missing)
     except (InputError, sqlite3.Error, UnicodeDecodeError):
         return 0
@@ -205,11 +203,10 @@ def _complete(book: Ledger, witnessed: Witness) -> int:
 class _Rebuilt:
     """The entries of a new ledger, from rows and lines."""
 
-    def __init__(self, left: Salvage, witnessed: Witness) -> None:
-        self.left, self.witnessed = left, witnessed
-        self.rows = left.entries
-        self.spent = [witness_line.spent for witness_line in witnessed.lines
-                      if witness_line.spent is not None]
+    def __init__(self, salvaged: Salvage, witnessed: Witness) -> None:
+        self.salvaged, self.witnessed = salvaged, witnessed
+        self.rows = salvaged.entries
+        self.spent = [line.spent for line in witnessed.lines if line.spent is not None]
         self.settled = {(number, seal) for entry in self.rows.values()
                         for number, seal in entry.get("settled", ())}
         self.groups = self._groups()
@@ -257,12 +254,11 @@ class _Rebuilt:
 
     def _is_explained(self) -> bool:
         """Whether lines of the witness say all that rows said that are gone."""
-        lines = [witness_line for witness_line in self.witnessed.lines
-                 if (witness_line.number, witness_line.seal) not in self.settled]
-        full = {witness_line.number for witness_line in lines if not witness_line.is_early
-                and witness_line.spent is not None}
-        numbers = {witness_line.number for witness_line in lines}
-        lost = self.left.lost(max(numbers, default=0))
+        lines = [line for line in self.witnessed.lines
+                 if (line.number, line.seal) not in self.settled]
+        full = {line.number for line in lines if not line.is_early and line.spent is not None}
+        numbers = {line.number for line in lines}
+        lost = self.salvaged.lost(max(numbers, default=0))
         if not lost or not self.rows:
             return not lost or (not self.witnessed.damaged and numbers == full)
         return not self.witnessed.damaged and all(
@@ -293,21 +289,17 @@ class _Rebuilt:
             ε in billionths and δ.
         """
         charges = self._releases(label)
-        lines = [witness_line for witness_line in self.witnessed.lines
-                 if witness_line.spent is not None and self.groups[witness_line.spent.label]
-                 == label]
+        lines = [line for line in self.witnessed.lines
+                 if line.spent is not None and self.groups[line.spent.label] == label]
         candidates: list[Total] = [_sum(list(charges.values()))]
-        for witness_line in lines:
-            assert witness_line.spent is not None
-            is_now = (witness_line.number, witness_line.seal) not in self.settled
-            later = [entry for number, entry in charges.items() if is_now
-                     and number > witness_line.number]
-            candidates.append(_plus((witness_line.spent.epsilon, witness_line.spent.delta),
-                                    _sum(later)))
-        alone = witness.largest(witness_line.spent for witness_line in lines
-                                if witness_line.spent is not None
-                                and len(witness_line.spent.joined) < 2)
-        last = max((witness_line.number for witness_line in lines), default=0)
+        for line in lines:
+            assert line.spent is not None
+            is_now = (line.number, line.seal) not in self.settled
+            later = [entry for number, entry in charges.items() if is_now and number > line.number]
+            candidates.append(_plus((line.spent.epsilon, line.spent.delta), _sum(later)))
+        alone = witness.largest(line.spent for line in lines
+                                if line.spent is not None and len(line.spent.joined) < 2)
+        last = max((line.number for line in lines), default=0)
         apart = _sum([entry for number, entry in charges.items() if number > last])
         for cost in alone.values():
             apart = _plus(apart, cost)
@@ -333,7 +325,7 @@ class _Rebuilt:
             (line.most, line.most_delta) for line in self.spent if self.groups[line.label] == label
             and line.most is not None and line.most_delta is not None]
         stated += [(entry["total"][0], entry["total"][1]) for number, entry in self.rows.items()
-                   if number in self.left.intact and "total" in entry
+                   if number in self.salvaged.intact and "total" in entry
                    and self.groups[entry["label"]] == label]
         if not stated or not self.is_explained:
             stated.append(spent)
@@ -349,7 +341,7 @@ class _Rebuilt:
         file : sqlite3.Connection
             To a ledger that has its tables and nothing else.
         """
-        for name, value in (("salt", self.left.salt), ("key", self.left.key)):
+        for name, value in (("salt", self.salvaged.salt), ("key", self.salvaged.key)):
             if value is not None:
                 file.execute("INSERT INTO facts VALUES (?, ?)", (name, value))
         ledger_file.new_keys(file)
@@ -384,24 +376,24 @@ class _Rebuilt:
             log.add(kind="joined", of=together)
         for data_set in data_sets[1:]:
             log.add(kind="copy", data_set=data_set, of=[label], people=traces[data_set] or {})
-        return bool(data_sets) and self.left.knows_salt and None not in traces.values()
+        return bool(data_sets) and self.salvaged.knows_salt and None not in traces.values()
 
     def _traces(self, log: OpenLog, data_set: str) -> dict[str, Any] | None:
         """Hashes of the people of some data; None where they are not whole."""
         listed = [(number, entry["people"]) for number, entry in self.rows.items()
                   if entry.get("data_set") == data_set and "people" in entry]
-        if not listed or not self.left.knows_key or listed[-1][0] not in self.left.intact:
+        if not listed or not self.salvaged.knows_key or listed[-1][0] not in self.salvaged.intact:
             return None
         people: dict[str, Any] = listed[-1][1]
-        if not all(name in self.left.kept for _, name in people.values()):
+        if not all(name in self.salvaged.kept for _, name in people.values()):
             return None
-        return {kind: [n, log.keep(self.left.kept[name])] for kind, (n, name) in people.items()}
+        return {kind: [n, log.keep(self.salvaged.kept[name])] for kind, (n, name) in people.items()}
 
     def _tight(self, label: str) -> float | None:
         """The δ of the tighter figure, which stands only where nothing at all is in doubt."""
         rows = [entry for number, entry in self.rows.items() if entry["kind"] == "data set"
-                and number in self.left.intact and self.groups[entry["label"]] == label]
-        is_whole = self.is_explained and not self.left.lost(0)
+                and number in self.salvaged.intact and self.groups[entry["label"]] == label]
+        is_whole = self.is_explained and not self.salvaged.lost(0)
         return rows[0]["tight_delta"] if is_whole and len(rows) == 1 else None
 
     def _enter_charges(self, log: OpenLog, label: str) -> None:
@@ -411,7 +403,7 @@ class _Rebuilt:
             if entry["kind"] == "lost":
                 log.add(**entry)
                 continue
-            plan = self.left.kept.get(entry.get("plan", ""))
+            plan = self.salvaged.kept.get(entry.get("plan", ""))
             again = log.add(**{**entry, "plan": "" if plan is None else log.keep(plan)})
             self._enter_end(log, number, again, plan is not None)
         (epsilon, delta), by_rows = self.total_spent(label), _sum(list(charges.values()))
@@ -422,14 +414,14 @@ class _Rebuilt:
 
     def _enter_end(self, log: OpenLog, number: int, again: int, has_plan: bool) -> None:
         ends = [(k, entry) for k, entry in self.rows.items()
-                if k in self.left.intact and entry.get("release") == number]
+                if k in self.salvaged.intact and entry.get("release") == number]
         end = ends[-1][1] if ends else None
         if end is not None and end["kind"] == "finished":
             log.add(kind="finished", release=again)
         elif end is not None and end["kind"] == "drawn" and has_plan and (
-                end["messages"] in self.left.kept):
+                end["messages"] in self.salvaged.kept):
             log.add(**{**end, "release": again,
-                       "messages": log.keep(self.left.kept[end["messages"]])})
+                       "messages": log.keep(self.salvaged.kept[end["messages"]])})
         elif self.rows[number].get("request"):
             entry = self.rows[number]
             log.add(kind="closed", release=again, at=self.at, id=entry["id"], label=entry["label"],
@@ -465,7 +457,7 @@ class _Rebuilt:
         try:
             log = self._opened(aside)
             damaged = _set_aside(book.path)
-            witness.append(book.witness, [line(sealed) for sealed in log.entries
+            witness.append(book.witness, [line_for(sealed) for sealed in log.entries
                                           if sealed.entry["kind"] == FINAL[-1]])
             ledger_file.replace(aside, book.path)
         finally:

@@ -277,10 +277,10 @@ class SealedLog:
         """Append a line for everything final that has none; nobody else writes at this moment."""
         missing = unseen(log, witness.read(self.witness))
         if missing:
-            witness.append(self.witness, [line(logged) for logged in missing])
+            witness.append(self.witness, [line_for(logged) for logged in missing])
 
 
-def line(logged: Sealed) -> str:
+def line_for(logged: Sealed) -> str:
     """The line of the witness for a final entry.
 
     Parameters

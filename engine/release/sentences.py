@@ -21,7 +21,7 @@ from engine.types import Budget, Data, PublicFacts
 TITLE = "Publish one protected curve"
 
 
-def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Odometer | None
+def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, odometer: Odometer | None
            ) -> list[str]:
     """What a release would cost, before anything is charged.
 
@@ -33,12 +33,12 @@ def before(source: Source[Data], mechanism: Mechanism, quoted: Quote, book: Odom
         By which.
     quoted : Quote
         What it would cost.
-    book : Odometer or None
+    odometer : Odometer or None
         What was spent on the same people; None if nothing was.
     """
     facts, n = source.facts, source.sizes.n_curves
     return [f"{mechanism.label} of {number(n, 9)} {facts.people}: {facts.name}.",
-            certified(quoted), odds(facts, quoted), left(facts, book),
+            certified(quoted), odds(facts, quoted), left(facts, odometer),
             f"Bounds come from: {facts.origin}."]
 
 
@@ -74,43 +74,44 @@ def odds(facts: PublicFacts, quoted: Quote, group: int = 1) -> str:
     return odds_main(risk.of_ledger(quoted.charged, group), facts.person, quoted.charged[0].unit)
 
 
-def left(facts: PublicFacts, book: Odometer | None) -> str:
+def left(facts: PublicFacts, odometer: Odometer | None) -> str:
     """What is left of the total of a data set: its odometer in a line.
 
     Parameters
     ----------
     facts : PublicFacts
         The noun for several persons.
-    book : Odometer or None
+    odometer : Odometer or None
         What was spent on them; None if nothing was.
     """
-    if book is None:
+    if odometer is None:
         return f"Nothing published of these {escape(facts.people)} yet."
-    return (f"Left for these {escape(facts.people)}: **ε = {_epsilon(max(book.left, 0.0))} of "
-            f"{_epsilon(book.total.epsilon)}**.")
+    return (f"Left for these {escape(facts.people)}: **ε = {_epsilon(max(odometer.left, 0.0))} of "
+            f"{_epsilon(odometer.total.epsilon)}**.")
 
 
-def after(facts: PublicFacts, book: Odometer) -> str:
+def after(facts: PublicFacts, odometer: Odometer) -> str:
     """What has been spent in all.
 
     Parameters
     ----------
     facts : PublicFacts
         The nouns for one person and for several.
-    book : Odometer
+    odometer : Odometer
         With the last release.
     """
-    total = (f"Total for one {escape(facts.person)} so far: **ε = {_epsilon(book.spent_epsilon)}"
-             f"**, δ = {small(book.spent_delta)}, by adding up.")
-    return " ".join(filter(None, (total, left(facts, book), tighter(book))))
+    total = (f"Total for one {escape(facts.person)} so far: **ε = "
+             f"{_epsilon(odometer.spent_epsilon)}"
+             f"**, δ = {small(odometer.spent_delta)}, by adding up.")
+    return " ".join(filter(None, (total, left(facts, odometer), tighter(odometer))))
 
 
-def tighter(book: Odometer) -> str:
+def tighter(odometer: Odometer) -> str:
     """What all releases cost by their ρ's, where that is less than their sum.
 
     Parameters
     ----------
-    book : Odometer
+    odometer : Odometer
         Of all releases about the same people.
 
     Returns
@@ -118,10 +119,11 @@ def tighter(book: Odometer) -> str:
     str
         Markdown, or empty.
     """
-    if book.tight is None or book.tight.epsilon >= book.spent_epsilon:
+    if odometer.tight is None or odometer.tight.epsilon >= odometer.spent_epsilon:
         return ""
-    return (f"By tighter accounting all of them together cost **ε = {_up(book.tight.epsilon)}** at "
-            f"δ = {small(book.tight.delta)} at most; the limit goes by the sum.")
+    return (f"By tighter accounting all of them together cost **ε = "
+            f"{_up(odometer.tight.epsilon)}** at "
+            f"δ = {small(odometer.tight.delta)} at most; the limit goes by the sum.")
 
 
 def asked_before(receipt: Receipt) -> str:
@@ -240,18 +242,19 @@ DEMONSTRATION = ("**Nothing is published here:** others may reach this dashboard
                  "is for the holder of the data alone. Start a copy on a machine of your own.")
 
 
-def with_next(book: Odometer, quoted: Quote) -> str:
+def with_next(odometer: Odometer, quoted: Quote) -> str:
     """What the total would be after one more release.
 
     Parameters
     ----------
-    book : Odometer
+    odometer : Odometer
         Before it.
     quoted : Quote
         What it would cost.
     """
-    after_it = book.spent_epsilon + quoted.certified.epsilon
-    return f"With one more like this: ε = {_epsilon(after_it)} of {_epsilon(book.total.epsilon)}."
+    after_it = odometer.spent_epsilon + quoted.certified.epsilon
+    return (f"With one more like this: ε = {_epsilon(after_it)} of "
+            f"{_epsilon(odometer.total.epsilon)}.")
 
 
 def why(quoted: Quote) -> str:

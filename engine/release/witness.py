@@ -106,6 +106,11 @@ class Witness:
         """Number and seal of every entry that is named."""
         return {(line.number, line.seal) for line in self.lines}
 
+    @property
+    def last(self) -> int:
+        """The largest number of an entry that is named; 0 without any."""
+        return max((line.number for line in self.lines), default=0)
+
     def __bool__(self) -> bool:
         return bool(self.lines or self.damaged)
 

@@ -36,6 +36,7 @@ class Term:
 
     @property
     def title(self) -> str:
+        """All names of the term."""
         return " · ".join((self.name, *self.other_names))
 
 

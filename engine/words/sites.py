@@ -21,6 +21,7 @@ _ROUGH = 0.05  # relative standard error from which a sentence states it
 
 
 def title() -> str:
+    """The heading of the page."""
     return "What does each site cost and add?"
 
 
