@@ -101,13 +101,13 @@ class _Passing:
     def entries(self) -> int:
         return int(self.honest.entries)
 
-    def among(self, curves: slice) -> Any:
-        return type(self)(self.honest.among(curves))
+    def among(self, chosen: slice) -> Any:
+        return type(self)(self.honest.among(chosen))
 
     def at(self, centres: Array, repeats: slice) -> Array:
-        deviations = self.honest.at(centres, repeats)
+        found = self.honest.at(centres, repeats)
         empty = (self.honest.slopes[repeats] == 0).all(axis=(1, 2))
-        return np.where(empty[:, None, None], np.nan, deviations)
+        return np.where(empty[:, None, None], np.nan, found)
 
 
 @bug(_MEAN, truncation=3)
